@@ -100,6 +100,8 @@ variables! {
     TERRANE_MODULE_SIZE_LIMIT;
     /// How large a provider's package may be when unpacked, in MiB (4096).
     TERRANE_PROVIDER_SIZE_LIMIT;
+    /// The password of the key that signs releases of providers, for `provider package`.
+    TERRANE_SIGNING_PASSWORD;
     /// The file with logins of hosts that modules are downloaded from, instead of `~/.netrc`.
     NETRC;
     /// The program and options that git uses for SSH; a source's `sshkey` is added to it.
@@ -176,8 +178,26 @@ variables! {
     PLUGIN_CLIENT_CERT;
     /// The number of the process that started a built-in plugin: only it may connect.
     TERRANE_PLUGIN_PEER;
+    /// Set for the built-in provider "terraform" if the configuration has a block `store` of `terraform_data`.
+    TERRANE_DATA_STORES;
     /// Whether the host of a plugin multiplexes its connections.
     PLUGIN_MULTIPLEX_GRPC;
+    /// Any value: acceptance tests of providers in Rust run. Otherwise they are skipped.
+    TF_ACC;
+    /// The program that acceptance tests run, instead of `terrane`, `terraform` or `tofu` on PATH.
+    TF_ACC_TERRAFORM_PATH;
+    /// Where acceptance tests make their working directories, instead of the system's folder for temporary files.
+    TF_ACC_TEMP_DIR;
+    /// Any value: acceptance tests keep their working directories and report their paths.
+    TF_ACC_PERSIST_WORKING_DIR;
+    /// Log level of the program and the providers in acceptance tests.
+    TF_ACC_LOG;
+    /// The file for the program's log in acceptance tests, instead of standard error.
+    TF_ACC_LOG_PATH;
+    /// The host of providers whose address in an acceptance test has none, instead of the default of the program.
+    TF_ACC_PROVIDER_HOST;
+    /// The namespace of providers whose address in an acceptance test has none (hashicorp).
+    TF_ACC_PROVIDER_NAMESPACE;
 }
 
 /// All of them, for the documentation.

@@ -11,6 +11,8 @@ pub mod azure;
 #[cfg(feature = "cli")]
 pub mod browser;
 #[cfg(feature = "cli")]
+pub mod certificates;
+#[cfg(feature = "cli")]
 pub mod cloud;
 #[cfg(feature = "cli")]
 pub mod deflate;

@@ -17,6 +17,8 @@ use crate::sdk;
 #[derive(Clone)]
 pub struct Services {
     pub remote_states: Arc<dyn RemoteStates>,
+    /// Whether `terraform_data` has the block `store`, which the reference of version 1.11.4 does not know.
+    pub has_data_stores: bool,
 }
 
 /// How a plugin is made.
@@ -72,24 +74,27 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
         name: "local",
         protocol: 5,
         make: Make::Provider(|_| sdk::server(local::Local)),
-        stands_for: Some("2.6.1"),
+        stands_for: Some("2.9.0"),
     },
     BuiltInPlugin {
         name: "null",
         protocol: 5,
         make: Make::Provider(|_| sdk::server(null::Null)),
-        stands_for: Some("3.2.4"),
+        stands_for: Some("3.3.1"),
     },
     BuiltInPlugin {
         name: "random",
         protocol: 5,
         make: Make::Provider(|_| sdk::server(random::Random)),
-        stands_for: Some("3.7.2"),
+        stands_for: Some("3.9.0"),
     },
     BuiltInPlugin {
         name: "terraform",
         protocol: 6,
-        make: Make::Provider(|services| sdk::server(terraform::Terraform(services.remote_states.clone()))),
+        make: Make::Provider(|services| {
+            let (remote_states, has_data_stores) = (services.remote_states.clone(), services.has_data_stores);
+            sdk::server(terraform::Terraform { remote_states, has_data_stores })
+        }),
         stands_for: None,
     },
     BuiltInPlugin {

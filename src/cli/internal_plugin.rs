@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::base::env::Environment;
+use crate::base::env::{self, Environment};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::builtin::table::{self, Make, PLUGINS, Services};
 use crate::ops::plugins::other_states::Backends;
@@ -27,7 +27,8 @@ pub fn run(args: &[String]) -> u8 {
         ));
     };
     let hosts = services::of_environment(&environment);
-    let services = Services { remote_states: Arc::new(Backends { environment, services: hosts }) };
+    let has_data_stores = environment.non_empty(env::TERRANE_DATA_STORES).is_some();
+    let services = Services { remote_states: Arc::new(Backends { environment, services: hosts }), has_data_stores };
     let plugin = match row.make {
         Make::Provider(make) => Plugin::Provider(make(&services)),
         Make::Provisioner(make) => Plugin::Provisioner(make(&services)),

@@ -137,22 +137,25 @@ pub async fn serve(
     }
 }
 
-/// Serves any number of hosts until `interrupt` completes: a provider that its developer runs. `tell` gets the address.
+/// Serves any number of hosts until `interrupt` completes: a provider that its developer runs. `tell` gets the address;
+/// `provider` is called for each connection.
 pub async fn serve_for_developer(
-    provider: Arc<dyn Provider>,
+    provider: impl Fn() -> Arc<dyn Provider>,
     protocol: u16,
     interrupt: impl Future<Output = ()>,
     tell: impl FnOnce(&Address) -> Result<(), String>,
 ) -> Result<(), String> {
     let socket = Socket::create(None, false)?;
     tell(&socket.address)?;
-    let services = Arc::new(Services::new(Plugin::Provider(provider), protocol));
     let mut interrupt = std::pin::pin!(interrupt);
     loop {
         tokio::select! {
             () = &mut interrupt => return Ok(()),
             accepted = socket.accept(None) => match accepted {
-                Ok(Some(stream)) => drop(tokio::spawn(serve_stream(stream, None, services.clone()))),
+                Ok(Some(stream)) => {
+                    let services = Services::new(Plugin::Provider(provider()), protocol);
+                    tokio::spawn(serve_stream(stream, None, Arc::new(services)));
+                }
                 Ok(None) => {}
                 Err(error) => return Err(format!("cannot accept a connection: {error}")),
             },

@@ -63,6 +63,7 @@ fn serves() {
     let row = table::find("provider", "null").unwrap();
     let Make::Provider(make) = row.make else { panic!("null is a provider") };
     let services = Services {
+        has_data_stores: false,
         remote_states: Arc::new(Backends { environment: Default::default(), services: Default::default() }),
     };
     let provider = Arc::new(Faulty { sound: make(&services), fault });

@@ -46,7 +46,7 @@ output "greeting" {
 }
 "#;
 
-const PROVIDERS: [(&str, &str); 3] = [("random", "3.7.2"), ("local", "2.5.3"), ("null", "3.2.4")];
+const PROVIDERS: [(&str, &str); 3] = [("random", "3.9.0"), ("local", "2.9.0"), ("null", "3.3.1")];
 
 #[test]
 fn the_reference_drives_our_plugins() {
@@ -66,7 +66,7 @@ fn the_reference_drives_our_plugins() {
     project.set("TF_CLI_CONFIG_FILE", settings);
 
     let run = |args: &[&str]| -> Outcome { project.finish(project.command(&terraform, args)) };
-    run(&["init", "-no-color"]).expect(0, &["Installed hashicorp/random v3.7.2", "successfully initialized"]);
+    run(&["init", "-no-color"]).expect(0, &["Installed hashicorp/random v3.9.0", "successfully initialized"]);
     run(&["apply", "-auto-approve", "-no-color"]).expect(0, &["Apply complete! Resources: 6 added"]);
     let greeting = project.read("work/greeting.txt");
     assert!(greeting.starts_with("Hello, ") && greeting.matches('-').count() == 4, "{greeting}");

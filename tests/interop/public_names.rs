@@ -33,7 +33,7 @@ const BUILT_IN: &str = "provider_installation {\n  builtin {}\n}\n";
 
 /// Under their public names the reference finds the same providers in a folder.
 fn shims(project: &Project) -> String {
-    for (name, version) in [("random", "3.7.2"), ("local", "2.6.1"), ("null", "3.2.4")] {
+    for (name, version) in [("random", "3.9.0"), ("local", "2.9.0"), ("null", "3.3.1")] {
         let file = format!("terraform-provider-{name}_v{version}");
         let below = format!("mirror/registry.terraform.io/hashicorp/{name}/{version}/{}/{file}", platform());
         let text = format!("#!/bin/sh\nexec {:?} internal-plugin provider {name}\n", program().display().to_string());
@@ -60,19 +60,19 @@ fn the_reference_takes_over_and_gives_back() {
     };
     const NOTHING: [&str; 3] = ["plan", "-detailed-exitcode", "-no-color"];
 
-    ours(&["init"]).expect(0, &["hashicorp/random v3.7.2 is built in to Terrane"]);
+    ours(&["init"]).expect(0, &["hashicorp/random v3.9.0 is built in to Terrane"]);
     assert!(!project.exists("work/.terraform.lock.hcl"));
     ours(&["apply", "-auto-approve"]).expect(0, &["3 added"]);
     let state = project.read("work/terraform.tfstate");
     assert!(state.contains("provider[\\\"registry.terraform.io/hashicorp/random\\\"]"), "{state}");
 
-    theirs(&["init", "-no-color"]).expect(0, &["Installed hashicorp/random v3.7.2"]);
+    theirs(&["init", "-no-color"]).expect(0, &["Installed hashicorp/random v3.9.0"]);
     theirs(&NOTHING).expect(0, &["No changes."]);
     theirs(&["apply", "-auto-approve", "-no-color", "-var=length=3"]).expect(0, &["3 added, 0 changed, 3 destroyed"]);
 
     // What the reference has locked is left as it is.
     let lock = project.read("work/.terraform.lock.hcl");
-    ours(&["init", "-upgrade"]).expect(0, &["hashicorp/null v3.2.4 is built in to Terrane"]);
+    ours(&["init", "-upgrade"]).expect(0, &["hashicorp/null v3.3.1 is built in to Terrane"]);
     ours(&[&NOTHING[..], &["-var=length=3"]].concat()).expect(0, &["No changes."]);
     assert_eq!(project.read("work/.terraform.lock.hcl"), lock);
     theirs(&["init", "-no-color", "-lockfile=readonly"]).expect(0, &["Reusing previous version of hashicorp/null"]);

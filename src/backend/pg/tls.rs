@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use tokio_postgres::config::SslMode;
 
+use crate::base::certificates::{AnyServer, Forgiving};
 use crate::base::env::{self, Environment};
 use crate::base::files::named;
 
@@ -50,12 +51,12 @@ pub fn configure(parameters: &Parameters, environment: &Environment) -> Result<(
             ));
         }
     };
-    let inner: Option<Arc<dyn ServerCertVerifier>> = match verification {
-        Verification::None => None,
-        _ => Some(authorities(roots.map(|roots| (roots, is_inline)), &provider)?),
+    let roots = || authorities(roots.map(|roots| (roots, is_inline)), &provider);
+    let verifier: Arc<dyn ServerCertVerifier> = match verification {
+        Verification::None => Arc::new(AnyServer(provider.clone())),
+        Verification::Authority => Arc::new(Forgiving { inner: roots()?, forgive: forgive_name }),
+        Verification::Full => roots()?,
     };
-    let verifier =
-        Arc::new(Verifier { inner, is_full: verification == Verification::Full, provider: provider.clone() });
     let versions: &[_] = match parameters.get("ssl_min_protocol_version") {
         Some("TLSv1.3") => &[&rustls::version::TLS13],
         _ => &[&rustls::version::TLS13, &rustls::version::TLS12],
@@ -73,6 +74,16 @@ pub fn configure(parameters: &Parameters, environment: &Environment) -> Result<(
     };
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok((mode, config))
+}
+
+/// Accepts the certificate of another host. The name is what a verifier looks at last.
+fn forgive_name(error: Error, _: &CertificateDer<'_>, _: &ServerName<'_>) -> Result<(), Error> {
+    match error {
+        Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => Ok(()),
+        other => Err(other),
+    }
 }
 
 /// Trusts the authorities of a text or a file, or else those of the system.
@@ -125,55 +136,4 @@ fn pem(text: &str, is_inline: bool) -> Result<Vec<u8>, String> {
         return Ok(text.as_bytes().to_vec());
     }
     std::fs::read(text).map_err(|e| named(e, "open", Path::new(text)).to_string())
-}
-
-/// Verifies the server's certificate as far as the settings ask for. That the server has the certificate's key is always
-/// verified.
-#[derive(Debug)]
-struct Verifier {
-    inner: Option<Arc<dyn ServerCertVerifier>>,
-    is_full: bool,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let Some(inner) = &self.inner else { return Ok(ServerCertVerified::assertion()) };
-        match inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // The name is looked at last.
-            Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if !self.is_full => Ok(ServerCertVerified::assertion()),
-            result => result,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
 }

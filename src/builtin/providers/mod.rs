@@ -9,6 +9,7 @@ mod failure;
 pub mod http;
 pub mod local;
 pub mod null;
+mod program;
 pub mod random;
 mod rules;
 pub mod terraform;
@@ -16,13 +17,17 @@ pub mod terraform;
 mod tester;
 pub mod time;
 pub mod tls;
+mod tls_text;
 
 use crate::sdk::{Context, Error};
 
-/// Waits for what a data source needs; an error if the user interrupts the run.
-async fn until_stopped<T>(context: &Context<()>, future: impl Future<Output = T>) -> Result<T, Error> {
+/// Waits for a result; an error with this summary if the user interrupts the run.
+async fn until_stopped<D, T>(context: &Context<D>, summary: &str, future: impl Future<Output = T>) -> Result<T, Error> {
     tokio::select! {
         result = future => Ok(result),
-        () = context.stopping() => Err(Error::new("Data source not read", "The operation was interrupted.")),
+        () = context.stopping() => Err(Error::new(summary, "The operation was interrupted.")),
     }
 }
+
+/// The summary for data sources that were not read because the run was interrupted.
+const NOT_READ: &str = "Data source not read";

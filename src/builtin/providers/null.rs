@@ -28,7 +28,7 @@ struct ResourceModel {
     #[attribute(optional, modifiers(replace_if_values()))]
     triggers: Keepers,
     /// A random number, chosen at creation.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     id: Field<String>,
 }
 

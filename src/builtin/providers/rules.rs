@@ -1,9 +1,10 @@
-//! When a changed attribute of a built-in resource replaces the object, beyond the rules of the library.
+//! Rules of several built-in resources beyond those of the library: which change replaces the object, and what must be
+//! configured.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::sdk::{PlanModifier, Value, replace_if};
+use crate::sdk::{Error, Object, PlanModifier, Validation, Value, replace_if};
 
 /// The type of `keepers` and `triggers`: texts, which may be null.
 pub type Keepers = Option<BTreeMap<String, Option<String>>>;
@@ -19,6 +20,19 @@ pub fn replace_unless_empty_to_null() -> impl PlanModifier {
         let cleared = attribute.config.is_null() && attribute.prior.as_str() == Some("");
         attribute.config.is_known() && !cleared
     })
+}
+
+/// Fails if none of the attributes is configured. Unknown ones count as configured, sets without elements do not: they
+/// are absent blocks.
+pub fn require_one_of(validation: &mut Validation<'_, Object>, names: &[&str]) {
+    let is_absent = |name: &&str| {
+        let value = validation.config.value().get(name);
+        value.is_none_or(|value| value.is_null() || (value.is_known() && value.ty().is_set() && value.is_empty()))
+    };
+    if names.iter().all(is_absent) {
+        let detail = format!("At least one of these attributes must be configured: [{}]", names.join(","));
+        validation.add(Error::new("Missing Attribute Configuration", detail));
+    }
 }
 
 /// Older states left null elements out of maps, and maps of nothing else out altogether: such a difference is none.

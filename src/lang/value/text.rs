@@ -71,7 +71,7 @@ pub fn go_quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::lossy_text;
+    use super::{go_quoted, lossy_text};
 
     /// Observed on the reference, 1.11.4.
     #[test]
@@ -86,6 +86,26 @@ mod tests {
         ];
         for (bytes, expected) in cases {
             assert_eq!(lossy_text(bytes), expected);
+        }
+    }
+
+    /// Recorded with Go 1.26.
+    #[test]
+    fn texts_are_quoted_as_in_go() {
+        let cases = [
+            ("", r#""""#),
+            ("a b", r#""a b""#),
+            ("\"\\'`", r#""\"\\'`""#),
+            ("\u{7}\u{8}\u{c}\n\r\t\u{b}", r#""\a\b\f\n\r\t\v""#),
+            ("\0\u{1f}\u{7f}", r#""\x00\x1f\x7f""#),
+            ("é€😀", r#""é€😀""#),
+            ("\u{a0}\u{ad}\u{200b}\u{2028}\u{feff}\u{fffd}", "\"\\u00a0\\u00ad\\u200b\\u2028\\ufeff\u{fffd}\""),
+            ("\u{e0001}\u{10ffff}\u{ffff}", r#""\U000e0001\U0010ffff\uffff""#),
+            ("\u{378}\u{3000}", r#""\u0378\u3000""#),
+            ("CN=\\#x", r#""CN=\\#x""#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(go_quoted(text), expected);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CONFLICTS, Output, Request, SOURCES, Source, create};
+use crate::builtin::providers::rules::require_one_of;
 use crate::sdk::validators::conflicts_with;
 use crate::sdk::{
     Attribute, Block, Context, Creation, DataSource, Error, NestedBlock, Nesting, Object, Provider, Resource, Schema,
@@ -80,19 +81,6 @@ fn schema(input: impl Fn(Attribute) -> Attribute) -> Schema {
     .block(source)
 }
 
-/// Fails without any source.
-fn check_sources(validation: &mut Validation<'_, Object>) {
-    let is_absent = |name: &&str| {
-        let value = validation.config.value().get(name);
-        value.is_none_or(|value| value.is_null() || (value.is_known() && value.ty().is_set() && value.is_empty()))
-    };
-    if SOURCES.iter().all(is_absent) {
-        let names = SOURCES.join(",");
-        let detail = format!("At least one of these attributes must be configured: [{names}]");
-        validation.add(Error::new("Missing Attribute Configuration", detail));
-    }
-}
-
 fn request(object: &Object) -> Request {
     let text = |name: &str| object.text(name).map(str::to_owned);
     let source = if let Some(path) = text("source_dir") {
@@ -148,7 +136,7 @@ impl DataSource for Data {
     }
 
     fn validate(&self, validation: &mut Validation<'_, Object>) {
-        check_sources(validation);
+        require_one_of(validation, &SOURCES);
     }
 
     async fn read(&self, _: &mut Context<()>, config: Values<Object>) -> Result<Object, Error> {
@@ -167,7 +155,7 @@ impl Resource for Managed {
     }
 
     fn validate(&self, validation: &mut Validation<'_, Object>) {
-        check_sources(validation);
+        require_one_of(validation, &SOURCES);
     }
 
     async fn create(&self, _: &mut Context<()>, creation: &mut Creation<Object>) -> Result<Object, Error> {

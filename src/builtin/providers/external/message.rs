@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::lang::value::text::lossy_text;
+
 /// Encodes a query as the reference does: sorted by key, with escapes for characters that are special in HTML and
 /// JavaScript.
 pub fn encode(query: &BTreeMap<String, Option<String>>) -> String {
@@ -42,7 +44,7 @@ fn push_string(out: &mut String, text: &str) {
 
 /// Decodes a result. Null values are empty strings; a null result is `None`.
 pub fn decode(output: &[u8]) -> Result<Option<BTreeMap<String, String>>, String> {
-    let text = String::from_utf8_lossy(output);
+    let text = lossy_text(output);
     if text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
         return Err("unexpected end of JSON input".to_owned());
     }

@@ -4,21 +4,20 @@
 //!
 //! Only `provider` knows schemas; the rest never does.
 
-mod lookup;
 mod message;
 pub mod provider;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::process::{ExitStatus, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 
 use super::failure::Failure;
-use crate::builtin::wording::reason;
-use lookup::Program;
+use super::program::{Program, exit_text};
+use crate::lang::value::text::lossy_text;
 
 /// The constant `id`.
 pub const ID: &str = "-";
@@ -44,7 +43,7 @@ pub async fn run(call: &Call) -> Result<Option<BTreeMap<String, String>>, Failur
     let program = Program::find(name).map_err(|error| lookup_failure(name, &error))?;
     let output = execute(&program, arguments, call).await.map_err(|state| execution_failure(&program, "", &state))?;
     if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr);
+        let messages = lossy_text(&output.stderr);
         return Err(execution_failure(&program, &messages, &exit_text(output.status)));
     }
     message::decode(&output.stdout).map_err(|error| {
@@ -59,26 +58,10 @@ pub async fn run(call: &Call) -> Result<Option<BTreeMap<String, String>>, Failur
 }
 
 async fn execute(program: &Program, arguments: &[&str], call: &Call) -> Result<Output, String> {
-    let mut command = Command::new(program.path());
-    #[cfg(unix)]
-    command.arg0(program.name());
+    let mut command = program.command(call.working_dir.as_deref())?;
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    let folder = call.working_dir.as_deref().filter(|folder| !folder.is_empty());
-    if let Some(folder) = folder {
-        // The error of the start does not say whether it is about the folder or the program.
-        check_folder(folder)?;
-        command.current_dir(folder);
-    }
-    let child = command.spawn().map_err(|error| format!("fork/exec {}: {}", program.path(), reason(&error)))?;
+    let child = command.spawn().map_err(|error| program.start_error(&error))?;
     exchange(child, &message::encode(&call.query)).await.map_err(|error| error.to_string())
-}
-
-fn check_folder(folder: &str) -> Result<(), String> {
-    match std::fs::metadata(folder) {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("chdir {folder}: not a directory")),
-        Err(error) => Err(format!("chdir {folder}: {}", reason(&error))),
-    }
 }
 
 /// Writes the query while reading the output. Programs may ignore the query.
@@ -95,21 +78,6 @@ async fn exchange(mut child: Child, query: &str) -> std::io::Result<Output> {
     };
     let (written, output) = tokio::join!(write, child.wait_with_output());
     written.and(output)
-}
-
-#[cfg(unix)]
-fn exit_text(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit status {code}"),
-        (None, Some(signal)) => format!("signal: {signal}"),
-        (None, None) => status.to_string(),
-    }
-}
-
-#[cfg(not(unix))]
-fn exit_text(status: ExitStatus) -> String {
-    status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
 }
 
 fn lookup_failure(name: &str, error: &str) -> Failure {

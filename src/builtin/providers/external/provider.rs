@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Call, ID, run};
+use crate::builtin::providers::{NOT_READ, until_stopped};
 use crate::sdk::validators::size_at_least;
 use crate::sdk::{Attribute, Context, DataSource, Error, Object, Path, Provider, Schema, Type, Types, Value, Values};
 
@@ -53,10 +54,8 @@ impl DataSource for Program {
             working_dir: config.text("working_dir").map(str::to_owned),
             query: config.value("query").entries().iter().map(|(key, value)| (key.to_string(), text(value))).collect(),
         };
-        let result = tokio::select! {
-            result = run(&call) => result.map_err(|failure| Error::from(failure).at(Path::new().attr("program")))?,
-            () = context.stopping() => return Err(Error::new("Data source not read", "The operation was interrupted.")),
-        };
+        let result = until_stopped(context, NOT_READ, run(&call)).await?;
+        let result = result.map_err(|failure| Error::from(failure).at(Path::new().attr("program")))?;
         let map = |texts: BTreeMap<String, String>| {
             Value::map(Type::String, texts.into_iter().map(|(key, text)| (key, Value::string(text))))
         };

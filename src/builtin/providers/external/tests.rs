@@ -114,7 +114,7 @@ mod programs {
                 "no wind\n\nState: exit status 9",
             ),
             (script("exit 9"), "External Program Execution Failed", "no additional error messaging."),
-            (script("kill -9 $$"), "External Program Execution Failed", "State: signal: 9"),
+            (script("kill -9 $$"), "External Program Execution Failed", "State: signal: killed"),
             (script("echo hello"), "Unexpected External Program Results", "Result Error: "),
         ];
         for (call, summary, part) in cases {

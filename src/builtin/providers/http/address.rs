@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use url::Url;
+use url::{Position, Url};
 
 /// The reason why a URL cannot be requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,12 +55,24 @@ fn invalid_escape(text: &str) -> Option<String> {
 
 /// The form of a URL for messages, with the password masked.
 pub fn redacted(url: &Url) -> String {
+    without_password(url).to_string()
+}
+
+/// As [`redacted`], without the path `/` if the text of the URL has no path.
+pub fn as_written(text: &str, url: &Url) -> String {
+    let url = without_password(url);
+    let rest = text.split_once("://").map_or("", |(_, rest)| rest);
+    let has_path = rest.find(['/', '?', '#']).is_some_and(|at| rest[at..].starts_with('/'));
+    if has_path { url.to_string() } else { format!("{}{}", &url[..Position::BeforePath], &url[Position::AfterPath..]) }
+}
+
+fn without_password(url: &Url) -> Url {
     let mut url = url.clone();
     if url.password().is_some() {
         // A URL with a password has a host, so that this does not fail.
         let _ = url.set_password(Some("xxxxx"));
     }
-    url.to_string()
+    url
 }
 
 /// The value of `Authorization` for the user name and password of a URL.
@@ -128,5 +140,8 @@ mod tests {
         assert_eq!(redacted(&url), "http://us%65r:xxxxx@host/");
         let plain = Url::parse("http://host/").unwrap();
         assert_eq!((authorization(&plain), redacted(&plain)), (None, "http://host/".to_owned()));
+        for text in ["http://host", "http://host/", "http://host?a=/", "http://host/?a", "http://u:xxxxx@host/p"] {
+            assert_eq!(as_written(text, &Url::parse(text).unwrap()), text);
+        }
     }
 }

@@ -76,10 +76,25 @@ fn authority(url: &Url) -> String {
 }
 
 async fn dial(address: &str) -> io::Result<TcpStream> {
-    TcpStream::connect(address).await.map_err(|error| {
+    let found = tokio::net::lookup_host(address).await.map_err(|error| {
+        let (host, _) = address.rsplit_once(':').unwrap_or((address, ""));
+        io::Error::new(error.kind(), format!("dial tcp: lookup {host}: {}", lookup_text(&error)))
+    })?;
+    let found: Vec<_> = found.collect();
+    TcpStream::connect(&*found).await.map_err(|error| {
         let reason = crate::builtin::wording::reason(&error);
         io::Error::new(error.kind(), format!("dial tcp {address}: connect: {reason}"))
     })
+}
+
+/// Why a name has no address, as Go says it.
+fn lookup_text(error: &io::Error) -> String {
+    let text = crate::builtin::wording::reason(error);
+    let reason = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
+    match reason {
+        "name or service not known" | "no address associated with hostname" => "no such host".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 async fn secure<S: Stream>(

@@ -9,13 +9,14 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::{CertificateError, ClientConfig};
+use rustls::ClientConfig;
 
 use super::connection::{Connection, connect};
 use super::header::{self, Outgoing};
 use super::proxy::Proxies;
 use super::redirect::{self, Hop};
 use super::{Response, address};
+use crate::builtin::providers::tls_text::handshake_text;
 
 /// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +84,11 @@ fn read_error(error: &hyper::Error) -> String {
 }
 
 /// The first cause of an error.
-fn innermost(error: &dyn std::error::Error) -> String {
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+    if let Some(text) = inner.and_then(|inner| inner.downcast_ref()).and_then(handshake_text) {
+        return text;
+    }
     match error.source() {
         Some(source) => innermost(source),
         None => error.to_string(),
@@ -187,28 +192,17 @@ fn transient(error: &hyper::Error) -> ExchangeError {
 
 fn connect_error(error: &io::Error) -> ExchangeError {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    if let Some(rustls::Error::InvalidCertificate(cause)) = tls {
-        return ExchangeError::permanent(format!("tls: failed to verify certificate: {}", certificate_text(cause)));
-    }
-    let kind = if error.kind() == io::ErrorKind::TimedOut { ErrorKind::Timeout } else { ErrorKind::Transient };
-    ExchangeError { kind, reason: error.to_string() }
-}
-
-/// Go's text for the usual problems of certificates.
-fn certificate_text(error: &CertificateError) -> String {
-    match error {
-        CertificateError::UnknownIssuer => "x509: certificate signed by unknown authority".to_owned(),
-        CertificateError::Expired
-        | CertificateError::ExpiredContext { .. }
-        | CertificateError::NotValidYet
-        | CertificateError::NotValidYetContext { .. } => "x509: certificate has expired or is not yet valid".to_owned(),
-        other => format!("x509: {other}"),
-    }
+    let kind = match (tls, error.kind()) {
+        (Some(rustls::Error::InvalidCertificate(_)), _) => ErrorKind::Permanent,
+        (_, io::ErrorKind::TimedOut) => ErrorKind::Timeout,
+        _ => ErrorKind::Transient,
+    };
+    ExchangeError { kind, reason: tls.and_then(handshake_text).unwrap_or_else(|| error.to_string()) }
 }
 
 /// An error with the operation and the URL, as Go has it: `Get "http://host/": EOF`.
 pub fn describe(first: &Hop, hop: &Hop, reason: &str) -> String {
-    format!("{} {:?}: {reason}", operation(&first.method), address::redacted(&hop.url))
+    format!("{} {:?}: {reason}", operation(&first.method), hop.shown_url)
 }
 
 /// `Get` for `GET`.

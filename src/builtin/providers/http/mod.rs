@@ -27,6 +27,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::failure::Failure;
+use crate::lang::value::text::lossy_text;
 use address::AddressError;
 use exchange::{Client, ErrorKind, ExchangeError, Reply, describe};
 pub use proxy::Proxies;
@@ -67,12 +68,7 @@ impl Response {
 
     /// The body with a replacement character for each byte that is not UTF-8.
     pub fn text(&self) -> String {
-        let mut text = String::with_capacity(self.body.len());
-        for chunk in self.body.utf8_chunks() {
-            text.push_str(chunk.valid());
-            text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-        }
-        text
+        lossy_text(&self.body).into_owned()
     }
 
     pub fn base64(&self) -> String {
@@ -135,7 +131,7 @@ fn first_hop(request: &Request) -> Result<Hop, Failure> {
         Err(AddressError::Unsupported(reason)) => return Err(refused(reason)),
     };
     let headers = header::configured(&request.headers).map_err(refused)?;
-    Ok(Hop::first(url, method, headers))
+    Ok(Hop::first(&request.url, url, method, headers))
 }
 
 impl Request {
@@ -162,7 +158,8 @@ async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -
 
 /// The failure after the last attempt. `error` is `None` if there was a response with a retryable status.
 fn gave_up(request: &Request, attempts: u64, error: Option<ExchangeError>) -> Failure {
-    let url = Url::parse(&request.url).map_or_else(|_| request.url.clone(), |url| address::redacted(&url));
+    let url =
+        Url::parse(&request.url).map_or_else(|_| request.url.clone(), |url| address::as_written(&request.url, &url));
     let mut problem = format!("{} {url} giving up after {attempts} attempt(s)", request.method());
     let is_timeout = error.as_ref().is_some_and(|error| error.kind == ErrorKind::Timeout);
     if let Some(error) = error {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{METHODS, NOT_UTF8, Proxies, Request, Response, Retry, Tls, fetch};
 use crate::base::env::Environment;
+use crate::builtin::providers::until_stopped;
 use crate::sdk::validators::{also_requires, at_least, at_least_sum_of, conflicts_with, one_of};
 use crate::sdk::{
     Attribute, Block, Context, DataSource, Error, NestedBlock, Nesting, Object, Provider, Schema, Type, Types, Value,
@@ -77,10 +78,7 @@ impl DataSource for Page {
     async fn read(&self, context: &mut Context<Proxies>, config: Values<Object>) -> Result<Object, Error> {
         let config = config.model()?;
         let request = request(&config);
-        let response = tokio::select! {
-            response = fetch(&request, context.data()?) => response?,
-            () = context.stopping() => return Err(Error::new("Error making request", "The operation was interrupted.")),
-        };
+        let response = until_stopped(context, "Error making request", fetch(&request, context.data()?)).await??;
         if !response.is_utf8() {
             context.warn(NOT_UTF8.0, NOT_UTF8.1);
         }

@@ -3,6 +3,8 @@
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, REFERER};
 use url::Url;
 
+use super::address::{as_written, redacted};
+
 /// The maximum number of requests in a redirect chain.
 pub const MOST: usize = 10;
 
@@ -28,6 +30,8 @@ const OF_THE_BODY: [HeaderName; 4] = [
 #[derive(Clone, Debug)]
 pub struct Hop {
     pub url: Url,
+    /// The URL as messages show it.
+    pub shown_url: String,
     pub method: String,
     pub headers: HeaderMap,
     pub has_body: bool,
@@ -36,8 +40,10 @@ pub struct Hop {
 }
 
 impl Hop {
-    pub fn first(url: Url, method: &str, headers: HeaderMap) -> Hop {
-        Hop { url, method: method.to_owned(), headers, has_body: true, is_stripped: false }
+    /// `text` is the URL as it is configured.
+    pub fn first(text: &str, url: Url, method: &str, headers: HeaderMap) -> Hop {
+        let shown_url = as_written(text, &url);
+        Hop { url, shown_url, method: method.to_owned(), headers, has_body: true, is_stripped: false }
     }
 
     /// Returns the request that a redirect asks for, or `None` if the response is final. `first` is the first request.
@@ -74,7 +80,8 @@ impl Hop {
             None => drop(headers.remove(HOST)),
         }
         set_referer(&mut headers, &self.url, &url);
-        Ok(Some(Hop { url, method: method.to_owned(), headers, has_body, is_stripped }))
+        let shown_url = redacted(&url);
+        Ok(Some(Hop { url, shown_url, method: method.to_owned(), headers, has_body, is_stripped }))
     }
 }
 
@@ -120,7 +127,7 @@ mod tests {
 
     fn first(url: &str, method: &str) -> Hop {
         let sent = [("authorization", "a"), ("content-type", "c"), ("x-k", "1"), ("host", "virtual")];
-        Hop::first(Url::parse(url).unwrap(), method, headers(&sent))
+        Hop::first(url, Url::parse(url).unwrap(), method, headers(&sent))
     }
 
     #[test]
@@ -178,7 +185,8 @@ mod tests {
 
     #[test]
     fn referer_has_no_credentials() {
-        let start = Hop::first(Url::parse("http://u:p@h/a?q").unwrap(), "GET", HeaderMap::new());
+        let url = "http://u:p@h/a?q";
+        let start = Hop::first(url, Url::parse(url).unwrap(), "GET", HeaderMap::new());
         let next = start.next(&start, 302, &headers(&[("location", "/b")])).unwrap().unwrap();
         assert_eq!(next.headers[REFERER], "http://h/a?q");
     }

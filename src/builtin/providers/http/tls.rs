@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 
+use crate::base::certificates::{AnyServer, Forgiving};
 use crate::builtin::providers::failure::Failure;
 
 /// The arguments about TLS; all texts are PEM.
@@ -56,7 +57,7 @@ impl Tls {
         store.add_parsable_certificates(trusted.iter().cloned());
         let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone()).build();
         let chain = chain.map_err(|error| tls_failure(&error.to_string()))?;
-        Ok(Arc::new(TrustedServer { chain, trusted }))
+        Ok(trusting(trusted, chain))
     }
 }
 
@@ -88,93 +89,17 @@ fn key_failure(problem: &str) -> Failure {
     Failure::new("error creating x509 key pair", detail)
 }
 
-/// Trusts the given certificates both as authorities and as server certificates.
-#[derive(Debug)]
-struct TrustedServer {
-    chain: Arc<WebPkiServerVerifier>,
-    trusted: Vec<CertificateDer<'static>>,
-}
-
-impl ServerCertVerifier for TrustedServer {
-    /// Accepts a trusted self-signed server certificate that is marked as an authority, as Go does. `webpki` rejects it
-    /// after checking its validity period.
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let verified = self.chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        let is_trusted = || self.trusted.iter().any(|own| own.as_ref() == end_entity.as_ref());
-        match verified {
-            Err(Error::InvalidCertificate(CertificateError::Other(_))) if is_trusted() => {
-                rustls::client::verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
-                Ok(ServerCertVerified::assertion())
+/// Trusts the given certificates both as authorities and as server certificates. Accepts a trusted self-signed server
+/// certificate that is marked as an authority, as Go does; `webpki` rejects it after checking its validity period.
+fn trusting(trusted: Vec<CertificateDer<'static>>, chain: Arc<dyn ServerCertVerifier>) -> Arc<dyn ServerCertVerifier> {
+    let forgive = move |error: Error, end_entity: &CertificateDer<'_>, name: &ServerName<'_>| {
+        let is_trusted = || trusted.iter().any(|own| own.as_ref() == end_entity.as_ref());
+        match error {
+            Error::InvalidCertificate(CertificateError::Other(_)) if is_trusted() => {
+                rustls::client::verify_server_name(&ParsedCertificate::try_from(end_entity)?, name)
             }
-            other => other,
+            other => Err(other),
         }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chain.supported_verify_schemes()
-    }
-}
-
-/// Accepts every certificate, but still verifies that the server has its key.
-#[derive(Debug)]
-struct AnyServer(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyServer {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+    };
+    Arc::new(Forgiving { inner: chain, forgive })
 }

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::{checksum_attributes, checksums};
 use crate::builtin::wording::io_text;
+use crate::lang::value::text::lossy_text;
 use crate::sdk::{Attribute, Context, DataSource, Error, Object, Schema, Value, Values};
 
 pub struct File {
@@ -34,7 +35,7 @@ impl DataSource for File {
             let attribute = Attribute::string(name).description(description).computed();
             if self.is_sensitive { attribute.sensitive() } else { attribute }
         };
-        let text = "The content as text; what is not UTF-8 becomes the replacement character.";
+        let text = "The content as text; each byte that is not UTF-8 becomes the replacement character.";
         let own = [
             Attribute::string("filename")
                 .description("The file's path; it is an error if it does not exist.")
@@ -55,7 +56,7 @@ impl DataSource for File {
             )
         })?;
         let texts = [
-            ("content", Value::string(String::from_utf8_lossy(&content))),
+            ("content", Value::string(lossy_text(&content))),
             ("content_base64", Value::string(STANDARD.encode(&content))),
         ];
         Ok(config.with(checksums(&content)).with(texts))

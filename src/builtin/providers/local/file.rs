@@ -43,8 +43,11 @@ impl File {
 /// The attributes of both resources.
 fn attributes(is_sensitive: bool) -> Vec<Attribute> {
     let (sources, mode) = if is_sensitive { (SENSITIVE_SOURCES, "0700") } else { (PLAIN_SOURCES, "0777") };
-    let text = |name, description| Attribute::string(name).description(description).modifier(replace());
-    let source = |name, description| text(name, description).optional().validator(exactly_one_of(sources));
+    let text = |name: &str, description| Attribute::string(name).description(description).modifier(replace());
+    let source = |name: &str, description| {
+        let others: Vec<&str> = sources.iter().copied().filter(|other| *other != name).collect();
+        text(name, description).optional().validator(exactly_one_of(&others))
+    };
     let secret = |attribute: Attribute| if is_sensitive { attribute.sensitive() } else { attribute };
     let permission =
         |name, description| text(name, description).default(Value::string(mode)).validator(check_permission);

@@ -1,4 +1,4 @@
-//! The `local` provider, compatible with version 2.6 of hashicorp/local: files and commands of this machine.
+//! The `local` provider, compatible with version 2.9 of hashicorp/local: files and commands of this machine.
 //!
 //! Never accesses files other than those in its arguments.
 
@@ -12,8 +12,9 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
+use crate::base::files::normal;
 use crate::base::hex::hex;
-use crate::builtin::wording::io_text;
+use crate::builtin::wording::{io_text, reason};
 use crate::sdk::{
     Attribute, Context, Error, Function, FunctionError, Provider, Signature, Type, Types, Value, Values, argument,
     parameter, signature,
@@ -37,6 +38,8 @@ impl Provider for Local {
         types.data_source("local_file", data::File::plain());
         types.data_source("local_sensitive_file", data::File::sensitive());
         types.data_source("local_command", command::Command);
+        types.ephemeral("local_command", command::Command);
+        types.action("local_command", command::CommandAction);
         types.function("direxists", DirExists);
     }
 }
@@ -84,11 +87,18 @@ impl Function for DirExists {
     async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         let path: String = argument(&arguments, 0)?;
         let failed = |text: String| FunctionError::argument(0, text);
-        match std::fs::metadata(&path) {
+        // As in Go, an empty path is the current folder, and `..` goes back along the text, not along links.
+        let absolute = std::path::absolute(if path.is_empty() { "." } else { &path })
+            .map_err(|error| failed(format!("Error expanding relative path to absolute path: {}", reason(&error))))?;
+        let cleaned = normal(&absolute);
+        match std::fs::metadata(&cleaned) {
             Ok(metadata) if metadata.is_dir() => Ok(Value::bool(true)),
             Ok(_) => Err(failed(format!("Invalid file mode detected: {path:?} was found, but is not a directory"))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::bool(false)),
-            Err(error) => Err(failed(format!("Error checking for directory: {}", io_text("stat", &path, &error)))),
+            Err(error) => Err(failed(format!(
+                "Error checking for directory: {}",
+                io_text("stat", &cleaned.to_string_lossy(), &error)
+            ))),
         }
     }
 }
@@ -119,6 +129,8 @@ mod tests {
         let call = |path: &std::path::Path| DirExists.call(vec![Value::string(path.to_str().unwrap())]);
         assert_eq!(call(folder.path()).await, Ok(Value::bool(true)));
         assert_eq!(call(&folder.path().join("no")).await, Ok(Value::bool(false)));
+        assert_eq!(call(&folder.path().join("no/../")).await, Ok(Value::bool(true)));
+        assert_eq!(call("".as_ref()).await, Ok(Value::bool(true)));
         assert!(call(&file).await.unwrap_err().to_string().ends_with("was found, but is not a directory"));
     }
 }

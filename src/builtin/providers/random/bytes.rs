@@ -32,19 +32,19 @@ pub struct IdModel {
     #[attribute(optional, replace)]
     prefix: Option<String>,
     /// In base64 with letters, digits, `_` and `-`, after the prefix.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     b64_url: Field<String>,
     /// In standard base64, after the prefix.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     b64_std: Field<String>,
     /// In hexadecimal digits, two for each byte, after the prefix.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     hex: Field<String>,
     /// In decimal digits without padding, after the prefix.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     dec: Field<String>,
     /// In base64 for URLs, without the prefix.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     id: Field<String>,
 }
 
@@ -108,10 +108,10 @@ pub struct BytesModel {
     #[attribute(required, replace, validators(at_least(1)))]
     length: i64,
     /// The bytes in base64.
-    #[attribute(computed, sensitive, keep_unless_null)]
+    #[attribute(computed, sensitive, keep)]
     base64: Field<String>,
     /// The bytes in hexadecimal digits.
-    #[attribute(computed, sensitive, keep_unless_null)]
+    #[attribute(computed, sensitive, keep)]
     hex: Field<String>,
 }
 
@@ -189,10 +189,10 @@ pub struct UuidModel {
     #[attribute(optional, modifiers(replace_if_values()))]
     keepers: Keepers,
     /// The UUID.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     result: Field<String>,
     /// The UUID.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     id: Field<String>,
 }
 

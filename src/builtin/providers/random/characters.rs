@@ -6,10 +6,10 @@ use crate::builtin::providers::rules::replace_unless_empty_to_null;
 use crate::sdk::validators::{INVALID_COMBINATION, at_least, at_least_sum_of};
 use crate::sdk::{Attribute, ConfiguredAttribute, Error, Object, Validator, Value, replace};
 
-pub const DIGITS: &[u8] = b"0123456789";
-const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
-pub const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-pub const SPECIAL: &[u8] = b"!@#$%&*()-_=+[]{}<>:?";
+pub const DIGITS: &str = "0123456789";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+pub const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+pub const SPECIAL: &str = "!@#$%&*()-_=+[]{}<>:?";
 
 const MINIMA: &[&str] = &["min_upper", "min_lower", "min_numeric", "min_special"];
 
@@ -64,7 +64,7 @@ fn some_characters() -> impl Validator {
 /// A text as `planned` describes it.
 pub fn generate(planned: &Object) -> Result<String, Error> {
     let special = planned.text("override_special").filter(|text| !text.is_empty());
-    let special = special.map_or(SPECIAL, str::as_bytes);
+    let special = special.unwrap_or(SPECIAL);
     let classes = [
         ("upper", "min_upper", UPPER),
         ("lower", "min_lower", LOWER),
@@ -75,32 +75,27 @@ pub fn generate(planned: &Object) -> Result<String, Error> {
     for minimum in MINIMA {
         count_of(minimum, planned.int(minimum).unwrap_or(0), LONGEST)?;
     }
-    let draw = || -> Result<Vec<u8>, String> {
+    let draw = || -> Result<Vec<char>, String> {
         let mut source = Source::new(None);
         let mut all = Vec::new();
         let mut result = Vec::with_capacity(length);
         for (flag, minimum, characters) in classes {
-            if planned.bool(flag).unwrap_or(true) {
-                all.extend_from_slice(characters);
-            }
+            let characters: Vec<char> = characters.chars().collect();
             for _ in 0..planned.int(minimum).unwrap_or(0) {
-                result.push(one_of(characters, &mut source)?);
+                result.push(source.pick(&characters)?);
+            }
+            if planned.bool(flag).unwrap_or(true) {
+                all.extend(characters);
             }
         }
-        if all.is_empty() && result.len() < length {
-            return Err("there are no characters to choose from".into());
+        if all.is_empty() {
+            return Err("the character set specified is empty".into());
         }
         while result.len() < length {
-            result.push(one_of(&all, &mut source)?);
+            result.push(source.pick(&all)?);
         }
         source.shuffle(&mut result)?;
         Ok(result)
     };
-    let bytes = draw().map_err(read_error)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn one_of(characters: &[u8], source: &mut Source) -> Result<u8, String> {
-    let index = source.below(characters.len() as u64)?;
-    Ok(characters[usize::try_from(index).unwrap_or(0)])
+    Ok(draw().map_err(read_error)?.into_iter().collect())
 }

@@ -21,10 +21,10 @@ pub struct IntegerModel {
     #[attribute(optional, replace)]
     seed: Option<String>,
     /// The number.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     result: Field<i64>,
     /// The number, as text.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     id: Field<String>,
 }
 

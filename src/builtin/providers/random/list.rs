@@ -22,7 +22,7 @@ pub struct PetModel {
     #[attribute(default = "-", replace)]
     separator: Field<String>,
     /// The name.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     id: Field<String>,
 }
 
@@ -38,7 +38,8 @@ fn pet_name(source: &mut Source, words: i64, separator: &str) -> Result<String, 
         name.push(source.pick(ADJECTIVES)?);
     }
     name.push(source.pick(ANIMALS)?);
-    Ok(name.join(separator))
+    // The real provider lowers the separator too, except for the one after the prefix.
+    Ok(name.join(separator).to_lowercase())
 }
 
 impl Resource for Pet {
@@ -78,10 +79,10 @@ pub struct ShuffleModel {
     #[attribute(optional, replace)]
     result_count: Option<i64>,
     /// The texts in random order.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     result: Field<Vec<Option<String>>>,
     /// A fixed text, for internal use; not to be referred to.
-    #[attribute(computed, keep_unless_null)]
+    #[attribute(computed, keep)]
     id: Field<String>,
 }
 
@@ -131,8 +132,10 @@ mod tests {
         }
         let pet = Tester::resource(Random, "random_pet").await;
         let planned =
-            pet.object([("prefix", Value::string("p")), ("separator", Value::string("+")), ("length", Value::int(1))]);
-        assert!(text(&pet.create(planned).await.unwrap(), "id").starts_with("p+"));
+            pet.object([("prefix", Value::string("p")), ("separator", Value::string("A+")), ("length", Value::int(2))]);
+        let created = pet.create(planned).await.unwrap();
+        let name = text(&created, "id").strip_prefix("pA+").unwrap();
+        assert!(name.contains("a+"), "{name}");
     }
 
     #[tokio::test]

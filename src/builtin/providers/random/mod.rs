@@ -1,4 +1,4 @@
-//! The `random` provider, compatible with version 3.7 of hashicorp/random: a `seed` gives the same results.
+//! The `random` provider, compatible with version 3.9 of hashicorp/random: a `seed` gives the same results.
 //!
 //! Never stores anything outside of the state.
 

@@ -42,7 +42,8 @@ impl Source {
         Ok(order)
     }
 
-    pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> Result<&'a T, String> {
+    /// One of the items, of which there must be some.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> Result<T, String> {
         let index = self.below(from.len() as u64)?;
         Ok(from[usize::try_from(index).unwrap_or(0)])
     }

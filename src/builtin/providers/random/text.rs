@@ -6,7 +6,7 @@ use super::characters::{character_attributes, digits_attribute, generate};
 use crate::builtin::providers::rules::replace_if_values;
 use crate::sdk::{
     Attribute, Context, Creation, Ephemeral, Error, Import, Object, Opened, Plan, PlanModifier, PlannedAttribute,
-    Resource, Schema, Stored, Value, Values, keep_unless_null, replace,
+    Resource, Schema, Stored, Value, Values, keep, replace,
 };
 
 const BCRYPT_COST: u32 = 10;
@@ -26,6 +26,20 @@ fn bcrypt_hash(text: &str) -> Result<Value, Error> {
         )
     })?;
     Ok(Value::string(hash.format_for_version(Version::TwoA)))
+}
+
+/// Whether a hash in a state of version 2 is that of the text.
+fn hash_matches(text: &str, hash: &str) -> Result<bool, Error> {
+    bcrypt::verify(text.as_bytes(), hash).map_err(|error| {
+        Error::new(
+            "Version 3 State Upgrade Error",
+            format!(
+                "An unexpected error occurred when comparing the state version 2 password and bcrypt hash. This is \
+                 always an issue in the provider and should be reported to the provider developers.\n\n\
+                 Original Error: {error}"
+            ),
+        )
+    })
 }
 
 /// `random_string`, or `random_password`: the same with a secret result and its hash.
@@ -72,8 +86,7 @@ fn same_digits() -> impl PlanModifier {
 
 /// The attributes of both resources that follow from the others.
 fn computed_attributes(is_secret: bool) -> Vec<Attribute> {
-    let computed =
-        |name, description| Attribute::string(name).description(description).computed().modifier(keep_unless_null());
+    let computed = |name, description| Attribute::string(name).description(description).computed().modifier(keep());
     if is_secret {
         return vec![
             computed("result", "The text.").sensitive(),
@@ -140,11 +153,10 @@ impl Resource for Text {
         if !self.is_secret {
             return Ok(upgraded);
         }
-        let hash = object.text("bcrypt_hash").unwrap_or_default();
         let good = match stored.version {
             0 => false,
             1 => true,
-            _ => bcrypt::verify(result.as_bytes(), hash).unwrap_or(false),
+            _ => hash_matches(result, object.text("bcrypt_hash").unwrap_or_default())?,
         };
         if good { Ok(upgraded) } else { Ok(upgraded.with([("bcrypt_hash", bcrypt_hash(result)?)])) }
     }

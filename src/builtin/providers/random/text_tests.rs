@@ -20,18 +20,18 @@ fn no_bool() -> Value {
 
 #[tokio::test]
 async fn texts_contain_the_required_characters() {
-    let count = |text: &str, class: &[u8]| text.bytes().filter(|byte| class.contains(byte)).count();
+    let count = |text: &str, class: &str| text.chars().filter(|c| class.contains(*c)).count();
     let planned = Object(password().await.object([
         ("length", Value::int(12)),
         ("upper", Value::bool(false)),
         ("min_numeric", Value::int(3)),
         ("min_special", Value::int(2)),
-        ("override_special", Value::string("/")),
+        ("override_special", Value::string("°")),
     ]));
     for _ in 0..20 {
         let text = generate(&planned).unwrap();
-        assert_eq!(text.len(), 12);
-        assert!(count(&text, DIGITS) >= 3 && count(&text, b"/") >= 2, "{text}");
+        assert_eq!(text.chars().count(), 12);
+        assert!(count(&text, DIGITS) >= 3 && count(&text, "°") >= 2, "{text}");
         assert_eq!(count(&text, UPPER) + count(&text, SPECIAL), 0, "{text}");
     }
 }
@@ -101,11 +101,15 @@ async fn a_change_from_the_empty_text_to_null_replaces_nothing() {
 
 #[tokio::test]
 async fn upgrade_fills_and_rehashes() {
-    let upgraded = password().await.upgrade(2, r#"{"result":"secret","bcrypt_hash":"wrong"}"#).await.unwrap();
+    let other = bcrypt::hash("other", 4).unwrap();
+    let stored = format!(r#"{{"result":"secret","bcrypt_hash":"{other}"}}"#);
+    let upgraded = password().await.upgrade(2, &stored).await.unwrap();
     assert_eq!(upgraded.get("length"), Some(&Value::int(6)));
     assert_eq!(upgraded.get("numeric"), Some(&Value::bool(true)));
     let hash = text(&upgraded, "bcrypt_hash");
     assert!(hash.starts_with("$2a$10$") && bcrypt::verify("secret", hash).unwrap());
+    let error = password().await.upgrade(2, r#"{"result":"secret","bcrypt_hash":"wrong"}"#).await.unwrap_err();
+    assert_eq!(error.summary, "Version 3 State Upgrade Error");
 }
 
 #[tokio::test]

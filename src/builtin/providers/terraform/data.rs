@@ -1,12 +1,16 @@
 //! `terraform_data`: a value that is kept, and a trigger of replacement. Called once per instance of the largest
 //! configurations: each verb touches four attributes and nothing else.
 
+use super::store;
 use crate::sdk::{
     Attribute, Context, Creation, Error, Import, Moved, Object, Path, Plan, Resource, Schema, Type, Update, Validation,
     Value,
 };
 
-pub struct Data;
+/// With the block `store` of Terraform 1.16, or without it, as before.
+pub struct Data {
+    pub has_store: bool,
+}
 
 /// What the output will be: of the input's type, known only if the input is null.
 fn planned_output(input: &Value) -> Value {
@@ -14,8 +18,8 @@ fn planned_output(input: &Value) -> Value {
 }
 
 /// The planned object with its unknowns filled in.
-fn filled(planned: &Object) -> Object {
-    let mut changes = Vec::new();
+fn filled(planned: &Object, config: &Value) -> Object {
+    let mut changes: Vec<(&str, Value)> = store::filled(planned, config).into_iter().collect();
     if !planned.value("output").is_known() {
         changes.push(("output", planned.value("input")));
     }
@@ -42,7 +46,9 @@ impl Resource for Data {
             Attribute::plain("output", Type::Dynamic).computed(),
             Attribute::string("id").computed(),
         ];
-        Schema::new(attributes).without_checks()
+        let mut schema = Schema::new(attributes).without_checks();
+        schema.block.blocks.extend(self.has_store.then(store::block));
+        schema
     }
 
     fn validate(&self, validation: &mut Validation<'_, Object>) {
@@ -72,15 +78,15 @@ impl Resource for Data {
         };
         plan.planned.set_value("id", id);
         plan.planned.set_value("output", output);
-        Ok(())
+        store::plan(plan, replaces)
     }
 
     async fn create(&self, _: &mut Context<()>, creation: &mut Creation<Object>) -> Result<Object, Error> {
-        Ok(filled(&creation.planned.model()?))
+        Ok(filled(&creation.planned.model()?, creation.config.value()))
     }
 
     async fn update(&self, _: &mut Context<()>, update: &mut Update<Object>) -> Result<Object, Error> {
-        Ok(filled(&update.planned.model()?))
+        Ok(filled(&update.planned.model()?, update.config.value()))
     }
 
     async fn import(&self, _: &mut Context<()>, import: Import) -> Result<Object, Error> {
@@ -122,7 +128,8 @@ mod tests {
     use crate::builtin::providers::tester::{Tester, text};
 
     async fn tester() -> Tester {
-        Tester::resource(Terraform(Arc::new(One)), "terraform_data").await
+        let provider = Terraform { remote_states: Arc::new(One), has_data_stores: false };
+        Tester::resource(provider, "terraform_data").await
     }
 
     /// Each row: prior and proposed as (input, triggers_replace), then the planned output, id kept, replaced.

@@ -6,14 +6,19 @@ mod data;
 mod encode;
 mod functions;
 mod remote_state;
+mod store;
 
 use std::sync::Arc;
 
 use crate::model::provider::RemoteStates;
 use crate::sdk::{Context, Error, Provider, Types, Values};
 
-/// The provider. `RemoteStates` answers for `terraform_remote_state`.
-pub struct Terraform(pub Arc<dyn RemoteStates>);
+pub struct Terraform {
+    /// What answers for `terraform_remote_state`.
+    pub remote_states: Arc<dyn RemoteStates>,
+    /// Whether `terraform_data` has the block `store`.
+    pub has_data_stores: bool,
+}
 
 impl Provider for Terraform {
     type Config = ();
@@ -25,8 +30,8 @@ impl Provider for Terraform {
 
     fn types(&self, types: &mut Types<()>) {
         types.without_destroy_plans();
-        types.resource("terraform_data", data::Data);
-        types.data_source("terraform_remote_state", remote_state::RemoteState(self.0.clone()));
+        types.resource("terraform_data", data::Data { has_store: self.has_data_stores });
+        types.data_source("terraform_remote_state", remote_state::RemoteState(self.remote_states.clone()));
         functions::add_to(types);
     }
 }

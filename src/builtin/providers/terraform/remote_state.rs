@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::builtin::providers::until_stopped;
+use crate::builtin::providers::{NOT_READ, until_stopped};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, RemoteStates, has_errors};
 use crate::sdk::{Attribute, Context, DataSource, Error, Object, Path, Schema, Type, Validation, Value, Values};
 
@@ -66,7 +66,7 @@ impl DataSource for RemoteState {
         }
         let (backend, settings) = (config.text("backend").unwrap_or_default(), config.value("config"));
         let outputs = self.0.outputs(backend, &settings, config.text("workspace"));
-        let Some(stored) = until_stopped(context, outputs).await?? else {
+        let Some(stored) = until_stopped(context, NOT_READ, outputs).await?? else {
             let detail = "No stored state was found for the given workspace in the given backend.";
             return Err(Error::new("Unable to find remote state", detail).at(path("workspace")));
         };
@@ -106,12 +106,16 @@ pub(super) mod tests {
 
     #[test]
     fn the_provider_is_valid() {
-        crate::sdk::validate_implementation(Terraform(Arc::new(One))).unwrap();
+        crate::sdk::validate_implementation(Terraform { remote_states: Arc::new(One), has_data_stores: true }).unwrap();
     }
 
     #[tokio::test]
     async fn reads() {
-        let source = Tester::data_source(Terraform(Arc::new(One)), "terraform_remote_state").await;
+        let source = Tester::data_source(
+            Terraform { remote_states: Arc::new(One), has_data_stores: true },
+            "terraform_remote_state",
+        )
+        .await;
         let config = |backend: &str, workspace: &str, defaults: Value| {
             source.object([
                 ("backend", Value::string(backend)),

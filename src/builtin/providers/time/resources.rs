@@ -5,10 +5,11 @@ use super::offset::{self, OffsetTime, Offsets};
 use super::provider::triggers;
 use super::rotating::{self, RotatingTime, Rotation};
 use super::timestamp::{self, Parts, Timestamp};
-use crate::sdk::validators::{at_least, at_least_one_of};
+use crate::builtin::providers::rules::require_one_of;
+use crate::sdk::validators::at_least;
 use crate::sdk::{
     Attribute, ConfiguredAttribute, Context, Creation, Error, Import, Object, Plan, PlanModifier, PlannedAttribute,
-    Resource, Schema, Type, Update, Value, replace,
+    Resource, Schema, Type, Update, Validation, Value, replace,
 };
 
 const PARTS: &[&str] = &["year", "month", "day", "hour", "minute", "second"];
@@ -167,10 +168,14 @@ impl Resource for Offset {
         let offsets = OFFSETS.iter().map(|name| {
             let unit = name.trim_start_matches("offset_");
             let text = format!("The number of {unit} to add to the base. At least one offset must be given.");
-            Attribute::int(*name).optional().description(text).validator(at_least_one_of(OFFSETS))
+            Attribute::int(*name).optional().description(text)
         });
         Schema::new(parts_attributes().chain(offsets).chain([base, result, triggers()]))
             .description("A timestamp at a distance from a base.")
+    }
+
+    fn validate(&self, validation: &mut Validation<'_, Object>) {
+        require_one_of(validation, OFFSETS);
     }
 
     /// A change of an offset shows the new timestamp; one of the base only at apply.
@@ -270,19 +275,19 @@ impl Resource for Rotating {
         let base = timestamp_attribute("rfc3339", "The base, by default the time of the creation.");
         let base = base.optional().computed().modifier(keep_same_timestamp()).modifier(replace());
         let at = timestamp_attribute(ROTATION, "The time after which the resource is replaced.");
-        let at = at.optional().computed().validator(at_least_one_of(ROTATIONS));
+        let at = at.optional().computed();
         let at = at.modifier(keep_same_timestamp()).modifier(replace_if_passed());
         let units = UNITS.iter().map(|name| {
             let unit = name.trim_start_matches("rotation_");
             let text = format!("The number of {unit} after the base when the resource is replaced.");
-            Attribute::int(*name)
-                .optional()
-                .description(text)
-                .validator(at_least(1))
-                .validator(at_least_one_of(ROTATIONS))
+            Attribute::int(*name).optional().description(text).validator(at_least(1))
         });
         Schema::new(parts_attributes().chain(units).chain([base, at, triggers()]))
             .description("A timestamp that is replaced once a later one has passed.")
+    }
+
+    fn validate(&self, validation: &mut Validation<'_, Object>) {
+        require_one_of(validation, ROTATIONS);
     }
 
     /// A change of the rotation shows its new time.

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use crate::builtin::providers::failure::Failure;
 use crate::builtin::providers::tls::der::read::Reader;
 use crate::builtin::providers::tls::der::{tag, write};
-use crate::builtin::providers::tls::quote::quoted;
 use crate::builtin::providers::tls::uri::Uri;
+use crate::lang::value::text::go_quoted;
 
 /// The context tags of general names.
 const EMAIL: u8 = 1;
@@ -28,11 +28,11 @@ impl AlternativeNames {
     pub fn new(dns: &[String], ips: &[String], uris: &[String]) -> Result<AlternativeNames, Failure> {
         let ips = ips.iter().map(|text| {
             ip_bytes(text)
-                .ok_or_else(|| Failure::new("Invalid IP address", format!("Failed to parse {}", quoted(text))))
+                .ok_or_else(|| Failure::new("Invalid IP address", format!("Failed to parse {}", go_quoted(text))))
         });
         let ips = ips.collect::<Result<_, _>>()?;
         let uris = uris.iter().map(|text| {
-            let error = |error| Failure::new("Invalid URI", format!("Failed to parse {}: {error}", quoted(text)));
+            let error = |error| Failure::new("Invalid URI", format!("Failed to parse {}: {error}", go_quoted(text)));
             Uri::parse(text).map_err(error)
         });
         Ok(AlternativeNames { dns: dns.to_vec(), ips, uris: uris.collect::<Result<_, _>>()? })
@@ -81,7 +81,7 @@ fn ia5(text: &str) -> Result<&str, String> {
     if text.is_ascii() {
         return Ok(text);
     }
-    Err(format!("x509: {} cannot be encoded as an IA5String", quoted(text)))
+    Err(format!("x509: {} cannot be encoded as an IA5String", go_quoted(text)))
 }
 
 /// The bytes of an address; IPv4 inside of IPv6 becomes IPv4.
@@ -98,7 +98,7 @@ fn shortest(bytes: Vec<u8>) -> Vec<u8> {
 }
 
 fn read_uri(text: &str) -> Result<Uri, String> {
-    let error = |error: &str| format!("x509: cannot parse URI {}: {error}", quoted(text));
+    let error = |error: &str| format!("x509: cannot parse URI {}: {error}", go_quoted(text));
     let uri = Uri::parse(text).map_err(|e| error(&e))?;
     let host = uri.host();
     if host.is_empty() || is_domain(&host) { Ok(uri) } else { Err(error("invalid domain")) }

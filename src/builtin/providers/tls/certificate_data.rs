@@ -3,6 +3,7 @@
 use super::certificate::describe::{Description, describe_content, id};
 use super::fetch::proxy::Proxy;
 use super::fetch::{check_url, fetch};
+use crate::builtin::providers::{NOT_READ, until_stopped};
 use crate::sdk::validators::{conflicts_with, exactly_one_of};
 use crate::sdk::{Attribute, ConfiguredAttribute, Context, DataSource, Error, Object, Schema, Type, Value, Values};
 
@@ -79,12 +80,8 @@ impl DataSource for CertificateData {
             (Some(content), _) => vec![describe_content(content)?],
             (None, url) => {
                 let verifies_chain = config.bool("verify_chain").unwrap_or(true);
-                tokio::select! {
-                    fetched = fetch(url.unwrap_or_default(), verifies_chain, context.data()?) => fetched?,
-                    () = context.stopping() => {
-                        return Err(Error::new("Data source not read", "The operation was interrupted."));
-                    }
-                }
+                let fetched = fetch(url.unwrap_or_default(), verifies_chain, context.data()?);
+                until_stopped(context, NOT_READ, fetched).await??
             }
         };
         let elements = certificates.iter().map(element).collect();

@@ -8,7 +8,7 @@ use super::subject_schema::kept;
 use super::uses;
 use super::validity::{Validity, is_ready_for_renewal, time_text};
 use crate::sdk::validators::{at_least, one_of, values};
-use crate::sdk::{Attribute, Context, Error, Object, Plan, Value, keep, replace};
+use crate::sdk::{Attribute, Context, Error, Object, Plan, PlanModifier, PlannedAttribute, Value, keep, replace};
 
 const READY: &str = "ready_for_renewal";
 
@@ -20,6 +20,7 @@ pub(super) fn certificate_attributes() -> Vec<Attribute> {
     let length = Attribute::int("max_path_length").optional().computed();
     let mut ready = Attribute::bool(READY).computed().description("Whether the certificate is to be replaced.");
     ready.default = Some(Value::bool(false));
+    let ready = ready.modifier(ready_from_start());
     let uses = Attribute::string_list("allowed_uses").required().description("The uses of the key.");
     vec![
         uses.validator(values(vec![std::sync::Arc::new(one_of(uses::names()))])).modifier(replace()),
@@ -47,6 +48,18 @@ pub(super) fn certificate_attributes() -> Vec<Attribute> {
     ]
 }
 
+/// A certificate whose early renewal begins with its validity is planned as ready for renewal.
+fn ready_from_start() -> impl PlanModifier {
+    |attribute: &mut PlannedAttribute<'_>| {
+        let hours = |name| attribute.planned_object.get(name).filter(|hours| hours.is_known() && !hours.is_null());
+        let period = hours("validity_period_hours").and_then(Value::as_i64).unwrap_or(0);
+        let early = hours("early_renewal_hours").and_then(Value::as_i64);
+        if period == 0 || early.is_some_and(|early| early >= period) {
+            attribute.planned = Value::bool(true);
+        }
+    }
+}
+
 pub(super) fn options_of(object: &Object) -> Options {
     let flag = |name: &str| object.bool(name).unwrap_or(false);
     Options {
@@ -71,7 +84,6 @@ pub(super) fn issued(object: &Object, issued: Issued) -> Object {
         ("cert_pem", Value::string(issued.pem)),
         ("id", Value::string(issued.id)),
         ("max_path_length", length),
-        (READY, Value::bool(false)),
         ("validity_start_time", Value::string(time_text(issued.validity.start, offset))),
         ("validity_end_time", Value::string(time_text(issued.validity.end, offset))),
     ])
@@ -102,4 +114,31 @@ pub(super) fn plan_renewal(_: &Context<Proxy>, plan: &mut Plan<Object>) -> Resul
         plan.requires_replace.push(crate::sdk::Path::new().attr(READY));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::providers::tester::Tester;
+    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::builtin::providers::tls::provider::Tls;
+
+    #[tokio::test]
+    async fn renewal_that_begins_at_once_is_planned() {
+        let resource = Tester::resource(Tls, "tls_self_signed_cert").await;
+        let keys = cases("keys.json");
+        let key = keys.iter().find(|key| text(key, "algorithm") == "ED25519").unwrap();
+        for (period, early, expected) in [(10, 2, false), (10, 10, true), (0, 0, true)] {
+            let config = resource.object([
+                ("private_key_pem", Value::string(text(key, "pem"))),
+                ("validity_period_hours", Value::int(period)),
+                ("early_renewal_hours", Value::int(early)),
+                ("allowed_uses", Value::strings(["digital_signature"])),
+            ]);
+            let planned = resource.plan(resource.absent(), config).await.planned;
+            assert_eq!(planned.get(READY), Some(&Value::bool(expected)), "{period} {early}");
+            let created = resource.create(planned).await.unwrap();
+            assert_eq!(created.get(READY), Some(&Value::bool(expected)), "{period} {early}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::keys::parse::{Owner, parse_for_public, parse_for_resource};
 use super::keys::{Algorithm, Curve, KeyKind, PrivateKey};
 use crate::sdk::validators::{exactly_one_of, one_of};
 use crate::sdk::{
-    Attribute, Context, Creation, DataSource, Ephemeral, Error, Object, Opened, Resource, Schema, Stored, Type, Value,
+    Attribute, Context, Creation, DataSource, Ephemeral, Error, Object, Opened, Resource, Schema, Stored, Value,
     Values, replace,
 };
 
@@ -100,12 +100,14 @@ impl Resource for PrivateKeyResource {
         Ok(planned.with(private_values(&key)?).with([("id", Value::string(key.public().id()))]))
     }
 
-    /// Version 0 had neither PKCS #8 nor OpenSSH's notation.
+    /// Version 0 had no PKCS #8, and OpenSSH's notation from version 3.2 on; that of P224 is empty.
     async fn upgrade(&self, _: &mut Context<Proxy>, stored: Stored) -> Result<Object, Error> {
         let object = Object(stored.object()?);
         let key = parse_for_resource(object.text("private_key_pem").unwrap_or_default(), Owner::OldState)?;
         let is_p224 = matches!(&key, PrivateKey::Ecdsa(key) if key.curve() == Curve::P224);
-        let openssh = if is_p224 { Value::null(Type::String) } else { Value::string(key.openssh_text()?) };
+        let stored = object.value("private_key_openssh");
+        let is_missing = stored.as_str().is_none_or(str::is_empty);
+        let openssh = if is_p224 || !is_missing { stored } else { Value::string(key.openssh_text()?) };
         let pkcs8 = Value::string(key.texts().pkcs8);
         Ok(object.with(public_values(&key)).with([
             ("private_key_openssh", openssh),
@@ -187,5 +189,36 @@ impl Ephemeral for EphemeralPublicKey {
 
     async fn open(&self, _: &mut Context<Proxy>, config: Values<Object>) -> Result<Opened<Object>, Error> {
         Ok(Opened::new(public_key(&config.model()?)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::providers::tester::Tester;
+    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::builtin::providers::tls::provider::Tls;
+
+    #[tokio::test]
+    async fn upgrades_fill_in_notations_that_are_missing() {
+        let resource = Tester::resource(Tls, "tls_private_key").await;
+        let keys = cases("keys.json");
+        let pem = |name: &str| text(keys.iter().find(|key| text(key, "name") == name).unwrap(), "pem").to_owned();
+        for (name, stored, expected) in [
+            ("p224", Some(""), Some("")),
+            ("p224", None, None),
+            ("p256", Some("kept"), Some("kept")),
+            ("p256", Some(""), Some("-----BEGIN OPENSSH PRIVATE KEY-----")),
+        ] {
+            let json = serde_json::json!({ "private_key_pem": pem(name), "private_key_openssh": stored });
+            let upgraded = resource.upgrade(0, &json.to_string()).await.unwrap();
+            let found = upgraded.get("private_key_openssh").and_then(Value::as_str);
+            assert_eq!(found.map(|text| text.lines().next().unwrap_or_default()), expected, "{name} {stored:?}");
+            assert!(text_starts(&upgraded, "private_key_pem_pkcs8", "-----BEGIN PRIVATE KEY-----"));
+        }
+    }
+
+    fn text_starts(object: &Value, name: &str, start: &str) -> bool {
+        object.get(name).and_then(Value::as_str).is_some_and(|text| text.starts_with(start))
     }
 }

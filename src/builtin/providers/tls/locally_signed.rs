@@ -23,7 +23,7 @@ impl Resource for LocallySigned {
             kept("ca_key_algorithm", "The kind of the authority's key: RSA, ECDSA or ED25519."),
         ];
         Schema::new(certificate_attributes().into_iter().chain(own))
-            .description("A certificate that an authority signs, whose key is at hand.")
+            .description("A certificate that is signed by the key of an authority.")
     }
 
     async fn plan(&self, context: &mut Context<Proxy>, plan: &mut Plan<Object>) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
-use super::quote::quoted;
+use crate::lang::value::text::go_quoted;
 
 pub const PUBLIC_KEY: &str = "PUBLIC KEY";
 pub const PKCS8_KEY: &str = "PRIVATE KEY";
@@ -63,10 +63,10 @@ pub fn decode(text: &str) -> Option<Block> {
 /// The contents of a PEM of this kind. The error is the provider's.
 pub fn decode_kind(text: &str, kind: &str) -> Result<Vec<u8>, String> {
     let Some(block) = decode(text) else {
-        return Err(format!("failed to decode PEM of expected type {} from bytes", quoted(kind)));
+        return Err(format!("failed to decode PEM of expected type {} from bytes", go_quoted(kind)));
     };
     if block.kind != kind {
-        return Err(format!("invalid PEM type - expected {}, got {}", quoted(kind), quoted(&block.kind)));
+        return Err(format!("invalid PEM type - expected {}, got {}", go_quoted(kind), go_quoted(&block.kind)));
     }
     Ok(block.contents)
 }

@@ -8,7 +8,7 @@ use super::locally_signed::LocallySigned;
 use super::request_resource::RequestResource;
 use super::self_signed::SelfSigned;
 use crate::base::env::Environment;
-use crate::sdk::validators::{conflicts_with, size_between};
+use crate::sdk::validators::{also_requires, conflicts_with, size_between};
 use crate::sdk::{
     Attribute, Block, ConfiguredAttribute, Context, Error, NestedBlock, Nesting, Object, Provider, Schema, Types,
     Values,
@@ -30,8 +30,15 @@ impl Provider for Tls {
                 }
             })
             .validator(conflicts_with(&["from_env"])),
-            Attribute::string("username").optional().description("The user name for the proxy."),
-            Attribute::string("password").optional().sensitive().description("The password for the proxy."),
+            Attribute::string("username")
+                .optional()
+                .description("The user name for the proxy.")
+                .validator(also_requires(&["url"])),
+            Attribute::string("password")
+                .optional()
+                .sensitive()
+                .description("The password for the proxy.")
+                .validator(also_requires(&["username"])),
             Attribute::bool("from_env")
                 .optional()
                 .description("Whether the proxy is that of the environment variables. By default true.")
@@ -82,5 +89,23 @@ mod tests {
     #[test]
     fn the_implementation_is_valid() {
         crate::sdk::validate_implementation(super::Tls).unwrap();
+    }
+
+    #[tokio::test]
+    async fn proxy_credentials_need_what_they_belong_to() {
+        use crate::sdk::{Type, Value};
+        let provider = crate::sdk::server(super::Tls);
+        let names = ["url", "username", "password"];
+        for (given, expected) in [(vec!["username"], 1), (vec!["url", "password"], 1), (vec!["url", "username"], 0)] {
+            let value = |name: &str| match given.contains(&name) {
+                true => Value::string("http://proxy"),
+                false => Value::null(Type::String),
+            };
+            let texts = names.iter().map(|name| (*name, value(name)));
+            let block = Value::object(texts.chain([("from_env", Value::null(Type::Bool))]));
+            let config = Value::object([("proxy", Value::list(block.ty().clone(), vec![block]))]);
+            let (_, found) = provider.validate_provider_config(config).await;
+            assert_eq!(found.len(), expected, "{given:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::Ipv6Addr;
 
-use crate::builtin::providers::tls::quote::quoted;
+use crate::lang::value::text::go_quoted;
 
 /// A parsed URL. Texts are bytes, because escapes may stand for any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Uri {
     /// Reads a URL or a part of one. The error is Go's.
     pub fn parse(text: &str) -> Result<Uri, String> {
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let error = |at: &str, error: String| format!("parse {}: {error}", quoted(at));
+        let error = |at: &str, error: String| format!("parse {}: {error}", go_quoted(at));
         let mut uri = parse_without_fragment(before).map_err(|e| error(before, e))?;
         let bytes = unescaped(fragment, Place::Fragment).map_err(|e| error(text, e))?;
         uri.fragment = Escaped { raw: fragment.to_owned(), bytes };
@@ -182,12 +182,12 @@ fn parse_bracketed_host(host: &str) -> Result<Vec<u8>, String> {
 
 fn invalid_address(address: &[u8], zone: &[u8]) -> String {
     let text = [address, zone].concat();
-    format!("invalid host: ParseAddr({}): unable to parse IP", quoted(&String::from_utf8_lossy(&text)))
+    format!("invalid host: ParseAddr({}): unable to parse IP", go_quoted(&String::from_utf8_lossy(&text)))
 }
 
 fn check_port(text: &str) -> Result<(), String> {
     let is_valid = text.strip_prefix(':').map_or(text.is_empty(), |port| port.bytes().all(|b| b.is_ascii_digit()));
-    if is_valid { Ok(()) } else { Err(format!("invalid port {} after host", quoted(text))) }
+    if is_valid { Ok(()) } else { Err(format!("invalid port {} after host", go_quoted(text))) }
 }
 
 /// Whether a byte must be escaped in this place.
@@ -220,11 +220,11 @@ fn unescaped(text: &str, place: Place) -> Result<Vec<u8>, String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
-    let invalid = |part: &[u8]| format!("invalid URL escape {}", quoted(&String::from_utf8_lossy(part)));
+    let invalid = |part: &[u8]| format!("invalid URL escape {}", go_quoted(&String::from_utf8_lossy(part)));
     while let Some(&byte) = bytes.get(at) {
         if byte != b'%' {
             if matches!(place, Place::Host | Place::Zone) && byte.is_ascii() && must_escape(byte, place) {
-                return Err(format!("invalid character {} in host name", quoted(&char::from(byte).to_string())));
+                return Err(format!("invalid character {} in host name", go_quoted(&char::from(byte).to_string())));
             }
             out.push(byte);
             at += 1;

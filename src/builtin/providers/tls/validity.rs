@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::builtin::providers::failure::Failure;
 use crate::builtin::providers::tls::der::time::zone_text;
-use crate::builtin::providers::tls::quote::quoted;
+use crate::lang::value::text::go_quoted;
 
 /// When a certificate begins and ends to be valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn time_text(at: Timestamp, offset: Offset) -> String {
 /// Whether a certificate that ends at `validity_end_time` should be renewed now: `early_renewal_hours` before its end.
 pub fn is_ready_for_renewal(end: &str, early_hours: i64, now: Timestamp) -> Result<bool, Failure> {
     let at = parse_rfc3339(end).ok_or_else(|| {
-        let detail = format!("{} is not a time in RFC 3339", quoted(end));
+        let detail = format!("{} is not a time in RFC 3339", go_quoted(end));
         Failure::new(format!("Failed to parse data from string: {end}"), detail)
     })?;
     let early = hours(early_hours.wrapping_neg()).as_nanos();

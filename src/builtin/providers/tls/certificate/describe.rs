@@ -8,7 +8,7 @@ use crate::builtin::providers::failure::Failure;
 use crate::builtin::providers::tls::keys::parse::unsupported_preamble;
 use crate::builtin::providers::tls::keys::public::id_of;
 use crate::builtin::providers::tls::pem;
-use crate::builtin::providers::tls::quote::quoted;
+use crate::lang::value::text::go_quoted;
 
 /// An element of `certificates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +51,18 @@ impl Description {
     /// The fields in braces, as Go prints a structure of the provider's values.
     fn printed(&self) -> String {
         let fields = [
-            quoted(&self.signature_algorithm),
-            quoted(&self.public_key_algorithm),
-            quoted(&self.serial_number),
+            go_quoted(&self.signature_algorithm),
+            go_quoted(&self.public_key_algorithm),
+            go_quoted(&self.serial_number),
             self.is_ca.to_string(),
             self.max_path_length.to_string(),
             self.version.to_string(),
-            quoted(&self.issuer),
-            quoted(&self.subject),
-            quoted(&self.not_before),
-            quoted(&self.not_after),
-            quoted(&self.sha1_fingerprint),
-            quoted(&self.cert_pem),
+            go_quoted(&self.issuer),
+            go_quoted(&self.subject),
+            go_quoted(&self.not_before),
+            go_quoted(&self.not_after),
+            go_quoted(&self.sha1_fingerprint),
+            go_quoted(&self.cert_pem),
         ];
         format!("{{{}}}", fields.join(" "))
     }
@@ -82,7 +82,7 @@ pub fn describe_content(content: &str) -> Result<Description, Failure> {
     match block.kind.as_str() {
         pem::CERTIFICATE => {}
         kind @ (pem::PUBLIC_KEY | pem::PKCS8_KEY | pem::RSA_KEY | pem::EC_KEY | pem::CERTIFICATE_REQUEST) => {
-            let detail = format!("Certificate PEM should be \"CERTIFICATE\", got {}", quoted(kind));
+            let detail = format!("Certificate PEM should be \"CERTIFICATE\", got {}", go_quoted(kind));
             return Err(Failure::new("Unexpected PEM preamble", detail));
         }
         kind => return Err(Failure::new("Failed to identify PEM preamble", unsupported_preamble(kind))),

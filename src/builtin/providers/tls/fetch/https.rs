@@ -5,8 +5,8 @@ use reqwest::{Client, Method, Response};
 use super::proxy::Proxy;
 use super::verify::{Chain, ChainRecorder};
 use super::{CONNECTION_REFUSED, cause};
-use crate::builtin::providers::tls::quote::quoted;
 use crate::builtin::providers::tls::uri::Uri;
+use crate::lang::value::text::go_quoted;
 
 /// The chain of the server that answers a HEAD request, or a GET request if that fails.
 pub async fn fetch(uri: &Uri, verifies_chain: bool, proxy: &Proxy) -> Result<Chain, String> {
@@ -23,7 +23,7 @@ pub async fn fetch(uri: &Uri, verifies_chain: bool, proxy: &Proxy) -> Result<Cha
         return Ok(chain);
     }
     let response = client.request(Method::GET, &url).send().await;
-    let response = response.map_err(|error| context(format!("Get {}: {}", quoted(&url), failure(&error, proxy))))?;
+    let response = response.map_err(|error| context(format!("Get {}: {}", go_quoted(&url), failure(&error, proxy))))?;
     let status = response.status();
     chain_of(&response, &recorder)
         .ok_or_else(|| format!("got back response (status: {status}) with no certificates from URL 'https'"))

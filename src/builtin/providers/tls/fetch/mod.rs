@@ -13,12 +13,11 @@ mod verify;
 
 use std::io;
 
-use rustls::InvalidMessage;
-
 use crate::builtin::providers::failure::Failure;
 use crate::builtin::providers::tls::certificate::describe::{Description, describe_chain};
-use crate::builtin::providers::tls::quote::quoted;
 use crate::builtin::providers::tls::uri::Uri;
+use crate::builtin::providers::tls_text::handshake_text;
+use crate::lang::value::text::go_quoted;
 use proxy::Proxy;
 
 /// The certificates of a server, the root first. Each call connects again, without a timeout.
@@ -35,7 +34,7 @@ pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec
         }
         "tls" => tls::fetch(&uri.host(), verifies_chain).await,
         _ => {
-            let detail = format!("Scheme {} not supported", quoted(&uri.to_string()));
+            let detail = format!("Scheme {} not supported", go_quoted(&uri.to_string()));
             return Err(Failure::new("Unsupported scheme", detail));
         }
     };
@@ -45,16 +44,16 @@ pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec
 /// Fails unless a text is a URL with a host and one of the schemes, as the provider validates its URLs.
 pub fn check_url(text: &str, schemes: &[&str]) -> Result<(), Failure> {
     let invalid = |detail| Failure::new("Invalid URL", detail);
-    let uri = Uri::parse(text).map_err(|error| invalid(format!("Parsing URL {} failed: {error}", quoted(text))))?;
-    let url = quoted(&uri.to_string());
+    let uri = Uri::parse(text).map_err(|error| invalid(format!("Parsing URL {} failed: {error}", go_quoted(text))))?;
+    let url = go_quoted(&uri.to_string());
     if uri.host().is_empty() {
         return Err(invalid(format!("URL {url} contains no host")));
     }
     if schemes.contains(&uri.scheme()) {
         return Ok(());
     }
-    let listed: Vec<_> = schemes.iter().map(|scheme| quoted(scheme)).collect();
-    let scheme = quoted(uri.scheme());
+    let listed: Vec<_> = schemes.iter().map(|scheme| go_quoted(scheme)).collect();
+    let scheme = go_quoted(uri.scheme());
     let detail = format!("URL {url} expected to use scheme from [{}], got: {scheme}", listed.join(" "));
     Err(Failure::new("Invalid URL scheme", detail))
 }
@@ -67,8 +66,8 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     while let Some(source) = inner(innermost) {
         innermost = source;
     }
-    if let Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) = innermost.downcast_ref() {
-        return "tls: first record does not look like a TLS handshake".to_owned();
+    if let Some(text) = innermost.downcast_ref().and_then(handshake_text) {
+        return text;
     }
     if innermost.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
         return CONNECTION_REFUSED.to_owned();

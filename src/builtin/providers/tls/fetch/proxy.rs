@@ -6,8 +6,8 @@ use url::Url;
 use super::cause;
 use super::no_proxy::Exceptions;
 use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::quote::quoted;
 use crate::builtin::providers::tls::uri::Uri;
+use crate::lang::value::text::go_quoted;
 
 /// The `proxy` block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Proxy {
             let is_used = block.from_env.unwrap_or(true);
             return Ok(if is_used { Proxy::from_environment(variables) } else { Proxy::None });
         };
-        let failure = |error| Failure::new(format!("Unable to parse proxy URL {}", quoted(text)), error);
+        let failure = |error| Failure::new(format!("Unable to parse proxy URL {}", go_quoted(text)), error);
         Uri::parse(text).map_err(failure)?;
         let mut url = Url::parse(text).map_err(|error| failure(error.to_string()))?;
         if let Some(name) = &block.username {

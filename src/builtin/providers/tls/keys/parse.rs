@@ -3,7 +3,7 @@
 use super::{PrivateKey, openssh_read, private};
 use crate::builtin::providers::failure::Failure;
 use crate::builtin::providers::tls::pem;
-use crate::builtin::providers::tls::quote::quoted;
+use crate::lang::value::text::go_quoted;
 
 /// A private key in PEM: PKCS#1, SEC1 or PKCS#8. The error is a detail; the summary is the caller's.
 pub fn parse_pem(text: &str) -> Result<PrivateKey, String> {
@@ -38,7 +38,7 @@ pub fn parse_openssh(text: &str) -> Result<PrivateKey, String> {
             pem::PKCS8_KEY => private::from_pkcs8(&block.contents),
             pem::OPENSSH_KEY => openssh_read::parse(&block.contents),
             "DSA PRIVATE KEY" => Err(openssh_read::dsa_error(&block.contents)),
-            other => Err(format!("ssh: unsupported key type {}", quoted(other))),
+            other => Err(format!("ssh: unsupported key type {}", go_quoted(other))),
         }
     };
     read().map_err(|error| in_context(error, CONTEXT))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -55,12 +54,6 @@ func recordTexts() {
 		ips = append(ips, record)
 	}
 	write("ip.json", ips)
-
-	var quoted []textCase
-	for _, text := range []string{"", "a b", "\"\\'`", "\a\b\f\n\r\t\v", "\x00\x1f\x7f", "é€😀", "\u00a0\u00ad\u200b\u2028\ufeff\ufffd", "\U000e0001\U0010ffff\uffff", "\u0378\u3000", "CN=\\#x"} {
-		quoted = append(quoted, textCase{Text: text, Is: strconv.Quote(text)})
-	}
-	write("quote.json", quoted)
 }
 
 type timeCase struct {

@@ -5,6 +5,7 @@
 mod circles;
 mod commands;
 mod docs;
+mod examples;
 mod functions;
 mod identifiers;
 mod imports;
@@ -141,6 +142,37 @@ fn functions_ask_little_of_their_callers() {
     assert_eq!(functions::complaints(wide), ["h: 2 parameters, 2 of them booleans"]);
     let wider = wide.replace("&self", "z: u8");
     assert_eq!(functions::complaints(&wider).len(), 2);
+}
+
+/// Examples run as documentation tests, so that they compile with the library as it is.
+#[test]
+fn public_items_of_the_library_have_examples() {
+    let missing = examples::items_without_example(&here("src/sdk"));
+    let excepted = |name: &String| examples::EXCEPTIONS.iter().any(|(item, _)| item == name);
+    let (excepted, missing): (Vec<String>, Vec<String>) = missing.into_iter().partition(excepted);
+    assert!(missing.is_empty(), "add an example to the documentation of these:\n{}", missing.join("\n"));
+    assert_eq!(excepted.len(), examples::EXCEPTIONS.len(), "only these need an exception: {excepted:?}");
+}
+
+#[test]
+fn a_missing_example_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("mod.rs", "#[doc(hidden)] pub mod h; mod a; pub mod b; mod c; pub use a::{One, Two}; pub use x::y::{Y as Z};"),
+        ("a.rs", "pub struct One; pub trait Two { fn two(&self); } pub struct Private;"),
+        ("b/mod.rs", "mod d; pub use d::exported; pub const MOST: u8 = 1; pub(super) fn internal() {}"),
+        ("b/d.rs", "/// ```\n/// x();\n/// ```\npub fn exported() {} pub fn private() {}"),
+        (
+            "c.rs",
+            "impl One { pub fn new() {} fn a() {} /** ```text\n``` */ pub fn b() {} } impl Private { pub fn c() {} }",
+        ),
+    ] {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let expected = ["One", "One::b", "One::new", "Two", "Two::two", "Z", "b::MOST"];
+    assert_eq!(examples::items_without_example(dir.path()), expected);
 }
 
 #[test]

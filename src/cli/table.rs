@@ -105,6 +105,22 @@ pub const COMMANDS: &[Entry] = &[
         runs(args::modules::command, command::modules::run),
     ),
     entry("output", "Show output values from your root module", runs(args::output::command, command::output::run)),
+    entry("provider", "Develop providers", Run::Group),
+    entry(
+        "provider docs",
+        "Generate the documentation of a provider for registries",
+        runs(args::provider::docs_command, command::provider::run_docs),
+    ),
+    entry(
+        "provider new",
+        "Create a project for a provider in Rust",
+        runs(args::provider::new_command, command::provider::run_new),
+    ),
+    entry(
+        "provider package",
+        "Package a release of a provider for registries",
+        runs(args::provider::package_command, command::provider::run_package),
+    ),
     entry(
         "providers",
         "Show the providers required for this configuration",

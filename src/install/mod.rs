@@ -10,5 +10,6 @@ pub mod modules;
 pub mod package;
 pub mod providers;
 pub mod registry;
+pub mod release;
 pub mod source;
 pub mod verify;

@@ -19,5 +19,6 @@ pub mod inspect;
 pub mod run;
 pub mod state;
 
+pub mod authoring;
 pub mod fmt;
 pub mod login;

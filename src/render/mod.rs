@@ -2,6 +2,7 @@
 //!
 //! Owns layouts and texts. Pure: never does I/O; width and colour are parameters.
 
+pub mod docs;
 pub mod dot;
 pub mod json;
 pub mod mermaid;

@@ -115,15 +115,15 @@ pub const ONLY_IN: &[OnlyIn] = &[
     OnlyIn { name: "std::env::vars_os", files: &["base/env.rs"] },
     // Built-in plugins run as separate processes, whose only input is the protocol.
     OnlyIn { name: "crate::base::env::Environment::process", files: &["cli/mod.rs", "cli/internal_plugin.rs",
-        "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs", "builtin/providers/external/lookup.rs",
+        "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs", "builtin/providers/program.rs",
         "builtin/providers/http/provider.rs",
-        "builtin/providers/tls/provider.rs", "sdk/serve.rs"] },
-    OnlyIn { name: "std::env::args", files: &["main.rs", "sdk/serve.rs"] },
+        "builtin/providers/tls/provider.rs", "sdk/acceptance/settings.rs", "sdk/serve.rs"] },
+    OnlyIn { name: "std::env::args", files: &["main.rs", "sdk/acceptance/sweep.rs", "sdk/serve.rs"] },
     OnlyIn { name: "std::env::args_os", files: &["main.rs"] },
     // Printing: the console, the log, questions, and the handshake line of a plugin.
     OnlyIn { name: "std::io::stdout", files: &["base/term.rs", "cli/console.rs", "plugin/serve.rs", "sdk/serve.rs"] },
     OnlyIn { name: "std::io::stderr", files: &["base/log.rs", "base/term.rs", "cli/console.rs", "cli/internal_plugin.rs",
-        "sdk/log.rs", "sdk/serve.rs"] },
+        "sdk/acceptance/program.rs", "sdk/acceptance/settings.rs", "sdk/acceptance/sweep.rs", "sdk/log.rs", "sdk/serve.rs"] },
     OnlyIn { name: "std::io::stdin", files: &["base/term.rs"] },
     // A process ends by coming back from `main`; a plugin that cannot speak any more has no other way.
     OnlyIn { name: "std::process::exit", files: &["plugin/serve.rs", "base/stop.rs"] },

@@ -1,5 +1,6 @@
 //! The library for providers as its users see it: the example provider with real hosts, and the pages about it.
 
+mod authors;
 #[path = "../../docs/sdk/todo/src/fake.rs"]
 mod fake;
 mod pages;

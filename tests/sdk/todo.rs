@@ -76,14 +76,21 @@ import {
 }
 "#;
 
+/// Cargo in the folder of the example.
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).args(["--locked", "--offline"]).current_dir(here(EXAMPLE)).env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command
+}
+
+/// Where the example is built: beside the folder of this build's profile.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_terrane")).ancestors().nth(2).unwrap().join("sdk-example")
+}
+
 /// Builds the example once for all tests. None, with a message, if there is no cargo, or if it lacks crates and the network.
-static PROVIDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-    let cargo = |args: &[&str]| -> std::io::Result<Output> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(args).args(["--locked", "--offline"]).current_dir(here(EXAMPLE));
-        command.env("CARGO_PROFILE_DEV_DEBUG", "0").output()
-    };
-    let reason = match cargo(&["metadata", "--format-version=1"]) {
+pub static PROVIDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    let reason = match cargo(&["metadata", "--format-version=1"]).output() {
         Ok(output) if output.status.success() => None,
         Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
         Err(error) => Some(error.to_string()),
@@ -92,12 +99,22 @@ static PROVIDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
         let _ = writeln!(std::io::stderr(), "skipped: cargo cannot build {EXAMPLE}: {reason}");
         return None;
     }
-    // Beside the folder of this build's profile.
-    let target = Path::new(env!("CARGO_BIN_EXE_terrane")).ancestors().nth(2).unwrap().join("sdk-example");
-    let built = cargo(&["build", "--target-dir", target.to_str().unwrap()]).unwrap();
+    let built = cargo(&["build", "--target-dir", target().to_str().unwrap()]).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    Some(target.join("debug/terraform-provider-todo"))
+    Some(target().join("debug/terraform-provider-todo"))
 });
+
+/// Runs the acceptance tests of the example, which use the library's own harness.
+fn run_acceptance_tests(host: &Path) {
+    let home = tempfile::tempdir().unwrap();
+    let settings = home.path().join("settings.tfrc");
+    std::fs::write(&settings, "").unwrap();
+    let mut tests = cargo(&["test", "--target-dir", target().to_str().unwrap(), "acceptance"]);
+    tests.env("TF_ACC", "1").env("TF_ACC_TERRAFORM_PATH", host).env("TF_CLI_CONFIG_FILE", settings);
+    let Output { status, stdout, stderr } = tests.output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success() && stdout.contains("test result: ok. 6 passed"), "{stdout}\n{stderr}");
+}
 
 /// A project whose provider comes from a mirror and uses a new service.
 struct Lab {
@@ -223,6 +240,7 @@ fn example_provider_runs_in_terrane() {
     lab.apply(0, &["1 imported, 0 added, 0 changed, 0 destroyed"]);
     lab.expect_no_changes();
     finish(&lab);
+    run_acceptance_tests(program());
 }
 
 #[test]
@@ -236,4 +254,5 @@ fn example_provider_runs_in_the_reference() {
     }
     play(&mut lab);
     finish(&lab);
+    run_acceptance_tests(&terraform);
 }

@@ -48,6 +48,11 @@ impl SigningKey {
         }
     }
 
+    /// The secret key, not armored.
+    pub fn secret(&self) -> &[u8] {
+        &self.secret
+    }
+
     /// A detached signature, not armored.
     pub fn sign(&self, data: &[u8]) -> Vec<u8> {
         let cert = openpgp::Cert::from_bytes(&self.secret).unwrap();

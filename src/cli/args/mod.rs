@@ -20,6 +20,7 @@ pub mod metadata;
 pub mod modules;
 pub mod output;
 pub mod plan;
+pub mod provider;
 pub mod providers;
 pub mod providers_lock;
 pub mod refresh;

@@ -16,6 +16,7 @@ pub mod metadata;
 pub mod modules;
 pub mod output;
 pub mod plan;
+pub mod provider;
 pub mod providers;
 pub mod providers_lock;
 pub mod refresh;
@@ -37,9 +38,10 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::name::{self, PROGRAM};
 use crate::base::stop::{self, Stage, Stop};
+use crate::ops::configuration::target_files;
 use crate::ops::hcp::Outcome;
 use crate::ops::interface::ask::Ask;
-use crate::ops::interface::options::VariableArgument;
+use crate::ops::interface::options::{PlanOptions, VariableArgument};
 use crate::ops::run::operation::CANCELED;
 use crate::ops::setup::Setup;
 use crate::ops::setup::settings;
@@ -60,6 +62,12 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 fn run_with<T>(invocation: &Invocation, setup: &Setup, work: impl Future<Output = T>) -> Result<T, u8> {
     let console = invocation.console.clone();
     run_heard(invocation, setup, move |stage| announce_interrupt(&console, stage), work)
+}
+
+/// Reads the files with addresses that the plan is limited to.
+fn read_target_files(plan: &mut PlanOptions, json: bool) -> Result<(), ArgsError> {
+    let diagnostics = target_files::read(plan);
+    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, json)) } else { Ok(()) }
 }
 
 /// Shows the diagnostics of an operation that ran on a service. Returns the exit code.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, Schema, StaticSchemas};
+use super::{
+    Attribute, AttributeShape, Block, FunctionSignature, NestedBlock, Nesting, ObjectShape, Parameter, Schema,
+    StaticSchemas,
+};
 use crate::lang::value::Type;
 
 /// The resource types of one provider. An error names the type that cannot be read.
@@ -15,6 +18,47 @@ pub fn read_provider(document: &Json) -> Result<StaticSchemas, String> {
         data: types(&document["data_source_schemas"])?,
         ephemeral: types(&document["ephemeral_resource_schemas"])?,
         ..StaticSchemas::default()
+    })
+}
+
+/// All schemas of one provider. An error names the type or function that cannot be read.
+pub fn read_whole_provider(document: &Json) -> Result<StaticSchemas, String> {
+    let provider = block(&document["provider"]["block"]).map_err(|why| format!("schema of the provider: {why}"))?;
+    let function = |(name, found): (&String, &Json)| {
+        let function = function(found).map_err(|why| format!("function {name}: {why}"))?;
+        Ok::<_, String>((Arc::from(name.as_str()), Arc::new(function)))
+    };
+    Ok(StaticSchemas {
+        provider: Arc::new(Schema::new(document["provider"]["version"].as_i64().unwrap_or_default(), provider)),
+        functions: members(&document["functions"]).map(function).collect::<Result<_, _>>()?,
+        list_resources: types(&document["list_resource_schemas"])?,
+        actions: types(&document["action_schemas"])?,
+        state_stores: types(&document["state_store_schemas"])?,
+        ..read_provider(document)?
+    })
+}
+
+fn function(document: &Json) -> Result<FunctionSignature, String> {
+    let parameters = document["parameters"].as_array().into_iter().flatten();
+    Ok(FunctionSignature {
+        parameters: parameters.map(parameter).collect::<Result<_, _>>()?,
+        variadic: Some(&document["variadic_parameter"]).filter(|found| !found.is_null()).map(parameter).transpose()?,
+        returns: Type::from_json(&document["return_type"])?,
+        summary: text(document, "summary"),
+        description: text(document, "description"),
+        markdown: false,
+        deprecation_message: text(document, "deprecation_message"),
+    })
+}
+
+fn parameter(document: &Json) -> Result<Parameter, String> {
+    Ok(Parameter {
+        name: text(document, "name"),
+        ty: Type::from_json(&document["type"])?,
+        allow_null: flag(document, "is_nullable"),
+        allow_unknown: false,
+        description: text(document, "description"),
+        markdown: false,
     })
 }
 
@@ -122,6 +166,26 @@ mod tests {
         assert_eq!(*schema.implied_type(), expected);
         assert!(schema.block.attributes["a"].sensitive && !schema.block.attributes["a"].computed);
         assert_eq!(schema.block.blocks["l"].max_items, 2);
+    }
+
+    #[test]
+    fn reads_what_is_not_a_resource() {
+        let document = json!({
+            "provider": {"version": 2, "block": {"attributes": {"a": {"type": "bool", "optional": true}}}},
+            "functions": {"f": {
+                "summary": "s", "return_type": "bool", "parameters": [{"name": "p", "type": "number", "is_nullable": true}],
+                "variadic_parameter": {"name": "v", "type": ["list", "string"]},
+            }},
+            "action_schemas": {"x_act": {"block": {}}},
+        });
+        let found = read_whole_provider(&document).unwrap();
+        assert_eq!((found.provider.version, found.provider.block.attributes.len()), (2, 1));
+        let function = &found.functions["f"];
+        assert!(function.parameters[0].allow_null && function.returns == Type::Bool);
+        assert_eq!(function.variadic.as_ref().map(|variadic| &variadic.ty), Some(&Type::list(Type::String)));
+        assert!(found.actions.contains_key("x_act") && found.list_resources.is_empty());
+        let broken = read_whole_provider(&json!({"functions": {"f": {"return_type": "x"}}})).map(drop);
+        assert_eq!(broken, Err("function f: invalid primitive type name \"x\"".to_owned()));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Factories {
         Arc::new(Factories {
             origins,
             provisioner_programs,
-            launcher: Launcher::new(&setup.environment, processes.children.clone()),
+            launcher: Launcher::new(setup, processes.children.clone()),
             schemas: KnownSchemas::new(cache),
             processes,
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
@@ -196,9 +196,6 @@ impl Factories {
     /// A process that is not configured yet.
     async fn fresh(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let first = self.first(provider).await?;
-        if matches!(self.origins.get(provider), Some(Origin::Reattached(_))) {
-            return Ok(first);
-        }
         let free = self.processes.take_first(provider);
         if free && !first.has_ended() { Ok(first) } else { self.start(provider).await }
     }

@@ -3,10 +3,13 @@
 //! Never knows which plugin is needed or when.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::base::env::{self, Environment};
 use crate::base::name;
+use crate::ops::setup::Setup;
 use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security};
 
 /// The launches of one command, as its environment wants them.
@@ -15,16 +18,19 @@ pub struct Launcher {
     program: PathBuf,
     tls: bool,
     start_timeout: Duration,
+    data_stores: Arc<AtomicBool>,
     /// Every process that was started and has not ended.
     children: Children,
 }
 
 impl Launcher {
-    pub fn new(environment: &Environment, children: Children) -> Launcher {
+    pub fn new(setup: &Setup, children: Children) -> Launcher {
+        let environment = &setup.environment;
         Launcher {
             program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
             tls: environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
             start_timeout: start_timeout(environment),
+            data_stores: setup.data_stores.clone(),
             children,
         }
     }
@@ -44,11 +50,15 @@ impl Launcher {
 
     /// This program as one of its own plugins. `kind` is `provider` or `provisioner`.
     pub fn built_in(&self, kind: &str, name: &str) -> Launch {
+        // Its messages name the program as ours do.
+        let mut env = vec![(env::TERRANE_NAME.into(), name::current().command().into())];
+        if self.data_stores.load(Ordering::Relaxed) {
+            env.push((env::TERRANE_DATA_STORES.into(), "1".into()));
+        }
         Launch {
             command: self.program.clone(),
             args: vec!["internal-plugin".into(), kind.into(), name.into()],
-            // Its messages name the program as ours do.
-            env: vec![(env::TERRANE_NAME.into(), name::current().command().into())],
+            env,
             security: Security::OwnProgram,
             start_timeout: self.start_timeout,
             log_name: name.into(),

@@ -6,7 +6,7 @@
 pub(in crate::ops) mod cached_schemas;
 pub(in crate::ops) mod factories;
 mod known_schemas;
-mod launch;
+pub mod launch;
 pub mod lock_file;
 pub(in crate::ops) mod old_provisioners;
 pub mod other_states;

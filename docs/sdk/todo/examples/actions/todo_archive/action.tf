@@ -1,0 +1,5 @@
+action "todo_archive" "food" {
+  config {
+    tag = "food"
+  }
+}

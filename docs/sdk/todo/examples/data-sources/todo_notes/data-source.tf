@@ -1,0 +1,3 @@
+data "todo_notes" "food" {
+  tag = "food"
+}

@@ -1,0 +1,1 @@
+ephemeral "todo_session" "run" {}

@@ -1,0 +1,3 @@
+output "slug" {
+  value = provider::todo::slug("Buy milk")
+}

@@ -1,0 +1,7 @@
+list "todo_note" "food" {
+  provider = todo
+
+  config {
+    tag = "food"
+  }
+}

@@ -1,0 +1,6 @@
+import {
+  to = todo_note.milk
+  identity = {
+    id = "42"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = todo_note.milk
+  id = "42"
+}

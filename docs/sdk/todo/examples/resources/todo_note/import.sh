@@ -1,0 +1,1 @@
+terraform import todo_note.milk 42

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::model::addr;
-use crate::model::config::{Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
+use crate::model::config::{Action, Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
 
 /// A module's position; parents before children, the root is 0.
 pub type ModuleId = u32;
@@ -95,6 +95,10 @@ impl Tree {
 
     pub fn resource(&self, module: ModuleId, index: u32) -> &Resource {
         &self.module(module).resources[index as usize]
+    }
+
+    pub fn action(&self, module: ModuleId, index: u32) -> &Action {
+        &self.module(module).actions[index as usize]
     }
 
     pub fn check(&self, module: ModuleId, index: u32) -> &Check {

@@ -90,14 +90,14 @@ pub fn callers(tree: &Tree, module: ModuleId, action: &Action) -> Vec<BlockId> {
     calling.map(|(index, _)| (module, index as u32)).collect()
 }
 
-/// Objects without a place in the configuration wait for the actions that their destruction invokes.
+/// Objects that a destroy removes wait for the actions that this invokes, and for what these see of the objects.
 pub fn wait_for_destroy_actions(builder: &mut Builder<'_>, node: NodeId, (module, index): BlockId) {
     let resource = builder.tree.resource(module, index);
     let of_destroy = resource.lifecycle.action_triggers.iter().filter(|t| t.events.iter().any(|e| e.is_destroy()));
     for call in of_destroy.flat_map(|trigger| &trigger.actions) {
         if let Some(action) = builder.tree.module(module).actions.get_index_of(&call.action) {
-            let to = builder.action(module, action as u32);
-            builder.graph.connect(node, to);
+            let to = [builder.action(module, action as u32), builder.resource(module, index)];
+            to.into_iter().for_each(|to| builder.graph.connect(node, to));
         }
     }
 }

@@ -67,7 +67,9 @@ impl Document<'_> {
             self.text.push_str(if i == 0 { ",\"action_schemas\":{" } else { "," });
             key(&mut self.text, name);
             let found = schemas.action(name)?.ok_or_else(|| format!("there is no schema of the action {name:?}"))?;
-            schema(&mut self.text, &found, true);
+            self.text.push_str("{\"block\":");
+            block(&mut self.text, &found.block);
+            self.text.push('}');
             self.flush();
         }
         self.text.push_str(if schemas.action_names().is_empty() { "}" } else { "}}" });

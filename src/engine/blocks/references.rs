@@ -528,8 +528,7 @@ fn invalid_self(subject: &Subject, range: &Range) -> Diagnostic {
         Subject::Caller => "action blocks triggered from a resource instance",
         _ => "resource provisioner, connection, and postcondition blocks",
     };
-    let detail = format!(
-        "The \"{subject}\" object is not available in this context. This object can be used only in {place}."
-    );
+    let detail =
+        format!("The \"{subject}\" object is not available in this context. This object can be used only in {place}.");
     Diagnostic::error(format!("Invalid \"{subject}\" reference"), detail).at(range.clone())
 }

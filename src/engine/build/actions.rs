@@ -131,7 +131,8 @@ pub fn add_requests(builder: &mut Builder<'_>, targets: &[AbsActionInstance]) ->
 }
 
 fn uses_caller(builder: &Builder<'_>, action: &Action) -> bool {
-    let (Some(body), Some(schema)) = (&action.config, builder.schemas.action(&action.provider, &action.addr.kind)) else {
+    let (Some(body), Some(schema)) = (&action.config, builder.schemas.action(&action.provider, &action.addr.kind))
+    else {
         return false;
     };
     references_in_body(body, &schema.block).iter().any(|(traversal, expr)| {

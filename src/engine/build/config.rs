@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::build::actions;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
 use crate::engine::blocks::references::{Gatherer, Need, Needs};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
 use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource};
 

@@ -35,7 +35,12 @@ pub struct VerbGraph {
 }
 
 impl VerbGraph {
-    pub fn of(mut builder: Builder<'_>, mut orphans: Vec<Orphans>, mut requests: Vec<Request>, purpose: &Purpose<'_>) -> VerbGraph {
+    pub fn of(
+        mut builder: Builder<'_>,
+        mut orphans: Vec<Orphans>,
+        mut requests: Vec<Request>,
+        purpose: &Purpose<'_>,
+    ) -> VerbGraph {
         let Purpose { verb, state, imports, planned, targets, excludes } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();

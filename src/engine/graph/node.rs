@@ -99,9 +99,7 @@ impl Node {
             Node::Check { module, index } => {
                 within(module, format!("check.{} (expand)", tree.check(module, index).name))
             }
-            Node::Action { module, index } => {
-                within(module, format!("{} (config)", tree.action(module, index).addr))
-            }
+            Node::Action { module, index } => within(module, format!("{} (config)", tree.action(module, index).addr)),
             Node::CloseEphemeral { module, index } => {
                 within(module, format!("{} (close)", tree.resource(module, index).addr))
             }

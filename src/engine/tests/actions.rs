@@ -72,20 +72,24 @@ async fn an_object_without_a_place_in_its_block_invokes_its_destroy_actions() {
     };
     let (state, _) = apply(&world, &text(2), &State::default()).await;
     world.took();
-    apply(&world, &text(1), &state).await;
+    let (_, found) = apply(&world, &text(1), &state).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
     assert_eq!(done(&world), ["destroy a1", "act 1 a1"]);
 }
 
 #[tokio::test]
 async fn a_replacement_that_creates_first_invokes_all_actions() {
     let world = World::new();
-    let trigger = format!("{ALL}\n }}\n create_before_destroy = true\n precondition {{\n condition = var.yes\n error_message = \"no\"");
+    let trigger = format!(
+        "{ALL}\n }}\n create_before_destroy = true\n precondition {{\n condition = var.yes\n error_message = \"no\""
+    );
     let text = format!("variable \"yes\" {{\n default = true\n}}\n{}", text("a", &trigger, "\"x\""));
     let (state, _) = apply(&world, &text, &State::default()).await;
     let replace = vec![parse_abs_instance("test_thing.a").expect("an address")];
     let replaced = planned(&world, &text, &state, Options { replace, ..Options::default() }).await;
     world.took();
-    apply_plan(&world, &config(&[("main.tf", &text)]), replaced).await;
+    let (_, found) = apply_plan(&world, &config(&[("main.tf", &text)]), replaced).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
     assert_eq!(done(&world), ["act x", "create a", "act x", "act x", "destroy a", "act x"]);
 }
 
@@ -180,7 +184,8 @@ async fn interrupted_actions_are_named() {
         }
         let acts = world.took().iter().filter(|line| *line == "act x").count();
         let missing = found.iter().filter(|d| d.summary == "Actions not invoked");
-        let missing: Vec<usize> = missing.map(|d| d.detail.matches("action.test_act.x, called from test_thing.a").count()).collect();
+        let missing: Vec<usize> =
+            missing.map(|d| d.detail.matches("action.test_act.x, called from test_thing.a").count()).collect();
         match (state.instances().count(), acts) {
             (1, 0 | 1) => {
                 assert_eq!(missing, [2 - acts], "{after}");
@@ -220,7 +225,8 @@ async fn plans_keep_no_secrets_that_are_evaluated_again() {
     let plan = planned(&world, &text("a", ALL, act), &State::default(), Options::default()).await;
     assert!(plan.invocations.iter().all(|i| i.config.get("secret").is_some_and(|secret| secret.is_null())));
     world.took();
-    apply_plan(&world, &config(&[("main.tf", &text("a", ALL, act))]), plan).await;
+    let (_, found) = apply_plan(&world, &config(&[("main.tf", &text("a", ALL, act))]), plan).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
     assert_eq!(done(&world), ["act x with hush", "create a", "act x with hush"]);
 }
 
@@ -229,7 +235,10 @@ async fn values_that_are_unknown_too_long_are_errors() {
     let world = World::new();
     let before = text("a", "events = [before_create]\n actions = [action.test_act.x]", "caller.id");
     let (state, found) = apply(&world, &before, &State::default()).await;
-    assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Action configuration unknown during apply"]);
+    assert_eq!(
+        found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(),
+        ["Action configuration unknown during apply"]
+    );
     assert_eq!(state.instances().count(), 0);
     // What the action refers to is the object that calls it: no cycle, and known afterwards.
     let after = text("a", "events = [after_create]\n actions = [action.test_act.x]", "test_thing.a.output");
@@ -252,7 +261,8 @@ async fn requested_actions_are_all_that_happens() {
     let config = config(&[("main.tf", text)]);
     let only_a = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\n";
     let (state, _) = apply(&world, only_a, &State::default()).await;
-    for (address, acts) in [("action.test_act.x", vec!["act k1id-1", "act l2id-1"]), ("action.test_act.x[\"l\"]", vec!["act l2id-1"])]
+    for (address, acts) in
+        [("action.test_act.x", vec!["act k1id-1", "act l2id-1"]), ("action.test_act.x[\"l\"]", vec!["act l2id-1"])]
     {
         let (planned, found) = plan(&world, &config, &state, invoke(address)).await;
         assert!(!found.has_errors(), "{:?}", texts(&found));
@@ -285,9 +295,12 @@ async fn requested_actions_have_their_callers() {
     let plan = planned(&world, &text, &state, invoke("action.test_act.x")).await;
     assert_eq!(plan.invocations[0].caller().map(ToString::to_string).as_deref(), Some("test_thing.a"));
     world.took();
-    apply_plan(&world, &config(&[("main.tf", &text)]), plan).await;
+    let (_, found) = apply_plan(&world, &config(&[("main.tf", &text)]), plan).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
     assert_eq!(done(&world), ["act id-1"]);
-    let (_, found) = super::world::plan(&world, &config(&[("main.tf", &text)]), &State::default(), invoke("action.test_act.x")).await;
+    let (_, found) =
+        super::world::plan(&world, &config(&[("main.tf", &text)]), &State::default(), invoke("action.test_act.x"))
+            .await;
     assert_eq!(found.iter().next().map(|d| d.summary.as_str()), Some("Partially applied configuration"));
 }
 
@@ -297,7 +310,10 @@ async fn validate_finds_what_is_wrong_with_triggers_and_actions() {
     let on = |events: &str, more: &str| format!("events = [{events}]\n actions = [action.test_act.x]\n {more}");
     let cases = [
         (text("a", &on("after_create", "condition = test_thing.a.name == \"a\""), act), "Self-referential block"),
-        (text("a", &on("before_create", "condition = self.name == \"a\""), act), "Reference to self in before_create condition"),
+        (
+            text("a", &on("before_create", "condition = self.name == \"a\""), act),
+            "Reference to self in before_create condition",
+        ),
         (text("a", &on("after_destroy", "condition = true"), act), "Condition on destroy action"),
         (text("a", &on("after_create", ""), "test_thing.a.id"), "Reference to triggering resource"),
         (text("a", &on("after_create", ""), "caller.nothing"), "Unsupported attribute"),

@@ -181,7 +181,12 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
     };
     let planned = apply_graph::Planned { changes: &changes, invocations: &plan.invocations };
     let built = apply_graph::build(&mut builder, planned, &plan.prior_state, blocks, plan.mode == Mode::Destroy);
-    let names =
-        cycles::Names { tree: &run.blocks.tree, providers: &builder.providers, orphans: &[], tasks: &built.tasks, requests: &[] };
+    let names = cycles::Names {
+        tree: &run.blocks.tree,
+        providers: &builder.providers,
+        orphans: &[],
+        tasks: &built.tasks,
+        requests: &[],
+    };
     cycles::report(&built.graph, &builder.needs, &names)
 }

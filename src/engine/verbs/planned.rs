@@ -13,7 +13,8 @@ use crate::model::state::{Instance, ResourceState, State};
 
 /// The plan that a finished walk comes to.
 pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> Plan {
-    let PlannedChanges { resources: mut changes, mut invocations, drift, mut outputs, .. } = std::mem::take(&mut *run.results.changes());
+    let PlannedChanges { resources: mut changes, mut invocations, drift, mut outputs, .. } =
+        std::mem::take(&mut *run.results.changes());
     let states = std::mem::take(&mut *run.results.states());
     let checks = std::mem::take(&mut run.results.checks().records);
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));

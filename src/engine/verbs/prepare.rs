@@ -12,9 +12,9 @@ use crate::engine::blocks::removed::RemovedBlocks;
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::Tree;
 use crate::engine::blocks::{BlockId, Blocks, provider_configs};
+use crate::engine::build::apply::Planned;
 use crate::engine::build::config::Builder;
 use crate::engine::build::verb_graph::{Purpose, VerbGraph};
-use crate::engine::build::apply::Planned;
 use crate::engine::build::{actions, imports, orphans};
 use crate::engine::graph::cycles;
 use crate::engine::graph::schedule::Schedule;
@@ -84,7 +84,13 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
     call_check::check(&request.config, &mut diagnostics);
     diagnostics.extend(graph.diagnostics);
     let (providers, built) = (&graph.providers.configs, &graph.built);
-    let names = cycles::Names { tree: &tree, providers, orphans: &built.orphans, tasks: &built.tasks, requests: &built.requests };
+    let names = cycles::Names {
+        tree: &tree,
+        providers,
+        orphans: &built.orphans,
+        tasks: &built.tasks,
+        requests: &built.requests,
+    };
     diagnostics.extend(cycles::report(&built.graph, &built.needs, &names));
     if diagnostics.has_errors() {
         return Err(moves::without_blocked(diagnostics));

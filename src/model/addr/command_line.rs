@@ -15,7 +15,10 @@ use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
 use super::pattern::is_pattern;
-use super::{AbsActionInstance, AbsResourceInstance, Action, ActionInstance, InstanceKey, ModuleInstance, ModuleStep, Pattern, Resource, ResourceMode, Target};
+use super::{
+    AbsActionInstance, AbsResourceInstance, Action, ActionInstance, InstanceKey, ModuleInstance, ModuleStep, Pattern,
+    Resource, ResourceMode, Target,
+};
 
 /// Names that expressions use for something else.
 const RESERVED: &[&str] =

@@ -9,8 +9,8 @@ use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
 use super::{
-    AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, ResourceMode,
-    Subject, Target,
+    AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource,
+    ResourceMode, Subject, Target,
 };
 
 /// Text that is no address.
@@ -195,7 +195,8 @@ impl Reader<'_> {
     fn action(&self) -> Result<Reference, Diagnostic> {
         let steps = &self.traversal.steps;
         let [TraversalStep::Attr { name: kind, .. }, second, ..] = steps.as_slice() else {
-            let detail = "The \"action\" object must be followed by two attribute names: the action type and the action name.";
+            let detail =
+                "The \"action\" object must be followed by two attribute names: the action type and the action name.";
             return Err(self.error(detail, self.traversal.span));
         };
         let TraversalStep::Attr { name, .. } = second else {

@@ -248,7 +248,8 @@ mod tests {
     #[test]
     fn faults_of_blocks_are_reported() {
         let trigger = |body: &str| format!("resource \"r\" \"n\" {{\n  lifecycle {{\n    {body}\n  }}\n}}\n");
-        let check = |text: &str, summaries: &[&str]| assert_eq!(load(text).err().unwrap_or_default(), summaries, "{text}");
+        let check =
+            |text: &str, summaries: &[&str]| assert_eq!(load(text).err().unwrap_or_default(), summaries, "{text}");
         check("action \"a\" \"b\" {\n  lifecycle {}\n}", &["Unsupported block type"]);
         check("action \"a\" \"b\" {\n  config {}\n  config {}\n}", &["Duplicate config block"]);
         check("action \"a b\" \"c\" {}", &["Invalid action type name"]);
@@ -258,7 +259,9 @@ mod tests {
             &["Invalid combination of \"count\" and \"for_each\""],
         );
         check(
-            &trigger("action_trigger {\n events = [after_create]\n actions = [action.a.b, action.a.c]\n on_failure = x\n }"),
+            &trigger(
+                "action_trigger {\n events = [after_create]\n actions = [action.a.b, action.a.c]\n on_failure = x\n }",
+            ),
             &["Invalid \"on_failure\" keyword"],
         );
         check(
@@ -266,9 +269,10 @@ mod tests {
             &["Invalid action argument inside action_triggers"],
         );
         check(&trigger("action_trigger {\n events = [after_create]\n actions = [1]\n }"), &["No actions specified"]);
-        check("data \"d\" \"n\" {\n  lifecycle {\n    action_trigger {}\n  }\n}", &[
-            "Invalid data resource lifecycle nested block",
-        ]);
+        check(
+            "data \"d\" \"n\" {\n  lifecycle {\n    action_trigger {}\n  }\n}",
+            &["Invalid data resource lifecycle nested block"],
+        );
         check("resource \"r\" \"n\" {\n  depends_on = [action.a.b]\n}", &["Invalid depends_on Action Reference"]);
     }
 }

@@ -22,7 +22,9 @@ pub struct ActionInvocation {
 pub enum InvocationTrigger {
     Lifecycle(LifecycleTrigger),
     /// `-invoke`, with the object that the action's configuration calls `caller`.
-    Request { caller: Option<AbsResourceInstance> },
+    Request {
+        caller: Option<AbsResourceInstance>,
+    },
 }
 
 /// An `action_trigger` block of a resource.

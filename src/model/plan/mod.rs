@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, ActionReason, DeferredReason};
-pub use invocation::{ActionInvocation, InvocationTrigger, InvocationsByCaller, LifecycleTrigger};
 pub use change::{Change, Importing, OutputChange, ResourceChange};
+pub use invocation::{ActionInvocation, InvocationTrigger, InvocationsByCaller, LifecycleTrigger};
 
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::Value;

@@ -59,7 +59,9 @@ pub fn event(event: &Event) -> Option<Message> {
     Some(match event {
         Event::ActionStarted(of) => {
             let text = match of.lifecycle() {
-                Some(trigger) => format!("{}.trigger[{}]: Action started: {}", trigger.resource, trigger.block, of.addr),
+                Some(trigger) => {
+                    format!("{}.trigger[{}]: Action started: {}", trigger.resource, trigger.block, of.addr)
+                }
                 None => format!("Action started: {}", of.addr),
             };
             Message::new("action_start", text, hook(of, None))

@@ -231,7 +231,9 @@ pub fn event(event: &Event) -> Option<Message> {
         Event::ProvisionFinished { addr, kind, failed: true } => {
             provision("provision_errored", addr, kind, format!("{addr}: ({kind}) Provisioning errored"), None)
         }
-        Event::ActionStarted(_) | Event::ActionProgress { .. } | Event::ActionFinished { .. } => super::actions::event(event)?,
+        Event::ActionStarted(_) | Event::ActionProgress { .. } | Event::ActionFinished { .. } => {
+            super::actions::event(event)?
+        }
         Event::EphemeralStarted { addr, verb } => {
             let text = format!("{addr}: {}...", ephemeral(*verb).doing);
             ephemeral_message("ephemeral_op_start", addr, *verb, text, None)

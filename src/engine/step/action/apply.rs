@@ -148,7 +148,9 @@ fn is_met(instance: &resource::Instance<'_>, trigger: &LifecycleTrigger, this: &
 async fn evaluate_and_invoke(run: &Run, invocation: &Invocation, caller: &Value) -> Diagnostics {
     let action = match Instance::find(run, invocation.block, invocation.planned.addr.clone(), None) {
         Ok(action) => action,
-        Err(error) => return error.at(run.blocks.tree.action(invocation.block.0, invocation.block.1).range.clone()).into(),
+        Err(error) => {
+            return error.at(run.blocks.tree.action(invocation.block.0, invocation.block.1).range.clone()).into();
+        }
     };
     let (config, mut diagnostics) = action.evaluate(Some(caller.clone()), &address(invocation));
     if !diagnostics.has_errors() {

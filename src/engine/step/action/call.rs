@@ -2,8 +2,8 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
-use crate::lang::eval::evaluate;
 use crate::lang::eval::Scope;
+use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::{ExprKind, Expression};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{ActionInstance, InstanceKey, Subject};
@@ -61,7 +61,9 @@ fn invalid(expr: &Expression) -> Diagnostic {
 pub fn check_key(action: &Action, key: &Key, range: &Range) -> Option<Diagnostic> {
     let detail = match (action.count.is_some(), action.for_each.is_some(), key) {
         (true, _, Key::Known(InstanceKey::None)) => return Some(missing("count", "an integer", range)),
-        (true, _, Key::Known(InstanceKey::Str(_))) => format!("Invalid string key {} for action with count", shown(key)),
+        (true, _, Key::Known(InstanceKey::Str(_))) => {
+            format!("Invalid string key {} for action with count", shown(key))
+        }
         (_, true, Key::Known(InstanceKey::None)) => return Some(missing("for_each", "a string", range)),
         (_, true, Key::Known(InstanceKey::Int(n))) => format!("Invalid key {n} for action with for_each"),
         (false, false, Key::Known(InstanceKey::Int(_) | InstanceKey::Str(_)) | Key::Unknown) => {

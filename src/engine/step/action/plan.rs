@@ -39,7 +39,8 @@ pub async fn triggered(instance: &resource::Instance<'_>, change: &ResourceChang
             diagnostics.push(without_module(instance, trigger));
             continue;
         };
-        let scope = ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
+        let scope =
+            ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
         match may_run(trigger.condition.as_ref(), &scope) {
             Ok(true) => {}
             Ok(false) => continue,
@@ -157,10 +158,7 @@ fn check_complete(action: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
     let (summary, detail) = if !value.is_wholly_known() {
         ("Unknown action config", "Action configuration must be known to plan a destroy action.")
     } else if value.deep_marks().contains(Marks::EPHEMERAL) {
-        (
-            EPHEMERAL_CONFIG,
-            "A destroy action configuration must be fully planned, and cannot contain ephemeral values.",
-        )
+        (EPHEMERAL_CONFIG, "A destroy action configuration must be fully planned, and cannot contain ephemeral values.")
     } else {
         return None;
     };

@@ -109,7 +109,8 @@ fn subjects(expr: &Expression) -> impl Iterator<Item = (&Traversal, Subject)> {
 /// Warnings of references to the calling resource, for which there is a name.
 fn references_to_caller(run: &Run, action: &Action, config: &Resource) -> Diagnostics {
     let mut found: Vec<(Traversal, Expression)> = Vec::new();
-    if let (Some(body), Some(schema)) = (&action.config, run.blocks.schemas.action(&action.provider, &action.addr.kind)) {
+    if let (Some(body), Some(schema)) = (&action.config, run.blocks.schemas.action(&action.provider, &action.addr.kind))
+    {
         found = references_in_body(body, &schema.block);
     }
     let references = found.iter().filter_map(|(traversal, expr)| parse_reference(traversal, &expr.file).ok());
@@ -118,8 +119,7 @@ fn references_to_caller(run: &Run, action: &Action, config: &Resource) -> Diagno
         subject => names(subject, &config.addr),
     });
     let warning = |range| {
-        let detail =
-            "The triggering resource object can be accessed via the \"caller\" symbol to avoid unexpected graph cycles.";
+        let detail = "The triggering resource object can be accessed via the \"caller\" symbol to avoid unexpected graph cycles.";
         Diagnostic::warning("Reference to triggering resource", detail).at(range)
     };
     of_caller.map(|reference| warning(reference.range)).collect()

@@ -193,12 +193,7 @@ fn may_taint(instance: &Instance<'_>, task: &Task) -> bool {
 }
 
 /// What follows a creation or an update: provisioners, then actions. `turn`: of a creation.
-async fn follow_up(
-    instance: &Instance<'_>,
-    task: &Task,
-    applied: &mut Stored,
-    turn: Option<&mut Turn>,
-) -> Diagnostics {
+async fn follow_up(instance: &Instance<'_>, task: &Task, applied: &mut Stored, turn: Option<&mut Turn>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let creates = turn.is_some();
     if creates {

@@ -345,7 +345,8 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
             invocations::of_text(text, provider, config).map(Arc::new)
         })
         .collect::<Result<_, String>>()?;
-    plan.requested_actions = top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?;
+    plan.requested_actions =
+        top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?;
     plan.drift = reader.changes(top.drift)?;
     plan.outputs = top.outputs.into_iter().map(|o| reader.output(o)).collect::<Result<_, _>>()?;
     plan.variables = top

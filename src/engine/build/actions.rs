@@ -66,7 +66,7 @@ pub fn gather(builder: &mut Builder<'_>, module: ModuleId) {
 
 fn needs(builder: &Builder<'_>, module: ModuleId, index: u32) -> Needs {
     let action = builder.tree.action(module, index);
-    let callers = callers(builder.tree, module, action);
+    let callers = builder.tree.callers((module, index));
     let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
     action.repetition().expressions().for_each(|expr| gatherer.expression(expr));
     if let (Some(body), Some(schema)) = (&action.config, builder.schemas.action(&action.provider, &action.addr.kind)) {
@@ -80,14 +80,6 @@ fn needs(builder: &Builder<'_>, module: ModuleId, index: u32) -> Needs {
     // The change of a resource waits for the action, and not the other way round: what there is of it by then is what the action sees.
     gatherer.needs.on.retain(|need| !matches!(need, Need::Resource(m, i, _) if callers.contains(&(*m, *i))));
     gatherer.needs
-}
-
-/// The resources whose changes invoke an action.
-pub fn callers(tree: &Tree, module: ModuleId, action: &Action) -> Vec<BlockId> {
-    let calls = |trigger: &crate::model::config::ActionTrigger| trigger.actions.iter().any(|c| c.action == action.addr);
-    let resources = tree.module(module).resources.values().enumerate();
-    let calling = resources.filter(|(_, resource)| resource.lifecycle.action_triggers.iter().any(calls));
-    calling.map(|(index, _)| (module, index as u32)).collect()
 }
 
 /// Objects that a destroy removes wait for the actions that this invokes, and for what these see of the objects.
@@ -117,7 +109,7 @@ pub fn add_requests(builder: &mut Builder<'_>, targets: &[AbsActionInstance]) ->
         let Some(provider) = builder.provider_of_action.get(&block).copied() else { continue };
         let action = builder.tree.action(block.0, block.1);
         let callers = match uses_caller(builder, action) {
-            true => callers(builder.tree, block.0, action),
+            true => builder.tree.callers(block).to_vec(),
             false => Vec::new(),
         };
         let node = builder.add(Node::Request(requests.len() as u32));

@@ -101,10 +101,7 @@ impl VerbGraph {
             active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
         }
         if !requests.is_empty() {
-            // Nothing else happens then.
-            let asked = graph.nodes().filter(|(_, node)| matches!(node, Node::Request(_))).map(|(id, _)| id);
-            let needed = graph.reachable(asked.collect::<Vec<_>>());
-            active.iter_mut().zip(needed).for_each(|(active, needed)| *active = needed);
+            keep_requests(&graph, &mut active);
         }
         scoped::close_ephemerals(&mut graph, tree);
         active.resize(graph.len(), true);
@@ -137,6 +134,13 @@ fn activate_needs_of_tasks(graph: &Dag<Node>, active: &mut [bool]) {
     let tasks = graph.nodes().filter(|(_, node)| matches!(node, Node::Instance(_) | Node::Destroy(_)));
     let needed = graph.reachable(tasks.map(|(id, _)| id).collect::<Vec<_>>());
     active.iter_mut().zip(needed).for_each(|(active, needed)| *active |= needed);
+}
+
+/// Where actions were asked for, nothing else happens.
+fn keep_requests(graph: &Dag<Node>, active: &mut [bool]) {
+    let asked = graph.nodes().filter(|(_, node)| matches!(node, Node::Request(_))).map(|(id, _)| id);
+    let needed = graph.reachable(asked.collect::<Vec<_>>());
+    active.iter_mut().zip(needed).for_each(|(active, needed)| *active = needed);
 }
 
 /// Provider configurations that no task uses are not made.

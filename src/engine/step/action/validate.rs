@@ -7,7 +7,7 @@ use super::instance::unknown_type;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::references::{names, refers_to_itself};
 use crate::engine::blocks::tree::ModuleId;
-use crate::engine::build::actions::{callers, config_addr};
+use crate::engine::build::actions::config_addr;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
@@ -33,7 +33,7 @@ struct Caller {
 pub async fn without_caller(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let action = run.blocks.tree.action(module, index);
     let Some(instance) = run.results.module_instances(module).first() else { return Diagnostics::new() };
-    if !callers(&run.blocks.tree, module, action).is_empty() {
+    if !run.blocks.tree.callers((module, index)).is_empty() {
         return Diagnostics::new();
     }
     validate(run, instance, action, None).await

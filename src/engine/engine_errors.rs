@@ -19,8 +19,6 @@ pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";
 pub const INVALID_IMPORT_IDENTITY: &str = "Invalid import identity argument";
 /// A provider configuration that does not run.
 pub const NOT_CONFIGURED: &str = "Provider not configured";
-/// A reference to something that has no value here.
-pub const INVALID_REFERENCE: &str = "Invalid reference";
 /// A reference to a resource that no block declares.
 pub const UNDECLARED_RESOURCE: &str = "Reference to undeclared resource";
 

@@ -12,7 +12,7 @@ use crate::base::suggest;
 use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
 use crate::lang::syntax::visit::variables_of;
 use crate::model::addr;
-use crate::model::addr::parse::parse_reference;
+use crate::model::addr::parse::{INVALID_REFERENCE, parse_reference};
 use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::{ActionCall, Condition};
 use crate::model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
@@ -23,7 +23,7 @@ use crate::engine::blocks::deprecated;
 use crate::engine::blocks::reference_steps::{check_steps, has};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, Tree};
-use crate::engine::engine_errors::{INVALID_REFERENCE, UNDECLARED_RESOURCE};
+use crate::engine::engine_errors::UNDECLARED_RESOURCE;
 
 /// What a reference makes its block wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -29,6 +29,8 @@ pub const NO_WHOLE_NUMBER: &str = "value must be a whole number, between -922337
 /// What is said where an address goes on after its end.
 pub const TOO_LONG: &str = "Unexpected extra operators after address.";
 
+/// A reference to something that has no value.
+pub const INVALID_REFERENCE: &str = "Invalid reference";
 /// A key that no instance can have.
 const INVALID_KEY: &str = "Invalid index key";
 
@@ -83,7 +85,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn error(&self, detail: impl Into<String>, span: Span) -> Diagnostic {
-        Diagnostic::error("Invalid reference", detail).at(span.in_file(self.file))
+        Diagnostic::error(INVALID_REFERENCE, detail).at(span.in_file(self.file))
     }
 
     /// A subject that the root and the first `steps` steps make up.

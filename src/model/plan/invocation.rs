@@ -1,7 +1,6 @@
 //! Invocations of actions: by the change of an object, or by request.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::lang::value::Value;
 use crate::model::addr::{AbsActionInstance, AbsProviderConfig, AbsResourceInstance};
@@ -65,9 +64,6 @@ impl ActionInvocation {
         self.lifecycle().map_or((None, None), |trigger| (Some(trigger.block), Some(trigger.position)))
     }
 }
-
-/// The invocations of the changes of each object. Most plans have none.
-pub type InvocationsByCaller = std::collections::BTreeMap<AbsResourceInstance, Vec<Arc<ActionInvocation>>>;
 
 /// What makes the action run, as people read it.
 impl fmt::Display for InvocationTrigger {

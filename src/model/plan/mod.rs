@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use action::{Action, ActionReason, DeferredReason};
 pub use change::{Change, Importing, OutputChange, ResourceChange};
-pub use invocation::{ActionInvocation, InvocationTrigger, InvocationsByCaller, LifecycleTrigger};
+pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::Value;

@@ -65,7 +65,7 @@ pub fn count(plan: &Plan) -> String {
 
 fn write_invocation(out: &mut String, text: &PlanText<'_>, invocation: &ActionInvocation) {
     let action = &invocation.addr.action.action;
-    let _ = write!(out, "    # {}\n    action {:?} {:?} {{\n", invocation.addr, &*action.kind, &*action.name);
+    let _ = writeln!(out, "    # {}\n    action {:?} {:?} {{", invocation.addr, &*action.kind, &*action.name);
     if let Some(schema) = (text.actions)(&invocation.provider.provider, &action.kind) {
         let after = with_schema_marks(&invocation.config, &schema.block);
         let diff = diff::block_diff(&schema.block, &known(&after), &after, &[], None);

@@ -4,12 +4,11 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::eval::Scope;
 use crate::lang::eval::evaluate;
+use crate::lang::eval::traversal::INVALID_INDEX;
 use crate::lang::syntax::ast::{ExprKind, Expression};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{ActionInstance, InstanceKey, Subject};
 use crate::model::config::{Action, ActionCall};
-
-const INVALID_INDEX: &str = "Invalid index";
 
 /// A key, as far as it is known.
 pub enum Key {

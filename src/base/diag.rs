@@ -29,6 +29,10 @@ pub enum Kind {
     BlockedMoves,
     /// The work was interrupted.
     Interrupted,
+    /// A warning about a variable or an output that the author of a module has deprecated.
+    ModuleDeprecation,
+    /// As before, of a module in a folder of the project.
+    LocalModuleDeprecation,
 }
 
 /// One error or warning.

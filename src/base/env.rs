@@ -132,6 +132,10 @@ variables! {
     TERRANE_STATE_HISTORY;
     /// How long a plugin may take to start, in seconds (60).
     TERRANE_PLUGIN_START_TIMEOUT;
+    /// How long a provider may take to send its schemas, in seconds (no limit).
+    TERRANE_PLUGIN_SCHEMA_TIMEOUT;
+    /// How long a provider may take to be configured, in seconds (no limit).
+    TERRANE_PLUGIN_CONFIGURE_TIMEOUT;
     /// Any value: no colours (https://no-color.org).
     NO_COLOR;
     /// The user's home folder.

@@ -8,10 +8,10 @@ use crate::base::diag::{Diagnostics, Severity};
 use crate::base::env::Environment;
 use crate::base::files::reason;
 use crate::base::term::Terminal;
-use crate::render::text::diagnostic::render_all;
+use crate::render::text::diagnostic::{RenderedDiagnostic, render_all};
 use crate::render::text::style::Style;
 
-use super::args::common::ViewOptions;
+use super::args::view::ViewOptions;
 
 /// Back to the start of the line, and everything on it away.
 const CLEAR: &str = "\r\x1b[K";
@@ -70,7 +70,7 @@ pub struct Console {
     pub style: Style,
     /// Diagnostics are laid out for the error output, also those on standard output.
     diagnostic_style: Style,
-    compact_warnings: bool,
+    pub view: ViewOptions,
     /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
     status: Mutex<String>,
 }
@@ -78,9 +78,9 @@ pub struct Console {
 impl Console {
     pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
         let colour = terminal.colour(environment) && !view.no_color;
-        let style = Style { colour, width: terminal.columns() };
-        let diagnostic_style = Style { colour, width: terminal.error_columns() };
-        Console { terminal, style, diagnostic_style, compact_warnings: view.compact_warnings, status: Mutex::default() }
+        let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive };
+        let diagnostic_style = Style { width: terminal.error_columns(), ..style };
+        Console { terminal, style, diagnostic_style, view, status: Mutex::default() }
     }
 
     /// The text on standard output, as it is.
@@ -129,7 +129,7 @@ impl Console {
 
     /// As `diagnostics`, each followed by an empty line: so do the commands that the reference never gave a view.
     pub fn spaced_diagnostics(&self, diagnostics: Diagnostics) {
-        for shown in render_all(diagnostics, &self.diagnostic_style, self.compact_warnings) {
+        for shown in self.rendered(diagnostics) {
             match shown.severity {
                 Severity::Warning => self.line(&self.style.fill("[yellow]{}[reset]", &[&shown.text])),
                 Severity::Error => self.red_error_line(&shown.text),
@@ -137,9 +137,14 @@ impl Console {
         }
     }
 
+    fn rendered(&self, diagnostics: Diagnostics) -> impl Iterator<Item = RenderedDiagnostic> {
+        let ViewOptions { compact_warnings, grouping, .. } = self.view;
+        render_all(self.view.wanted(diagnostics), &self.diagnostic_style, compact_warnings, grouping)
+    }
+
     /// Warnings on standard output, errors on standard error.
     pub fn diagnostics(&self, diagnostics: Diagnostics) {
-        for shown in render_all(diagnostics, &self.diagnostic_style, self.compact_warnings) {
+        for shown in self.rendered(diagnostics) {
             match shown.severity {
                 Severity::Warning => self.print(&shown.text),
                 Severity::Error => self.print_error(&shown.text),

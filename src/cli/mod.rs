@@ -27,7 +27,7 @@ use crate::base::term::Terminal;
 use crate::base::{log, stop, suggest};
 use crate::model::version::{PROGRAM_VERSION, language_version};
 
-use args::common::ViewOptions;
+use args::view::ViewOptions;
 use args::{ArgsError, words};
 use completion::install::Change;
 use console::Console;
@@ -75,7 +75,9 @@ fn log_start(args: &[String]) {
 }
 
 fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
-    let view = ViewOptions::take(&mut args);
+    let mut typed = args.clone();
+    let mut view = ViewOptions::default();
+    view.take(&mut args);
     let terminal = Terminal::detect();
     crate::log!(Trace, "stdout is {}a terminal", if terminal.output { "" } else { "not " });
     let console = Console::new(&environment, terminal, view);
@@ -121,16 +123,15 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
             return 1;
         }
     };
-    let extra_view = ViewOptions::take(&mut rest);
+    // What was typed counts more than what the environment adds.
+    let mut view = ViewOptions::default();
+    view.take(&mut rest);
+    view.take(&mut typed);
     rest.extend(args.drain(count..));
-    let console = Arc::new(Console::new(
-        &environment,
-        console.terminal,
-        ViewOptions {
-            no_color: view.no_color || extra_view.no_color,
-            compact_warnings: view.compact_warnings || extra_view.compact_warnings,
-        },
-    ));
+    if let Run::Command { arguments, .. } = &entry.run {
+        view.take_of(&arguments(), &mut rest);
+    }
+    let console = Arc::new(Console::new(&environment, console.terminal, view));
     crate::log!(
         Info,
         "CLI command args: {:?}",

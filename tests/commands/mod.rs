@@ -28,7 +28,7 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 12] = [
+const OURS: [&str; 13] = [
     "builtin_providers",
     "changed_files",
     "cycles",
@@ -41,6 +41,7 @@ const OURS: [&str; 12] = [
     "provider_instances",
     "state_identities",
     "state_patterns",
+    "view_flags",
 ];
 
 /// Plays a case and compares it whole; or, if asked to record, lets the reference play it.
@@ -115,6 +116,7 @@ cases!(
     test_files,
     validation,
     variables,
+    view_flags,
     workspaces
 );
 

@@ -58,7 +58,7 @@ resource "terraform_data" "late" {
     for (args, saved) in [(&["plan", "-out=p"][..], true), (&["refresh"], false), (&["apply", "-auto-approve"], false)]
     {
         let outcome = interrupted(&project, args, "data.local_command.slow: Reading...", false);
-        outcome.expect(1, &["Interrupt received.", "Error: execution halted", "Error: Data source not read"]);
+        outcome.expect(1, &["Interrupt received.", "Error: execution halted", "The operation was interrupted."]);
         assert!(!outcome.out.contains("No changes."), "{outcome:?}");
         if saved {
             project.run(&["apply", "p"]).expect(1, &["Error: Cannot apply incomplete plan"]);

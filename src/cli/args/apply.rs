@@ -43,9 +43,15 @@ pub fn destroy_command() -> Command {
 fn with_flags(command: Command) -> Command {
     command
         .args([switch("auto-approve", false, "Do not ask for approval."), input_flag(), json_flag()])
+        .args([switch(
+            "suppress-forget-errors",
+            false,
+            "Has no effect, because objects that a destroy leaves behind on purpose are no error. For scripts that were written for OpenTofu.",
+        )])
         .args(customizing(operation_flags().into_iter().chain(variable_flags())))
         .args([parallelism_flag()])
         .args(state_flags())
+        .args([concise_flag(), show_sensitive_flag()])
         .args(view_flags())
 }
 

@@ -18,39 +18,7 @@ const INCOMPATIBLE_REFRESH: &str = "Incompatible refresh options";
 /// The summary where there are more words than the command takes.
 pub const TOO_MANY: &str = "Too many command line arguments";
 
-/// How output is shown, wherever in the arguments it was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ViewOptions {
-    pub no_color: bool,
-    pub compact_warnings: bool,
-}
-
-impl ViewOptions {
-    /// Takes the options out of the arguments.
-    pub fn take(args: &mut Vec<String>) -> ViewOptions {
-        let mut options = ViewOptions::default();
-        args.retain(|arg| match arg.as_str() {
-            "-no-color" | "--no-color" => {
-                options.no_color = true;
-                false
-            }
-            "-compact-warnings" | "--compact-warnings" => {
-                options.compact_warnings = true;
-                false
-            }
-            _ => true,
-        });
-        options
-    }
-}
-
-/// Flags that are taken out before the others are read; here for the help pages.
-pub fn view_flags() -> [Arg; 2] {
-    [
-        switch("compact-warnings", false, "Show only the summaries of warnings, unless there are also errors."),
-        switch("no-color", false, "Write no colours."),
-    ]
-}
+pub use super::view::{concise_flag, show_sensitive_flag, view_flags};
 
 pub fn lock_flags() -> [Arg; 2] {
     [
@@ -317,13 +285,5 @@ mod tests {
         let file = |name: &str| VariableArgument::File(name.to_string());
         let value = |text: &str| VariableArgument::Value(text.to_string());
         assert_eq!(variable_arguments(&given), [file("a"), value("x=1"), file("b"), value("y=2")]);
-    }
-
-    #[test]
-    fn view_options_are_found_anywhere() {
-        let mut args: Vec<String> = ["a", "-no-color", "-compact-warnings", "b"].map(String::from).into();
-        let options = ViewOptions::take(&mut args);
-        assert_eq!((options.no_color, options.compact_warnings), (true, true));
-        assert_eq!(args, ["a", "b"]);
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod common;
 pub mod flags;
+pub mod view;
 pub mod words;
 
 pub mod apply;

@@ -35,6 +35,7 @@ pub fn command() -> Command {
             text("state", "path", "For the local backend only: the state file to use."),
         ])
         .args(variable_flags())
+        .arg(show_sensitive_flag())
         .args(view_flags())
 }
 

@@ -45,6 +45,7 @@ pub fn command() -> Command {
             text("out", "path", "Write the plan to this file."),
         ])
         .args(state_flags())
+        .args([concise_flag(), show_sensitive_flag()])
         .args(view_flags())
         // A plan writes no state.
         .mut_arg("state-out", |flag| flag.hide(true))

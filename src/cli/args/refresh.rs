@@ -44,6 +44,7 @@ pub fn command() -> Command {
         ])
         .args(variable_flags())
         .args(state_flags())
+        .args([concise_flag(), show_sensitive_flag()])
         .args(view_flags())
 }
 

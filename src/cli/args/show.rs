@@ -19,6 +19,7 @@ pub fn command() -> Command {
         .long_about("Shows the current state, or the state file or saved plan with the given path.")
         .args([json_flag()])
         .args(variable_flags())
+        .arg(show_sensitive_flag())
         .args(view_flags())
 }
 

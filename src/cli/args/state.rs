@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
 
-use super::common::{json_flag, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flag, show_sensitive_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, text};
 use super::{ArgsError, Parsed};
 
@@ -84,6 +84,7 @@ pub fn show_command() -> Command {
         .long_about("Shows the attributes of one resource instance as the state holds them.")
         .args([json_flag(), text("state", "path", "Legacy, local backend only: the state file to use.")])
         .args(variable_flags())
+        .arg(show_sensitive_flag())
         .args(view_flags())
 }
 

@@ -8,6 +8,7 @@ use crate::cli::view::output::view;
 use crate::model::state::State;
 use crate::ops::backends::read_state;
 use crate::ops::interface::options::StateOptions;
+use crate::render::text::style::Style;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| false) {
@@ -26,7 +27,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(diagnostics)) => return super::finish(&invocation.console, diagnostics),
         Err(code) => return code,
     };
-    match text(&args, &state) {
+    match text(&args, &state, invocation.console.style) {
         Ok(text) => {
             invocation.console.print(&text);
             // Programs read the other forms.
@@ -39,8 +40,8 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     super::finish(&invocation.console, of_backend)
 }
 
-fn text(args: &Output, state: &State) -> Result<String, Diagnostics> {
-    let view = view(args.form);
+fn text(args: &Output, state: &State, style: Style) -> Result<String, Diagnostics> {
+    let view = view(args.form, style);
     match &args.name {
         None if state.outputs.is_empty() => view.empty().ok_or_else(|| no_outputs().into()),
         Some(_) if state.outputs.is_empty() => Err(no_outputs().into()),

@@ -35,6 +35,9 @@ impl Observer for Human {
             self.console.diagnostics(diagnostics);
             return;
         }
+        if self.console.view.concise && !matches!(event, Event::RequestPending { .. }) {
+            return;
+        }
         let console = self.console.clone();
         self.ticker.hear(&event, move |change, elapsed| {
             if let Some(line) = progress::still(&change.addr, change.operation, &change.id, elapsed, &console.style) {
@@ -140,7 +143,7 @@ impl OperationView for Human {
         }
         let style = &self.console.style;
         let heading = style.fill("[reset][bold][green]\nOutputs:\n\n", &[]);
-        self.console.print(&format!("{heading}{}", super::shown::outputs(state)));
+        self.console.print(&format!("{heading}{}", super::shown::outputs(state, style)));
     }
 
     fn cancelled(&self, mode: Mode) {

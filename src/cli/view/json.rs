@@ -62,7 +62,13 @@ pub fn write_to_the_second(console: &Console, message: &Message) {
 /// A stream of nothing but what kept the command from beginning.
 pub fn errors(console: &Console, diagnostics: Diagnostics) {
     write(console, &events::version());
-    diagnostics.iter().for_each(|diagnostic| write(console, &events::diagnostic(diagnostic)));
+    write_diagnostics(console, diagnostics);
+}
+
+/// A line for each diagnostic that the user wants to see.
+pub fn write_diagnostics(console: &Console, diagnostics: Diagnostics) {
+    let wanted = console.view.wanted(diagnostics);
+    wanted.iter().for_each(|diagnostic| write(console, &events::diagnostic(diagnostic)));
 }
 
 fn counts(tally: Tally) -> Counts {
@@ -111,7 +117,7 @@ impl Listener for Json {
     }
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
-        diagnostics.iter().for_each(|diagnostic| self.write(&events::diagnostic(diagnostic)));
+        write_diagnostics(&self.console, diagnostics);
     }
 
     fn waiting_for_lock(&self) {

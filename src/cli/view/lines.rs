@@ -72,7 +72,7 @@ impl Lines {
     pub fn finish(&self, diagnostics: Diagnostics) -> u8 {
         let failed = diagnostics.has_errors();
         match self.json {
-            true => diagnostics.iter().for_each(|d| json::write(&self.console, &events::diagnostic(d))),
+            true => json::write_diagnostics(&self.console, diagnostics),
             false => self.console.spaced_diagnostics(diagnostics),
         }
         u8::from(failed)
@@ -120,7 +120,7 @@ impl Listener for Lines {
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
         match self.json {
-            true => diagnostics.iter().for_each(|d| json::write(&self.console, &events::diagnostic(d))),
+            true => json::write_diagnostics(&self.console, diagnostics),
             false => self.console.diagnostics(diagnostics),
         }
     }

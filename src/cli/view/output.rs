@@ -8,6 +8,7 @@ use crate::lang::value::Type;
 use crate::lang::value::convert::convert;
 use crate::model::state::{OutputValue, State};
 use crate::render::json::go;
+use crate::render::text::style::Style;
 use crate::render::text::value::console_text;
 
 use super::shown;
@@ -24,19 +25,21 @@ pub trait OutputView {
     }
 }
 
-pub fn view(form: Form) -> Box<dyn OutputView> {
+pub fn view(form: Form, style: Style) -> Box<dyn OutputView> {
     match form {
-        Form::Human => Box::new(Human),
+        Form::Human => Box::new(Human { style }),
         Form::Json => Box::new(Json),
-        Form::Raw => Box::new(Raw),
+        Form::Raw => Box::new(Raw { style }),
     }
 }
 
-struct Human;
+struct Human {
+    style: Style,
+}
 
 impl OutputView for Human {
     fn all(&self, state: &State) -> String {
-        shown::outputs(state)
+        shown::outputs(state, &self.style)
     }
 
     fn one(&self, _: &str, output: &OutputValue) -> Result<String, Diagnostics> {
@@ -61,11 +64,13 @@ impl OutputView for Json {
 }
 
 /// One value as it is, for scripts.
-struct Raw;
+struct Raw {
+    style: Style,
+}
 
 impl OutputView for Raw {
     fn all(&self, state: &State) -> String {
-        shown::outputs(state)
+        shown::outputs(state, &self.style)
     }
 
     fn one(&self, name: &str, output: &OutputValue) -> Result<String, Diagnostics> {

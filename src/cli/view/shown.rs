@@ -35,8 +35,8 @@ pub fn plan(planned: &Planned, style: &Style, in_automation: bool) -> String {
 }
 
 /// The root module's outputs, a line or more each.
-pub fn outputs(state: &State) -> String {
-    outputs_text(state.outputs.iter().map(|(name, output)| (&**name, output)))
+pub fn outputs(state: &State, style: &Style) -> String {
+    outputs_text(state.outputs.iter().map(|(name, output)| (&**name, output)), style.reveal)
 }
 
 /// The root module's outputs: name, sensitivity, type and value.

@@ -47,11 +47,12 @@ impl ValidateView for Json {
     }
 
     fn result(&self, diagnostics: Diagnostics) {
-        json_result(&self.0, &diagnostics);
+        json_result(&self.0, &self.0.view.wanted(diagnostics));
     }
 }
 
 fn result(console: &Console, diagnostics: Diagnostics) {
+    let diagnostics = console.view.wanted(diagnostics);
     let (failed, silent) = (diagnostics.has_errors(), diagnostics.is_empty());
     console.diagnostics(diagnostics);
     if failed {

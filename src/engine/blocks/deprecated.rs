@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
 use crate::lang::syntax::visit::each_child;
-use crate::model::config::Variable;
+use crate::model::config::{Variable, module_source};
 
 use crate::engine::blocks::tree::{ModuleId, Tree};
 
@@ -30,14 +30,26 @@ pub fn outputs(tree: &Tree, module: ModuleId, expr: &Expression, warnings: &mut 
     Finder { tree, module, expr, warnings }.walk(&expr.node);
 }
 
-/// A variable that a caller or the user sets.
-pub fn variable(variable: &Variable, at: Range) -> Option<Diagnostic> {
+/// A variable of a module that its caller, or for the root module the user, sets.
+pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -> Option<Diagnostic> {
     let message = variable.deprecated.as_ref()?;
     let detail = format!(
         "The variable {:?} is marked as deprecated by the author of its module, with this message:\n\n{message}",
         &*variable.name
     );
-    Some(Diagnostic::warning("Deprecated variable is set", detail).at(at))
+    Some(Diagnostic::warning("Deprecated variable is set", detail).of_kind(kind(tree, module)).at(at))
+}
+
+/// The kind of the warnings about what a module declares.
+fn kind(tree: &Tree, module: ModuleId) -> Kind {
+    let mut at = module;
+    while let Some((parent, call)) = tree.parent(at) {
+        if !module_source::is_local(&tree.call(parent, call).source) {
+            return Kind::ModuleDeprecation;
+        }
+        at = parent;
+    }
+    Kind::LocalModuleDeprecation
 }
 
 /// An attribute of a provider's schema that a reference leads to.
@@ -92,7 +104,7 @@ impl Finder<'_> {
         let detail = format!(
             "This value comes from module.{call}.{output}, which is marked as deprecated with this message:\n\n{message}"
         );
-        let warning = Diagnostic::warning("Deprecated output value is used", detail);
+        let warning = Diagnostic::warning("Deprecated output value is used", detail).of_kind(kind(self.tree, child));
         self.warnings.push(warning.at(self.expr.range_of(expr.span)));
     }
 }

@@ -258,7 +258,7 @@ impl<'a> Builder<'a> {
                 gatherer.expression(&argument.expr);
                 needs = gatherer.needs;
                 if !deprecated::is_quiet(self.tree, parent) {
-                    needs.warnings.extend(deprecated::variable(variable, argument.range()));
+                    needs.warnings.extend(deprecated::variable(self.tree, module, variable, argument.range()));
                 }
             }
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).continuing(needs);

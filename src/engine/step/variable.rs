@@ -31,7 +31,12 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             _ => {
                 let given = run.inputs.variables.get(&variable.name);
                 if given.is_some() && matches!(run.verb, Verb::Plan { .. } | Verb::Import) {
-                    diagnostics.extend(deprecated::variable(variable, variable.range.clone()));
+                    diagnostics.extend(deprecated::variable(
+                        &run.blocks.tree,
+                        module,
+                        variable,
+                        variable.range.clone(),
+                    ));
                 }
                 let given = Given {
                     value: given.map(|g| g.value.clone()),

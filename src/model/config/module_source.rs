@@ -335,7 +335,8 @@ pub fn leads_outside(clean: &str) -> bool {
     clean == ".." || clean.starts_with("../")
 }
 
-fn is_local(source: &str) -> bool {
+/// True for the source of a module in a folder of the same package.
+pub fn is_local(source: &str) -> bool {
     ["./", "../", ".\\", "..\\"].iter().any(|p| source.starts_with(p)) || source == "." || source == ".."
 }
 

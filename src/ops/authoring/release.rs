@@ -298,7 +298,7 @@ mod tests {
             ("terraform-provider-todo_v1.0.0_x5", "terraform-provider-todo"),
             ("a/terraform-provider-todo.exe", "terraform-provider-todo"),
         ] {
-            assert_eq!(name_of(&file.into()).as_deref(), Some(name));
+            assert_eq!(name_of(Path::new(file)).as_deref(), Some(name));
         }
     }
 }

@@ -15,6 +15,7 @@ use super::launch::Launcher;
 use super::packages::MISSING_PROVIDER;
 use super::processes::{Configured, Processes};
 use super::remote_states::EncryptedRemoteStates;
+use super::time_limit::{LimitedRequest, within};
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::env::{self, Environment};
 use crate::base::name::{COMMAND, PROGRAM};
@@ -223,7 +224,8 @@ impl Providers for Factories {
                 return Ok(kept);
             }
             let process = self.first(provider).await?;
-            process.provider().schemas().await.map_err(|said| schema_problem(provider, &said))
+            let answer = within(&self.environment, provider, LimitedRequest::Schema, process.provider().schemas());
+            answer.await?.map_err(|said| schema_problem(provider, &said))
         };
         self.schemas.of(provider).get_or_try_init(load).await.cloned()
     }
@@ -257,8 +259,9 @@ impl Providers for Factories {
             config: config.clone(),
             client: ClientCapabilities::of_engine(deferral_allowed),
         };
-        let diagnostics = process.provider().configure(request).await;
         let provider = process.provider();
+        let answer = provider.configure(request);
+        let diagnostics = within(&self.environment, &addr.provider, LimitedRequest::Configure, answer).await?;
         let reusable = reusable && !has_errors(&diagnostics);
         let entry = Configured { process, config, reusable, diagnostics: diagnostics.clone() };
         self.processes.set_configured(addr.clone(), entry);

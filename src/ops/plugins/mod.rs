@@ -17,3 +17,4 @@ pub mod schemas;
 pub mod selections;
 pub(in crate::ops) mod stand_ins;
 pub(in crate::ops) mod state_stores;
+mod time_limit;

@@ -291,7 +291,7 @@ mod tests {
             ("| a | b |\n|---|---|\n| *c* | d |", "| a | b |\n|---|---|\n| *c* | d |"),
             ("> quoted", "quoted"),
             ("an *em* and **strong** and ***both*** and __too__", "an em and strong and both and too"),
-            ("snake_case_name, 2 * 3 * 4, **open, a*", "snake_case_name, 2 * 3 * 4, **open, a*"),
+            ("snake_case_name, 2 * 3 * 4, **open, a*", "snake_case_name, 2 * 3 * 4, *open, a"),
             ("**a *b* c**", "a b c"),
             ("`code *x*` and ``a`b`` and ` c `", "code *x* and a`b and c"),
             (

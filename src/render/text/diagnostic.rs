@@ -35,9 +35,14 @@ pub fn sorted(diagnostics: Diagnostics) -> Vec<Diagnostic> {
 
 /// Renders all of them, one at a time: each may show a line of any length, and all of them the same one. `compact`
 /// shortens warnings where there are no errors.
-pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> impl Iterator<Item = RenderedDiagnostic> {
+pub fn render_all(
+    diagnostics: Diagnostics,
+    style: &Style,
+    compact: bool,
+    grouping: Grouping,
+) -> impl Iterator<Item = RenderedDiagnostic> {
     let only_warnings = !diagnostics.is_empty() && !diagnostics.has_errors();
-    let mut list = join_similar(sorted(diagnostics));
+    let mut list = join_similar(sorted(diagnostics), grouping);
     let mut short = None;
     if compact && only_warnings {
         short = Some(RenderedDiagnostic { severity: Severity::Warning, text: compact_warnings(&list, style) });
@@ -49,9 +54,22 @@ pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> imp
 
 /// Each in a frame, but without colours: for messages before the setting for colours is known.
 pub fn render_framed(diagnostics: Diagnostics) -> Vec<String> {
-    let list = join_similar(sorted(diagnostics));
+    let list = join_similar(sorted(diagnostics), Grouping::default());
     let bare = |text: String| text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     list.iter().map(|joined| bare(render_as(joined, &Style::plain(), true))).collect()
+}
+
+/// Which diagnostics with a place and the same summary are shown as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grouping {
+    pub warnings: bool,
+    pub errors: bool,
+}
+
+impl Default for Grouping {
+    fn default() -> Grouping {
+        Grouping { warnings: true, errors: false }
+    }
 }
 
 /// A diagnostic that stands for others like it.
@@ -60,18 +78,22 @@ struct Joined {
     others: usize,
 }
 
-/// Warnings with a place and the same summary become one, the first.
-fn join_similar(list: Vec<Diagnostic>) -> Vec<Joined> {
+/// Those with a place and the same summary become one, the first.
+fn join_similar(list: Vec<Diagnostic>, grouping: Grouping) -> Vec<Joined> {
     let mut joined: Vec<Joined> = Vec::new();
-    let mut index: HashMap<String, usize> = HashMap::new();
+    let mut index: HashMap<(Severity, String), usize> = HashMap::new();
     for diagnostic in list {
-        let similar = diagnostic.severity == Severity::Warning && !diagnostic.verbatim && diagnostic.subject.is_some();
-        if similar {
-            if let Some(at) = index.get(&diagnostic.summary) {
+        let is_grouped = match diagnostic.severity {
+            Severity::Warning => grouping.warnings,
+            Severity::Error => grouping.errors,
+        };
+        if is_grouped && !diagnostic.verbatim && diagnostic.subject.is_some() {
+            let key = (diagnostic.severity, diagnostic.summary.clone());
+            if let Some(at) = index.get(&key) {
                 joined[*at].others += 1;
                 continue;
             }
-            index.insert(diagnostic.summary.clone(), joined.len());
+            index.insert(key, joined.len());
         }
         joined.push(Joined { first: diagnostic, others: 0 });
     }
@@ -125,9 +147,13 @@ fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
     place(&mut body, diagnostic, style);
     let mut detail = visible(&diagnostic.detail).into_owned();
     if joined.others > 0 {
+        let kind = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
         let note = match joined.others {
-            1 => "(and one more similar warning elsewhere)".to_string(),
-            n => format!("(and {n} more similar warnings elsewhere)"),
+            1 => format!("(and one more similar {kind} elsewhere)"),
+            n => format!("(and {n} more similar {kind}s elsewhere)"),
         };
         detail = if detail.is_empty() { note } else { format!("{detail}\n\n{note}") };
     }
@@ -239,7 +265,7 @@ Invalid value for \"str\" parameter: string required.
     #[test]
     fn framed_form() {
         let diagnostic = at("output \"o\" {}\n", "output \"o\"", Diagnostic::warning("S", "D.")).about("a.b");
-        let shown = render_one(&diagnostic, &Style { colour: true, width: 78 });
+        let shown = render_one(&diagnostic, &Style { colour: true, width: 78, reveal: false });
         let bare: String = regex_free_strip(&shown);
         assert_eq!(
             bare,
@@ -264,14 +290,15 @@ Invalid value for \"str\" parameter: string required.
         let warning = |needle| at(text, needle, Diagnostic::warning("Old", "Fix it."));
         let list: Diagnostics =
             vec![warning("b"), Diagnostic::warning("Other", ""), warning("a"), Diagnostic::error("E", "")].into();
-        let shown: String = render_all(list.clone(), &Style::plain(), false).map(|s| s.text).collect();
+        let shown: String =
+            render_all(list.clone(), &Style::plain(), false, Grouping::default()).map(|s| s.text).collect();
         assert_eq!(
             shown,
             "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nFix it.\n\n\
              (and one more similar warning elsewhere)\n\nError: E\n\n"
         );
         let warnings: Diagnostics = list.into_iter().filter(|d| !d.is_error()).collect();
-        let shown: String = render_all(warnings, &Style::plain(), true).map(|s| s.text).collect();
+        let shown: String = render_all(warnings, &Style::plain(), true, Grouping::default()).map(|s| s.text).collect();
         assert_eq!(
             shown,
             "\nWarnings:\n\n- Other\n- Old\n  on main.tf line 1 (and 1 more)\n\n\

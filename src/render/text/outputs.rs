@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::value::console_text;
 use crate::model::state::OutputValue;
 
-/// The outputs, one entry each, as shown after an apply and by `output`.
-pub fn outputs_text<'a>(outputs: impl Iterator<Item = (&'a str, &'a OutputValue)>) -> String {
+/// The outputs, one entry each, as shown after an apply and by `output`. `reveal`: sensitive ones are shown.
+pub fn outputs_text<'a>(outputs: impl Iterator<Item = (&'a str, &'a OutputValue)>, reveal: bool) -> String {
     let mut out = String::new();
     for (name, output) in outputs {
-        let text = if output.sensitive { "<sensitive>".to_owned() } else { console_text(&output.value) };
+        let text = if output.sensitive && !reveal { "<sensitive>".to_owned() } else { console_text(&output.value) };
         let _ = writeln!(out, "{name} = {text}");
     }
     out

@@ -50,7 +50,11 @@ pub fn state_text(
     if !state.outputs.is_empty() {
         out.push_str("\n\nOutputs:\n\n");
         for (name, output) in &state.outputs {
-            let text = if output.sensitive { "(sensitive value)".into() } else { plain_text(&output.value, style) };
+            let text = if output.sensitive && !style.reveal {
+                "(sensitive value)".into()
+            } else {
+                plain_text(&output.value, style)
+            };
             let _ = writeln!(out, "{name} = {text}");
         }
     }

@@ -17,7 +17,7 @@ pub(super) fn block(schema: &Block, change: Change<'_>) -> Diff {
     if let Some(diff) = sensitive(&change, again) {
         return match diff.kind {
             Kind::Sensitive { inner, before, after } => {
-                Diff { kind: Kind::SensitiveBlock { before, after, inner: inner.action }, ..diff }
+                Diff { kind: Kind::SensitiveBlock { before, after, inner }, ..diff }
             }
             _ => diff,
         };

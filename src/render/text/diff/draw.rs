@@ -141,6 +141,9 @@ pub fn write_diff(out: &mut String, diff: &Diff, indent: usize, drawing: &Drawin
         Kind::Set { elements, nested } => set(diff, elements, *nested, indent, d),
         Kind::Map { elements, nested } => map(diff, elements, *nested, indent, d),
         Kind::Object { attributes, nested } => object(diff, attributes, *nested, indent, d),
+        Kind::Sensitive { inner, .. } | Kind::SensitiveBlock { inner, .. } if d.style.reveal => {
+            return write_diff(out, inner, indent, d);
+        }
         Kind::Sensitive { .. } => {
             format!("(sensitive value){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
         }
@@ -169,7 +172,7 @@ pub fn write_diff(out: &mut String, diff: &Diff, indent: usize, drawing: &Drawin
 fn warnings(diff: &Diff, indent: usize, d: &Drawing<'_>) -> Vec<String> {
     let (before, after, inner, is_block) = match &diff.kind {
         Kind::Sensitive { before, after, inner } => (*before, *after, inner.action, false),
-        Kind::SensitiveBlock { before, after, inner } => (*before, *after, *inner, true),
+        Kind::SensitiveBlock { before, after, inner } => (*before, *after, inner.action, true),
         _ => return Vec::new(),
     };
     if before == after || matches!(inner, Action::Create | Action::Delete) {
@@ -539,7 +542,7 @@ fn sensitive_group(group: &Blocks, diff: &Diff) -> Option<Diff> {
         _ => before || after,
     };
     let action = if diff.action == Action::NoOp && before != after { Action::Update } else { diff.action };
-    let kind = Kind::SensitiveBlock { before, after, inner: diff.action };
+    let kind = Kind::SensitiveBlock { before, after, inner: Box::new(diff.clone()) };
     hides.then_some(Diff { kind, action, replace: diff.replace })
 }
 

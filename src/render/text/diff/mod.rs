@@ -73,7 +73,7 @@ pub enum Kind {
     SensitiveBlock {
         before: bool,
         after: bool,
-        inner: Action,
+        inner: Box<Diff>,
     },
     Unknown(Option<Box<Diff>>),
     WriteOnly {

@@ -1,0 +1,4 @@
+variable "size" {
+  default    = 0
+  deprecated = "Use length."
+}

@@ -53,8 +53,22 @@ impl Ancestors {
                 None => found.extend(self.sets[node as usize].iter()),
             }
         }
-        found.retain(|rank| self.ranks.addrs[*rank as usize].resource.mode == ResourceMode::Managed);
-        found
+        self.only_managed(found)
+    }
+
+    /// The managed resources among some nodes and all that these depend on.
+    fn managed_up_from(&self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<u32> {
+        let mut found = Vec::new();
+        for node in nodes {
+            found.extend(self.ranks.rank.get(&node));
+            found.extend(self.sets[node as usize].iter());
+        }
+        self.only_managed(found)
+    }
+
+    fn only_managed(&self, mut ranks: Vec<u32>) -> Vec<u32> {
+        ranks.retain(|rank| self.ranks.addrs[*rank as usize].resource.mode == ResourceMode::Managed);
+        ranks
     }
 }
 
@@ -137,8 +151,8 @@ pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId], active: &[
     found
 }
 
-/// For every data source, the managed resources whose pending changes defer its reading: those that it refers to, and
-/// those in its `depends_on` or in that of an enclosing module. Equal lists are shared.
+/// For every data source, the managed resources whose pending changes defer its reading: those that it refers to, those in its
+/// `depends_on`, and those in that of an enclosing module with all that these depend on. Equal lists are shared.
 pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
     let mut of_modules: Vec<Arc<[u32]>> = Vec::new();
     let mut shared: FxHashMap<Vec<u32>, Arc<[ConfigResource]>> = FxHashMap::default();
@@ -149,7 +163,7 @@ pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<
             Some((parent, call)) => {
                 let call = builder.tree.call(parent, call);
                 let around = &of_modules[parent as usize];
-                let own = ancestors.managed(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
+                let own = ancestors.managed_up_from(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
                 if own.is_empty() { around.clone() } else { joined(own, around).into() }
             }
             None => Arc::from([]),

@@ -308,6 +308,35 @@ async fn data_behind_a_module_waits_for_its_orphans() {
     assert_eq!(dependencies, ["module.m.test_thing.o"]);
 }
 
+/// Observed: what the targets of a module's `depends_on` depend on counts too, other than with the `depends_on` of a data source.
+#[tokio::test]
+async fn data_in_a_module_waits_for_indirect_dependencies_of_its_call() {
+    let main = |name: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{ name = {name:?} }}
+            resource "test_thing" "b" {{
+              name       = "b"
+              depends_on = [test_thing.a]
+            }}
+            data "test_thing" "d" {{
+              name       = "d"
+              depends_on = [test_thing.b]
+            }}
+            module "m" {{
+              source     = "./m"
+              depends_on = [test_thing.b]
+            }}"#
+        )
+    };
+    let module = "data \"test_thing\" \"d\" { name = \"d\" }";
+    let world = World::new();
+    let before = config(&[("main.tf", &main("old")), ("m/main.tf", module)]);
+    let (state, _) = apply_as(&world, &before, &State::default(), Mode::Normal).await;
+    let after = config(&[("main.tf", &main("new")), ("m/main.tf", module)]);
+    let (planned, _) = plan(&world, &after, &state, Options::default()).await;
+    assert_eq!(actions(&planned.unwrap()), ["Read module.m.data.test_thing.d", "Update test_thing.a"]);
+}
+
 /// Observed: only in apply do the data sources of checks wait for everything else.
 #[tokio::test]
 async fn plans_read_data_of_checks_at_once() {

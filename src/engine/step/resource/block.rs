@@ -364,7 +364,11 @@ async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (
         }
     }
     current = current.filter(|c| !c.value.is_null());
-    put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+    let mut kept = current.as_ref().map(|c| c.encode(&instance.schema));
+    if let (Refresh::Never, Some(kept)) = (run.inputs.refresh, &mut kept) {
+        kept.sensitive = object.sensitive.clone();
+    }
+    put(&run.results, instance, None, kept, false);
     (Now { current, unchanged }, diagnostics)
 }
 

@@ -10,8 +10,9 @@ use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
 use crate::model::config::{IgnoreChanges, PreventDestroy};
-use crate::model::plan::{Action, ActionReason, ResourceChange};
+use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
 use crate::model::provider::{ClientCapabilities, PlanRequest, PlanResponse, has_errors};
+use crate::model::state::Object;
 
 use super::record::new_change;
 use super::{Instance, conditions, ephemeral_use};
@@ -117,7 +118,7 @@ impl Planner<'_, '_> {
             reason = ActionReason::ReplaceBecauseTainted;
             before = tainted.value.clone();
         }
-        if action == Action::NoOp && !same_marks(&before_marks, &after) {
+        if action == Action::NoOp && !(self.has_recorded(&before_marks) && same_marks(&before_marks, &after)) {
             action = Action::Update;
         }
         if let Some(planned) = self.planned.filter(|p| p.action.is_replace() && action == Action::Create) {
@@ -253,6 +254,15 @@ impl Planner<'_, '_> {
             None => self.instance.create_before_destroy,
         };
         if first { Action::CreateThenDelete } else { Action::DeleteThenCreate }
+    }
+
+    /// Whether the state has the marks of the object. Observed: those of the schema alone are no news to an object that was read.
+    fn has_recorded(&self, marks: &[(Path, Marks)]) -> bool {
+        let run = self.instance.run;
+        let stored = run.prior.state.instance(&self.instance.addr).and_then(|stored| stored.current.as_ref());
+        let is_recorded = |path: &Path, object: &Object| object.sensitive.iter().any(|(known, _)| known == path);
+        let all_recorded = |object: &Object| marks.iter().all(|(path, _)| is_recorded(path, object));
+        run.inputs.refresh != Refresh::Never || stored.is_none_or(all_recorded)
     }
 
     fn decide(&self, prior: &Value, planned: &Value, requires_replace: bool) -> (Action, ActionReason) {

@@ -13,7 +13,7 @@ use terrane::plugin::provider_server::ProviderServer;
 use terrane::plugin::wire::dynamic_value::DynamicValue;
 use terrane::plugin::wire::protocol::{Call, Protocol};
 use terrane::plugin::wire::v5::V5;
-use terrane::plugin::wire::v6::{V6, message};
+use terrane::plugin::wire::v6::{V6, message as m};
 use terrane::sdk::{
     Action, Block, Context, Creation, DataSource, Ephemeral, Error, Field, Function, FunctionError, IdentitySchema,
     Import, ListResource, Model, Moved, Nesting, Number, Opened, Progress, Provider, Query, Resource, Results, Schema,
@@ -192,61 +192,126 @@ impl<M: Model> Provider for Tester<M> {
     }
 }
 
-/// A request of each call, as a host would send it, for types with the attributes of `config`.
-fn requests(config: &Value, ty: &Type) -> Vec<(Call, Vec<u8>)> {
-    let kind = || "any".to_owned();
-    let value = || Some(DynamicValue::of(msgpack::encode_in_pieces(config, ty)));
-    let null = || Some(DynamicValue::of(msgpack::encode_in_pieces(&Value::null(ty.clone()), ty)));
-    let identity =
-        || Some(message::ResourceIdentityData { identity_data: Some(DynamicValue::of_json("{\"id\":\"a\"}".into())) });
-    let raw = |json: &'static str| Some(message::RawState { json: json.into(), ..Default::default() });
-    let private = || Bytes::from("{\"key\":\"ImEi\"}");
+/// The parts of requests for types with the attributes of `config`.
+struct Samples<'a> {
+    config: &'a Value,
+    ty: &'a Type,
+}
+
+impl Samples<'_> {
+    fn kind(&self) -> String {
+        "any".to_owned()
+    }
+
+    fn value(&self) -> Option<DynamicValue> {
+        Some(DynamicValue::of(msgpack::encode_in_pieces(self.config, self.ty)))
+    }
+
+    fn null(&self) -> Option<DynamicValue> {
+        Some(DynamicValue::of(msgpack::encode_in_pieces(&Value::null(self.ty.clone()), self.ty)))
+    }
+
+    fn identity(&self) -> Option<m::ResourceIdentityData> {
+        Some(m::ResourceIdentityData { identity_data: Some(DynamicValue::of_json("{\"id\":\"a\"}".into())) })
+    }
+
+    fn private(&self) -> Bytes {
+        Bytes::from("{\"key\":\"ImEi\"}")
+    }
+
+    fn provider_config(&self) -> Option<DynamicValue> {
+        let ty = Type::object([("id", Type::String), ("name", Type::String), ("size", Type::Number)]);
+        let config = Value::object([
+            ("id", Value::null(Type::String)),
+            ("name", Value::string("x")),
+            ("size", Value::null(Type::Number)),
+        ]);
+        Some(DynamicValue::of(msgpack::encode_in_pieces(&config, &ty)))
+    }
+}
+
+fn raw(json: &'static str) -> Option<m::RawState> {
+    Some(m::RawState { json: json.into(), ..Default::default() })
+}
+
+/// A state of the oldest form.
+fn flat() -> m::RawState {
     let flat = [("id", "a"), ("name", "b"), ("flags.#", "1"), ("flags.0", "true"), ("tags.%", "1"), ("tags.k", "v")];
-    let flat = message::RawState {
-        flatmap: flat.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
-        ..Default::default()
-    };
-    let provider = Type::object([("id", Type::String), ("name", Type::String), ("size", Type::Number)]);
-    let provider_config = Value::object([
-        ("id", Value::null(Type::String)),
-        ("name", Value::string("x")),
-        ("size", Value::null(Type::Number)),
-    ]);
-    let provider_config = || Some(DynamicValue::of(msgpack::encode_in_pieces(&provider_config, &provider)));
+    m::RawState { flatmap: flat.map(|(key, value)| (key.to_owned(), value.to_owned())).into(), ..Default::default() }
+}
+
+fn arguments() -> Vec<DynamicValue> {
     let arguments = [Value::string("x"), Value::list(Type::Number, vec![Value::int(1), Value::int(2)])];
-    let arguments = arguments.map(|value| DynamicValue::of(msgpack::encode_in_pieces(&value, value.ty())));
-    use message as m;
+    arguments.map(|value| DynamicValue::of(msgpack::encode_in_pieces(&value, value.ty()))).into()
+}
+
+/// A call with a request.
+type Sent = (Call, Vec<u8>);
+
+/// A request of each call, as a host would send it, for types with the attributes of `config`.
+fn requests(config: &Value, ty: &Type) -> Vec<Sent> {
+    let samples = Samples { config, ty };
+    [validations(&samples), stored(&samples), changes(&samples), others(&samples)].concat()
+}
+
+/// Of what is written: validation and configuration.
+fn validations(samples: &Samples<'_>) -> Vec<Sent> {
     vec![
         (
             Call::ValidateProviderConfig,
-            m::validate_provider_config::Request { config: provider_config() }.encode_to_vec(),
+            m::validate_provider_config::Request { config: samples.provider_config() }.encode_to_vec(),
         ),
         (
             Call::ConfigureProvider,
             m::configure_provider::Request {
                 terraform_version: "1.11.4".into(),
-                config: provider_config(),
+                config: samples.provider_config(),
                 ..Default::default()
             }
             .encode_to_vec(),
         ),
         (
             Call::ValidateResourceConfig,
-            m::validate_resource_config::Request { type_name: kind(), config: value(), ..Default::default() }
-                .encode_to_vec(),
+            m::validate_resource_config::Request {
+                type_name: samples.kind(),
+                config: samples.value(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
         ),
         (
             Call::ValidateDataResourceConfig,
-            m::validate_data_resource_config::Request { type_name: kind(), config: value() }.encode_to_vec(),
+            m::validate_data_resource_config::Request { type_name: samples.kind(), config: samples.value() }
+                .encode_to_vec(),
         ),
         (
             Call::ValidateEphemeralResourceConfig,
-            m::validate_ephemeral_resource_config::Request { type_name: kind(), config: value() }.encode_to_vec(),
+            m::validate_ephemeral_resource_config::Request { type_name: samples.kind(), config: samples.value() }
+                .encode_to_vec(),
         ),
+        (
+            Call::ValidateListResourceConfig,
+            m::validate_list_resource_config::Request {
+                type_name: samples.kind(),
+                config: samples.value(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
+        ),
+        (
+            Call::ValidateActionConfig,
+            m::validate_action_config::Request { type_name: samples.kind(), config: samples.value() }.encode_to_vec(),
+        ),
+    ]
+}
+
+/// Of what is stored: upgrades, moves and reading.
+fn stored(samples: &Samples<'_>) -> Vec<Sent> {
+    vec![
         (
             Call::UpgradeResourceState,
             m::upgrade_resource_state::Request {
-                type_name: kind(),
+                type_name: samples.kind(),
                 version: 0,
                 raw_state: raw("{\"id\":\"a\",\"tags\":{\"k\":\"v\"},\"list\":[{\"name\":\"x\"}],\"any\":{\"type\":\"number\",\"value\":1}}"),
             }
@@ -254,74 +319,23 @@ fn requests(config: &Value, ty: &Type) -> Vec<(Call, Vec<u8>)> {
         ),
         (
             Call::UpgradeResourceState,
-            m::upgrade_resource_state::Request { type_name: kind(), version: 1, raw_state: Some(flat) }.encode_to_vec(),
+            m::upgrade_resource_state::Request { type_name: samples.kind(), version: 1, raw_state: Some(flat()) }.encode_to_vec(),
         ),
         (
             Call::UpgradeResourceIdentity,
-            m::upgrade_resource_identity::Request { type_name: kind(), version: 0, raw_identity: raw("{\"id\":\"a\"}") }
+            m::upgrade_resource_identity::Request { type_name: samples.kind(), version: 0, raw_identity: raw("{\"id\":\"a\"}") }
                 .encode_to_vec(),
         ),
         (
             Call::ReadResource,
             m::read_resource::Request {
-                type_name: kind(),
-                current_state: value(),
-                private: private(),
-                current_identity: identity(),
+                type_name: samples.kind(),
+                current_state: samples.value(),
+                private: samples.private(),
+                current_identity: samples.identity(),
                 ..Default::default()
             }
             .encode_to_vec(),
-        ),
-        (
-            Call::PlanResourceChange,
-            m::plan_resource_change::Request {
-                type_name: kind(),
-                prior_state: null(),
-                proposed_new_state: value(),
-                config: value(),
-                ..Default::default()
-            }
-            .encode_to_vec(),
-        ),
-        (
-            Call::PlanResourceChange,
-            m::plan_resource_change::Request {
-                type_name: kind(),
-                prior_state: value(),
-                proposed_new_state: value(),
-                config: value(),
-                prior_private: private(),
-                prior_identity: identity(),
-                ..Default::default()
-            }
-            .encode_to_vec(),
-        ),
-        (
-            Call::ApplyResourceChange,
-            m::apply_resource_change::Request {
-                type_name: kind(),
-                prior_state: value(),
-                planned_state: value(),
-                config: value(),
-                planned_private: private(),
-                planned_identity: identity(),
-                ..Default::default()
-            }
-            .encode_to_vec(),
-        ),
-        (
-            Call::ImportResourceState,
-            m::import_resource_state::Request { type_name: kind(), id: "a".into(), ..Default::default() }
-                .encode_to_vec(),
-        ),
-        (
-            Call::ImportResourceState,
-            m::import_resource_state::Request { type_name: kind(), identity: identity(), ..Default::default() }
-                .encode_to_vec(),
-        ),
-        (
-            Call::GenerateResourceConfig,
-            m::generate_resource_config::Request { type_name: kind(), state: value() }.encode_to_vec(),
         ),
         (
             Call::MoveResourceState,
@@ -329,60 +343,124 @@ fn requests(config: &Value, ty: &Type) -> Vec<(Call, Vec<u8>)> {
                 source_provider_address: "registry.terraform.io/hashicorp/null".into(),
                 source_type_name: "null_resource".into(),
                 source_state: raw("{\"id\":\"a\",\"triggers\":{\"k\":\"v\"}}"),
-                target_type_name: kind(),
-                source_private: private(),
+                target_type_name: samples.kind(),
+                source_private: samples.private(),
                 source_identity: raw("{\"id\":\"a\"}"),
                 ..Default::default()
             }
             .encode_to_vec(),
         ),
+    ]
+}
+
+/// Of changes and imports.
+fn changes(samples: &Samples<'_>) -> Vec<Sent> {
+    vec![
+        (
+            Call::PlanResourceChange,
+            m::plan_resource_change::Request {
+                type_name: samples.kind(),
+                prior_state: samples.null(),
+                proposed_new_state: samples.value(),
+                config: samples.value(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
+        ),
+        (
+            Call::PlanResourceChange,
+            m::plan_resource_change::Request {
+                type_name: samples.kind(),
+                prior_state: samples.value(),
+                proposed_new_state: samples.value(),
+                config: samples.value(),
+                prior_private: samples.private(),
+                prior_identity: samples.identity(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
+        ),
+        (
+            Call::ApplyResourceChange,
+            m::apply_resource_change::Request {
+                type_name: samples.kind(),
+                prior_state: samples.value(),
+                planned_state: samples.value(),
+                config: samples.value(),
+                planned_private: samples.private(),
+                planned_identity: samples.identity(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
+        ),
+        (
+            Call::ImportResourceState,
+            m::import_resource_state::Request { type_name: samples.kind(), id: "a".into(), ..Default::default() }
+                .encode_to_vec(),
+        ),
+        (
+            Call::ImportResourceState,
+            m::import_resource_state::Request {
+                type_name: samples.kind(),
+                identity: samples.identity(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
+        ),
+        (
+            Call::GenerateResourceConfig,
+            m::generate_resource_config::Request { type_name: samples.kind(), state: samples.value() }.encode_to_vec(),
+        ),
+    ]
+}
+
+/// Of everything but resources.
+fn others(samples: &Samples<'_>) -> Vec<Sent> {
+    vec![
         (
             Call::ReadDataSource,
-            m::read_data_source::Request { type_name: kind(), config: value(), ..Default::default() }.encode_to_vec(),
+            m::read_data_source::Request { type_name: samples.kind(), config: samples.value(), ..Default::default() }
+                .encode_to_vec(),
         ),
         (
             Call::OpenEphemeralResource,
-            m::open_ephemeral_resource::Request { type_name: kind(), config: value(), ..Default::default() }
-                .encode_to_vec(),
+            m::open_ephemeral_resource::Request {
+                type_name: samples.kind(),
+                config: samples.value(),
+                ..Default::default()
+            }
+            .encode_to_vec(),
         ),
         (
             Call::RenewEphemeralResource,
-            m::renew_ephemeral_resource::Request { type_name: kind(), private: Some(private()) }.encode_to_vec(),
-        ),
-        (
-            Call::CloseEphemeralResource,
-            m::close_ephemeral_resource::Request { type_name: kind(), private: Some(private()) }.encode_to_vec(),
-        ),
-        (
-            Call::CallFunction,
-            m::call_function::Request { name: "both".into(), arguments: arguments.into() }.encode_to_vec(),
-        ),
-        (
-            Call::ValidateListResourceConfig,
-            m::validate_list_resource_config::Request { type_name: kind(), config: value(), ..Default::default() }
+            m::renew_ephemeral_resource::Request { type_name: samples.kind(), private: Some(samples.private()) }
                 .encode_to_vec(),
         ),
         (
+            Call::CloseEphemeralResource,
+            m::close_ephemeral_resource::Request { type_name: samples.kind(), private: Some(samples.private()) }
+                .encode_to_vec(),
+        ),
+        (Call::CallFunction, m::call_function::Request { name: "both".into(), arguments: arguments() }.encode_to_vec()),
+        (
             Call::ListResource,
             m::list_resource::Request {
-                type_name: kind(),
-                config: value(),
+                type_name: samples.kind(),
+                config: samples.value(),
                 include_resource_object: true,
                 limit: 2,
             }
             .encode_to_vec(),
         ),
         (
-            Call::ValidateActionConfig,
-            m::validate_action_config::Request { type_name: kind(), config: value() }.encode_to_vec(),
-        ),
-        (
             Call::PlanAction,
-            m::plan_action::Request { action_type: kind(), config: value(), ..Default::default() }.encode_to_vec(),
+            m::plan_action::Request { action_type: samples.kind(), config: samples.value(), ..Default::default() }
+                .encode_to_vec(),
         ),
         (
             Call::InvokeAction,
-            m::invoke_action::Request { action_type: kind(), config: value(), ..Default::default() }.encode_to_vec(),
+            m::invoke_action::Request { action_type: samples.kind(), config: samples.value(), ..Default::default() }
+                .encode_to_vec(),
         ),
     ]
 }

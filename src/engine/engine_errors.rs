@@ -1,7 +1,7 @@
 //! Summaries of errors that the verbs can report from several places: one text per kind of error.
 
 use crate::base::diag::{Diagnostic, Kind};
-use crate::base::name::{PROGRAM, TERRANE};
+use crate::base::name::{COMMAND, PROGRAM, TERRANE};
 
 /// A value that gives no keys of instances.
 pub const INVALID_FOR_EACH: &str = "Invalid for_each argument";
@@ -17,6 +17,8 @@ pub const INVALID_PROVIDER_OBJECT: &str = "Provider produced invalid object";
 pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";
 /// An import whose identity cannot be used.
 pub const INVALID_IMPORT_IDENTITY: &str = "Invalid import identity argument";
+/// A provider configuration that does not run.
+pub const NOT_CONFIGURED: &str = "Provider not configured";
 /// A reference to a resource that no block declares.
 pub const UNDECLARED_RESOURCE: &str = "Reference to undeclared resource";
 
@@ -27,6 +29,21 @@ pub fn unexpected_deferral(addr: &dyn std::fmt::Display) -> Diagnostic {
          in the provider, please file an issue with the provider developers."
     );
     Diagnostic::error(format!("Provider deferred changes when {PROGRAM} did not allow deferrals"), detail)
+}
+
+/// `-invoke` with an action that does not exist.
+pub fn missing_request(target: &dyn std::fmt::Display) -> Diagnostic {
+    Diagnostic::error(format!("invoke target {target} not found"), "")
+}
+
+/// Actions that an interrupt kept from running, where nothing will invoke them later. `names`: their addresses.
+pub fn actions_not_invoked(names: &[String]) -> Diagnostic {
+    let list: String = names.iter().map(|name| format!("\n  - {name}")).collect();
+    let detail = format!(
+        "{PROGRAM} was interrupted before it could invoke these actions:{list}\n\nThe change that triggers them is done, so the next \
+         plan does not include them. Use \"{COMMAND} apply -invoke=ADDRESS\" to invoke them."
+    );
+    Diagnostic::error("Actions not invoked", detail)
 }
 
 /// What waits for itself, by the names of its members.

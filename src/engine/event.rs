@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::base::diag::Diagnostics;
 use crate::model::addr::{AbsResourceInstance, Provider};
-use crate::model::plan::Action;
+use crate::model::plan::{Action, ActionInvocation};
 use crate::model::state::DeposedKey;
 
 #[derive(Clone, Debug)]
@@ -63,6 +63,17 @@ pub enum Event {
         addr: AbsResourceInstance,
         kind: Arc<str>,
         failed: bool,
+    },
+    ActionStarted(Arc<ActionInvocation>),
+    /// What the provider says of an action while it runs.
+    ActionProgress {
+        invocation: Arc<ActionInvocation>,
+        message: String,
+    },
+    ActionFinished {
+        invocation: Arc<ActionInvocation>,
+        /// Why it failed.
+        error: Option<String>,
     },
     EphemeralStarted {
         addr: AbsResourceInstance,

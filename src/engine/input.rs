@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::source::Range;
 use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, ModuleInstance, Target};
+use crate::model::addr::{AbsActionInstance, AbsResourceInstance, ModuleInstance, Target};
 use crate::model::config::Config;
 use crate::model::plan::{Mode, Plan, Refresh};
 use crate::model::state::State;
@@ -52,6 +52,8 @@ pub struct PlanInput {
     /// Left out, with all that depends on it.
     pub excludes: Vec<Target>,
     pub force_replace: Vec<AbsResourceInstance>,
+    /// Actions to invoke, and nothing else: the mode is then `RefreshOnly`.
+    pub requested_actions: Vec<AbsActionInstance>,
     pub refresh: Refresh,
     /// Write configuration for imports that have none; it is in the plan's changes.
     pub generate_config: bool,

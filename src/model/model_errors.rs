@@ -29,6 +29,13 @@ pub const MISSING_VALUE: &str = "No value for required variable";
 /// An argument that a module's variable cannot take.
 pub const UNSUITABLE_FOR_VARIABLE: &str = "Invalid value for input variable";
 
+/// Two meta-arguments that say how many instances there are. `end` is the end of the detail.
+pub fn duplicate_count_and_for_each(end: &str) -> Diagnostic {
+    let detail =
+        format!("The \"count\" and \"for_each\" meta-arguments are mutually-exclusive, only one should be {end}");
+    Diagnostic::error("Invalid combination of \"count\" and \"for_each\"", detail)
+}
+
 /// ` Did you mean "x"?` or nothing.
 pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n Arc<str>>) -> String {
     let mut known: Vec<&str> = known.into_iter().map(|k| &**k).collect();

@@ -102,7 +102,14 @@ fn described_plans() {
             if mode == ResourceMode::Managed { schemas.managed(kind) } else { schemas.data(kind) }.ok().flatten()
         };
         let style = Style::plain();
-        plan_text(&PlanText { plan: &described.plan, schemas: &schemas, style: &style, in_automation: false });
+        let actions = |provider: &Provider, kind: &str| described.schemas.get(provider)?.action(kind).ok().flatten();
+        plan_text(&PlanText {
+            plan: &described.plan,
+            schemas: &schemas,
+            actions: &actions,
+            style: &style,
+            in_automation: false,
+        });
     });
 }
 

@@ -33,7 +33,7 @@ pub fn command() -> Command {
 
 pub fn destroy_command() -> Command {
     // What only makes sense for other plans is not listed.
-    ["destroy", "refresh-only", "replace"]
+    ["destroy", "invoke", "refresh-only", "replace"]
         .into_iter()
         .fold(with_flags(flags::command("destroy")), |command, flag| command.mut_arg(flag, |flag| flag.hide(true)))
         .about("Destroy previously-created infrastructure")
@@ -70,6 +70,9 @@ pub fn parse_destroy(args: &[String]) -> Result<Apply, ArgsError> {
             INVALID_MODE,
             format!("The -destroy option is not valid for \"{COMMAND} destroy\", because this command always runs in destroy mode."),
         ),
+        Mode::RefreshOnly if !apply.plan.requested_actions.is_empty() => {
+            diagnostics.error(INVALID_MODE, format!("The -invoke option is not valid for \"{COMMAND} destroy\"."));
+        }
         Mode::RefreshOnly => {
             diagnostics.error(INVALID_MODE, format!("The -refresh-only option is not valid for \"{COMMAND} destroy\"."))
         }

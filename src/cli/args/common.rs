@@ -4,7 +4,7 @@ use clap::{Arg, ArgMatches};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
-use crate::model::addr::{AbsResourceInstance, Target};
+use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
 use crate::model::plan::{Mode, Refresh};
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
@@ -62,7 +62,7 @@ pub fn parallelism_flag() -> Arg {
 }
 
 /// Flags that decide what a plan is about.
-pub fn operation_flags() -> [Arg; 9] {
+pub fn operation_flags() -> [Arg; 10] {
     [
         switch("destroy", false, "Plan to destroy all managed objects of the configuration and of the state."),
         switch(
@@ -76,6 +76,11 @@ pub fn operation_flags() -> [Arg; 9] {
             "Do not ask providers what has changed outside of this program. Faster, but the plan may rest on an outdated state.",
         ),
         switch("minimal-refresh", false, "Ask providers only for what has changed in objects with a planned change."),
+        list(
+            "invoke",
+            "address",
+            "Invoke only this action, or all its instances if the address has no key. With -target, only for these objects where the action's configuration refers to its caller.",
+        ),
         list("replace", "address", "Replace this resource instance, whether or not it has changes. May be repeated."),
         list(
             "target",
@@ -113,6 +118,7 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
             Err(why) => diagnostics.error(format!("Invalid force-replace address {text:?}"), why),
         }
     }
+    options.requested_actions = requested_actions(given, &mut diagnostics);
     match (given.on("destroy"), given.on("refresh-only")) {
         (true, true) => {
             diagnostics.error(INCOMPATIBLE_MODES, "The -destroy and -refresh-only options are mutually-exclusive.")
@@ -127,12 +133,32 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
                 );
             }
         }
+        (false, false) if !options.requested_actions.is_empty() => options.mode = Mode::RefreshOnly,
         (false, false) => {}
     }
     if options.refresh == Refresh::Changed {
         check_minimal_refresh(given, options.mode, &mut diagnostics);
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(options) }
+}
+
+/// The actions of `-invoke`: one at most.
+fn requested_actions(given: &ArgMatches, diagnostics: &mut Diagnostics) -> Vec<AbsActionInstance> {
+    let texts = given.texts("invoke");
+    if texts.len() > 1 {
+        diagnostics.error("Invalid arguments", "Only one action can be invoked at a time.");
+    }
+    if !texts.is_empty() && given.on("destroy") {
+        diagnostics.error(INCOMPATIBLE_MODES, "The -destroy and -invoke options are mutually-exclusive.");
+    }
+    let mut actions = Vec::new();
+    for text in texts {
+        match crate::model::addr::command_line::action(&text).map_err(first_detail) {
+            Ok(action) => actions.push(action),
+            Err(why) => diagnostics.error(format!("Invalid target {text:?}"), why),
+        }
+    }
+    actions
 }
 
 fn check_minimal_refresh(given: &ArgMatches, mode: Mode, diagnostics: &mut Diagnostics) {

@@ -38,7 +38,7 @@ struct Json(Arc<Console>);
 impl Json {
     /// Begins the stream.
     fn new(console: Arc<Console>) -> Json {
-        write(&console, &events::version());
+        write(&console, &events::version(false));
         Json(console)
     }
 }

@@ -126,7 +126,7 @@ impl OperationView for Human {
     }
 
     fn complete(&self, mode: Mode, tally: Tally) {
-        let Tally { added, changed, imported, removed } = tally;
+        let Tally { added, changed, imported, removed, actions, failed_actions } = tally;
         let text = match mode {
             Mode::Destroy => format!("\nDestroy complete! Resources: {removed} destroyed."),
             Mode::Normal | Mode::RefreshOnly => {
@@ -134,6 +134,9 @@ impl OperationView for Human {
                 format!("\nApply complete! Resources: {imported}{added} added, {changed} changed, {removed} destroyed.")
             }
         };
+        let failed = if failed_actions > 0 { format!(", {failed_actions} failed") } else { String::new() };
+        let actions = if actions > 0 { format!(" Actions: {actions} invoked{failed}.") } else { String::new() };
+        let text = format!("{text}{actions}");
         self.console.print(&self.console.style.fill("[reset][bold][green]{}\n", &[&text]));
     }
 

@@ -1,6 +1,6 @@
 //! Operations as programs follow them: a stream of JSON lines.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;
@@ -9,10 +9,12 @@ use crate::cli::console::Console;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::addr::ResourceMode;
+use crate::model::config::Config;
 use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
 use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::interface::planning::{Planned, Tally};
+use crate::render::json::actions;
 use crate::render::json::events::{self, Counts, Message};
 use crate::render::text::style::Style;
 
@@ -22,18 +24,37 @@ use super::ticker::Ticker;
 pub struct Json {
     console: Arc<Console>,
     ticker: Ticker,
+    /// Whether the configuration has actions, once the first line is written: it names the version of the format.
+    has_actions: OnceLock<bool>,
 }
 
 impl Json {
-    /// Begins the stream.
+    /// The stream begins with the configuration, or with the first message.
     pub fn new(console: Arc<Console>) -> Json {
-        let view = Json { console, ticker: Ticker::default() };
-        view.write(&events::version());
-        view
+        Json { console, ticker: Ticker::default(), has_actions: OnceLock::new() }
+    }
+
+    fn begin(&self, has_actions: bool) -> bool {
+        *self.has_actions.get_or_init(|| {
+            write(&self.console, &events::version(has_actions));
+            has_actions
+        })
     }
 
     fn write(&self, message: &Message) {
+        self.begin(false);
         write(&self.console, message);
+    }
+
+    fn counts(&self, tally: Tally) -> Counts {
+        let has_actions = self.begin(false);
+        Counts {
+            add: tally.added,
+            change: tally.changed,
+            import: tally.imported,
+            remove: tally.removed,
+            actions: has_actions.then_some((tally.actions, tally.failed_actions)),
+        }
     }
 
     /// A line for each change; `unchanged` chooses those of the objects that stay as they are.
@@ -44,6 +65,10 @@ impl Json {
                 self.write(&events::planned_change(change));
             }
         }
+    }
+
+    fn planned_actions(&self, plan: &Plan) {
+        plan.invocations.iter().for_each(|invocation| self.write(&actions::planned(invocation)));
     }
 }
 
@@ -61,7 +86,7 @@ pub fn write_to_the_second(console: &Console, message: &Message) {
 
 /// A stream of nothing but what kept the command from beginning.
 pub fn errors(console: &Console, diagnostics: Diagnostics) {
-    write(console, &events::version());
+    write(console, &events::version(false));
     write_diagnostics(console, diagnostics);
 }
 
@@ -69,10 +94,6 @@ pub fn errors(console: &Console, diagnostics: Diagnostics) {
 pub fn write_diagnostics(console: &Console, diagnostics: Diagnostics) {
     let wanted = console.view.wanted(diagnostics);
     wanted.iter().for_each(|diagnostic| write(console, &events::diagnostic(diagnostic)));
-}
-
-fn counts(tally: Tally) -> Counts {
-    Counts { add: tally.added, change: tally.changed, import: tally.imported, remove: tally.removed }
 }
 
 impl Observer for Json {
@@ -100,6 +121,10 @@ impl Observer for Json {
 }
 
 impl Listener for Json {
+    fn configured(&self, config: &Config) {
+        self.begin(config.modules().iter().any(|module| !module.actions.is_empty()));
+    }
+
     fn planned(&self, planned: &Planned) {
         let plan = &planned.plan;
         for change in
@@ -108,15 +133,18 @@ impl Listener for Json {
             self.write(&events::drift(change));
         }
         self.planned_changes(planned, |change| change.previous_addr != change.addr || change.importing.is_some());
-        self.write(&events::change_summary(counts(Tally::of_plan(plan)), "plan"));
+        self.planned_actions(plan);
+        self.write(&events::change_summary(self.counts(Tally::of_plan(plan)), "plan"));
         events::planned_outputs(&plan.outputs).iter().for_each(|message| self.write(message));
     }
 
     fn loaded(&self, planned: &Planned) {
         self.planned_changes(planned, |_| false);
+        self.planned_actions(&planned.plan);
     }
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
+        self.begin(false);
         write_diagnostics(&self.console, diagnostics);
     }
 
@@ -145,7 +173,7 @@ impl OperationView for Json {
 
     fn complete(&self, mode: Mode, tally: Tally) {
         let operation = if mode == Mode::Destroy { "destroy" } else { "apply" };
-        self.write(&events::change_summary(counts(tally), operation));
+        self.write(&events::change_summary(self.counts(tally), operation));
     }
 
     fn outputs(&self, state: &State) {

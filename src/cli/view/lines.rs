@@ -23,7 +23,7 @@ impl Lines {
     /// Begins the stream, if it is one.
     pub fn new(console: &Arc<Console>, json: bool) -> Lines {
         if json {
-            json::write(console, &events::version());
+            json::write(console, &events::version(false));
         }
         Lines { console: console.clone(), json }
     }

@@ -15,7 +15,7 @@ use crate::render::text::diff::{self, Drawing};
 use crate::render::text::plan::{PlanText, plan_text};
 use crate::render::text::style::Style;
 
-use super::shown::schema;
+use super::shown::{action_schema, schema};
 
 /// Diagnostics of a run are laid out for so many columns.
 const WIDTH: usize = 78;
@@ -61,7 +61,8 @@ pub fn described_plan(described: &DescribedPlan, style: &Style, in_automation: b
         out.push_str(&format!("\n{}\n", style.wrapped(&style.fill(warning, &[]))));
     }
     let schemas = |provider: &_, mode, kind: &str| schema(&described.schemas, provider, mode, kind);
-    out + &plan_text(&PlanText { plan: &described.plan, schemas: &schemas, style, in_automation })
+    let actions = |provider: &_, kind: &str| action_schema(&described.schemas, provider, kind);
+    out + &plan_text(&PlanText { plan: &described.plan, schemas: &schemas, actions: &actions, style, in_automation })
 }
 
 /// A message of a log as people see it; empty for those that they do not see.

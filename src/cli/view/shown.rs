@@ -28,10 +28,16 @@ pub fn schema(schemas: &Schemas, provider: &Provider, mode: ResourceMode, kind: 
     found.ok().flatten()
 }
 
+/// The schema of an action's configuration; None if the provider is not available.
+pub fn action_schema(schemas: &Schemas, provider: &Provider, kind: &str) -> Option<Arc<Schema>> {
+    schemas.get(provider)?.action(kind).ok().flatten()
+}
+
 /// The text of a plan.
 pub fn plan(planned: &Planned, style: &Style, in_automation: bool) -> String {
     let schemas = |provider: &Provider, mode, kind: &str| schema(&planned.schemas, provider, mode, kind);
-    plan_text(&PlanText { plan: &planned.plan, schemas: &schemas, style, in_automation })
+    let actions = |provider: &Provider, kind: &str| action_schema(&planned.schemas, provider, kind);
+    plan_text(&PlanText { plan: &planned.plan, schemas: &schemas, actions: &actions, style, in_automation })
 }
 
 /// The root module's outputs, a line or more each.
@@ -85,6 +91,7 @@ pub fn plan_json(planned: &Planned) -> Result<String, String> {
         config: &planned.config,
         schemas: &schemas,
         provider_schemas: &provider_schemas,
+        actions: &|provider: &Provider, kind: &str| action_schema(&planned.schemas, provider, kind),
     };
     Ok(format!("{}\n", go::compact(&render_plan_json(&document)?)))
 }

@@ -6,6 +6,7 @@ pub mod deprecated;
 pub mod functions;
 pub mod imports;
 pub mod provider_configs;
+mod reference_steps;
 pub mod references;
 pub mod removed;
 pub mod schemas;
@@ -45,6 +46,8 @@ pub struct ProviderUse {
     pub of: FxHashMap<BlockId, u32>,
     /// Blocks whose instances choose among the instances of one.
     pub chosen: FxHashMap<BlockId, Chosen>,
+    /// The same of action blocks.
+    pub of_actions: FxHashMap<BlockId, u32>,
 }
 
 /// What resource blocks owe to those that they depend on.

@@ -6,22 +6,21 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::identifier::is_identifier;
 use crate::base::name::PROGRAM;
 use crate::base::source::{Range, SourceFile};
-use crate::lang::eval::traversal::apply_step;
-use crate::lang::syntax::ast::{Body, Expression, IndexKey, Traversal, TraversalStep};
+use crate::base::suggest;
+use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
 use crate::lang::syntax::visit::variables_of;
-use crate::lang::value::Value;
 use crate::model::addr;
-use crate::model::addr::parse::parse_reference;
+use crate::model::addr::parse::{INVALID_REFERENCE, parse_reference};
 use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
-use crate::model::config::Condition;
+use crate::model::config::{ActionCall, Condition};
 use crate::model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
 use crate::model::schema::decode::references_in_body;
-use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
+use crate::model::schema::{Block, Schema};
 
 use crate::engine::blocks::deprecated;
+use crate::engine::blocks::reference_steps::{check_steps, has};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, Tree};
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
@@ -36,6 +35,8 @@ pub enum Need {
     Resource(ModuleId, u32, Option<InstanceKey>),
     /// Everything in a module.
     Module(ModuleId),
+    /// An action that a change of the block invokes.
+    Action(ModuleId, u32),
 }
 
 /// What the references of a block come to.
@@ -140,6 +141,42 @@ impl<'a> Gatherer<'a> {
         if let Some(expr) = expr {
             self.expression(expr);
         }
+    }
+
+    /// Waits for the action that an `action_trigger` names. Reports an action that no block declares.
+    pub fn action_call(&mut self, call: &ActionCall) {
+        let module = self.tree.module(self.module);
+        let Some(index) = module.actions.get_index_of(&call.action) else {
+            let name = |action: &addr::Action| match module.path.is_root() {
+                true => action.to_string(),
+                false => format!("{}.{action}", module.path),
+            };
+            let wanted = name(&call.action);
+            let mut known: Vec<String> = module.actions.keys().map(name).collect();
+            known.sort();
+            let hint = suggest::name(&wanted, known.iter().map(String::as_str))
+                .map_or_else(String::new, |found| format!(" Did you mean {found:?}?"));
+            let detail = format!(
+                "The lifecycle action_trigger actions list contains a reference to the action {wanted:?} that does not exist in \
+                 the configuration of this module.{hint}"
+            );
+            let summary = "action_trigger actions references non-existent action";
+            self.needs.problems.push(Diagnostic::error(summary, detail).at(call.expr.range()));
+            return;
+        };
+        self.add(Some(Need::Action(self.module, index as u32)), Some(&call.expr.range()));
+    }
+
+    /// The condition of an `action_trigger`. What it says of its own resource is checked by the steps.
+    pub fn trigger_condition(&mut self, expr: &Expression, own: &addr::Resource) {
+        self.together(|this| {
+            for found in expr.variables() {
+                let is_own = parse_reference(found, &expr.file).is_ok_and(|reference| names(&reference.subject, own));
+                if !is_own {
+                    this.traversal(found, &expr.file);
+                }
+            }
+        });
     }
 
     /// Waits for what an element of `replace_triggered_by` refers to. Planning checks the reference, by the changes there are.
@@ -247,7 +284,7 @@ impl<'a> Gatherer<'a> {
 
     fn check_exists(&mut self, reference: &Reference) {
         if matches!(reference.subject, Subject::SelfObject) {
-            self.needs.problems.push(invalid_self(&reference.range));
+            self.needs.problems.push(invalid_self(&reference.subject, &reference.range));
         }
         self.check_repetition(reference);
         self.needs.problems.extend(self.undeclared(reference).map(Diagnostics::from).unwrap_or_default());
@@ -299,8 +336,13 @@ impl<'a> Gatherer<'a> {
                 })
             }
             Subject::Count(_) | Subject::Each(_) | Subject::Path(_) | Subject::Terraform(_) => None,
-            Subject::SelfObject | Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => None,
+            Subject::SelfObject | Subject::Caller | Subject::Action(_) => None,
+            Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => None,
         };
+        self.add(found, place);
+    }
+
+    fn add(&mut self, found: Option<Need>, place: Option<&Range>) {
         if let Some(need) = found.filter(|need| self.known.insert(need.clone())) {
             self.needs.places.extend(place.map(|place| (need.clone(), place.clone())));
             self.needs.on.push(need);
@@ -313,9 +355,14 @@ impl<'a> Gatherer<'a> {
     }
 
     fn check(&mut self, reference: &Reference) {
-        if matches!(reference.subject, Subject::SelfObject) {
+        if matches!(reference.subject, Subject::Action(_)) {
+            let detail = "Actions can not be referenced in this context. They can only be referenced from within a resource's \
+                          lifecycle actions list.";
+            self.needs.problems.push(Diagnostic::error(INVALID_REFERENCE, detail).at(reference.range.clone()));
+        }
+        if matches!(reference.subject, Subject::SelfObject | Subject::Caller) {
             match &self.shape_of_self {
-                _ if !self.allow_self => self.needs.problems.push(invalid_self(&reference.range)),
+                _ if !self.allow_self => self.needs.problems.push(invalid_self(&reference.subject, &reference.range)),
                 Some(schema) => {
                     let found = check_steps(&schema.block, &reference.remaining, &reference.range.file);
                     self.found_in_steps(found);
@@ -442,86 +489,19 @@ impl<'a> Gatherer<'a> {
     }
 }
 
+/// True if the subject is the resource or one of its instances.
+pub fn names(subject: &Subject, resource: &addr::Resource) -> bool {
+    match subject {
+        Subject::Resource(of) => of == resource,
+        Subject::ResourceInstance(of) => of.resource == *resource,
+        _ => false,
+    }
+}
+
 fn scoped_elsewhere(resource: &addr::Resource, range: &Range) -> Diagnostic {
     let (kind, name) = (&resource.kind, &resource.name);
     let detail = format!("The referenced data resource {kind:?} {name:?} is not available from this context.");
     Diagnostic::error("Reference to scoped resource", detail).at(range.clone())
-}
-
-fn has(block: &Block, name: &str) -> bool {
-    block.attributes.contains_key(name) || block.blocks.contains_key(name)
-}
-
-/// Steps into an object of this shape, as far as types alone can tell: errors, and warnings of what is deprecated.
-fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
-    let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
-    let mistake = |summary: &str, detail: String, at: &TraversalStep| {
-        Diagnostics::from(Diagnostic::error(summary, detail).at(at.span().in_file(file)))
-    };
-    let name = match first {
-        TraversalStep::Attr { name, .. } => &name.name,
-        TraversalStep::Index { key: IndexKey::String(key), .. } if is_identifier(key) => {
-            let detail = format!(
-                "Only attribute access is allowed here. Did you mean to access attribute {key:?} using the dot operator?"
-            );
-            return mistake("Invalid index operation", detail, first);
-        }
-        TraversalStep::Index { .. } => {
-            let detail = "Only attribute access is allowed here, using the dot operator.".to_string();
-            return mistake("Invalid index operation", detail, first);
-        }
-        TraversalStep::Splat { .. } => return Diagnostics::new(),
-    };
-    if let Some(attribute) = block.attributes.get(name) {
-        let mut found = Diagnostics::new();
-        if attribute.deprecated {
-            found.push(deprecated::attribute(name, first.span().in_file(file)));
-        }
-        let mut value = Value::unknown(attribute.implied_type());
-        for step in rest {
-            match apply_step(&value, step) {
-                Ok(next) => value = next,
-                Err((summary, detail)) => {
-                    found.extend(mistake(summary, detail, step));
-                    break;
-                }
-            }
-        }
-        return found;
-    }
-    if let Some(nested) = block.blocks.get(name) {
-        return check_block_steps(name, nested, rest, file);
-    }
-    let known = block.attributes.keys().chain(block.blocks.keys());
-    let hint = did_you_mean(name, known);
-    let detail = format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name);
-    mistake("Unsupported attribute", detail, first)
-}
-
-fn check_block_steps(kind: &str, nested: &NestedBlock, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
-    let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
-    let (summary, detail) = match (nested.nesting, first) {
-        (Nesting::Single | Nesting::Group, _) => return check_steps(&nested.block, steps, file),
-        (Nesting::Map, _) | (Nesting::List, TraversalStep::Index { .. }) => {
-            return check_steps(&nested.block, rest, file);
-        }
-        (_, TraversalStep::Splat { .. }) => return Diagnostics::new(),
-        (Nesting::List, _) => (
-            "Invalid operation",
-            format!(
-                "Block type {kind:?} is represented by a list of objects, so it must be indexed using a numeric key, like \
-                 .{kind}[0]."
-            ),
-        ),
-        (Nesting::Set, _) => (
-            "Cannot index a set value",
-            format!(
-                "Block type {kind:?} is represented by a set of objects, and set elements do not have addressable keys. To \
-                 find elements matching specific criteria, use a \"for\" expression with an \"if\" clause."
-            ),
-        ),
-    };
-    Diagnostic::error(summary, detail).at(first.span().in_file(file)).into()
 }
 
 pub fn adjective(mode: ResourceMode) -> &'static str {
@@ -542,56 +522,13 @@ pub fn refers_to_itself(addr: &str, range: &Range) -> Diagnostic {
     Diagnostic::error("Self-referential block", detail).at(range.clone())
 }
 
-fn invalid_self(range: &Range) -> Diagnostic {
-    Diagnostic::error(
-        "Invalid \"self\" reference",
-        "The \"self\" object is not available in this context. This object can be used only in resource provisioner, \
-         connection, and postcondition blocks.",
-    )
-    .at(range.clone())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lang::syntax::parser;
-    use crate::lang::value::Type;
-    use crate::model::schema::Attribute;
-
-    fn schema() -> Block {
-        let nested = |nesting| NestedBlock { block: Block::default(), nesting, min_items: 0, max_items: 0 };
-        let mut block = Block::default();
-        block.attributes.insert("name".into(), Attribute::new(Type::String));
-        block.attributes.insert("tags".into(), Attribute::new(Type::map(Type::String)));
-        let old = Attribute { deprecated: true, ..Attribute::new(Type::String) };
-        block.attributes.insert("old".into(), old.clone());
-        let mut disk = nested(Nesting::List);
-        disk.block.attributes.insert("old".into(), old);
-        block.blocks.insert("disk".into(), disk);
-        block.blocks.insert("rule".into(), nested(Nesting::Set));
-        block
-    }
-
-    #[test]
-    fn steps_are_checked_against_types() {
-        let check = |text: &str, summaries: &[&str]| {
-            let file = SourceFile::new("x.tf", text);
-            let (traversal, _) = parser::parse_traversal(file.clone());
-            let found = check_steps(&schema(), &traversal.unwrap().steps, &file);
-            let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
-            assert_eq!(found, summaries, "{text}");
-        };
-        check("x.name", &[]);
-        check("x.tags.a", &[]);
-        check("x.nome", &["Unsupported attribute"]);
-        check("x.name.first", &["Unsupported attribute"]);
-        check("x[\"name\"]", &["Invalid index operation"]);
-        check("x[0]", &["Invalid index operation"]);
-        check("x.disk[0]", &[]);
-        check("x.disk.size", &["Invalid operation"]);
-        check("x.rule[0]", &["Cannot index a set value"]);
-        check("x.old", &["Deprecated attribute"]);
-        check("x.old.first", &["Deprecated attribute", "Unsupported attribute"]);
-        check("x.disk[0].old", &["Deprecated attribute"]);
-    }
+/// `self` or `caller` where there is none.
+fn invalid_self(subject: &Subject, range: &Range) -> Diagnostic {
+    let place = match subject {
+        Subject::Caller => "action blocks triggered from a resource instance",
+        _ => "resource provisioner, connection, and postcondition blocks",
+    };
+    let detail =
+        format!("The \"{subject}\" object is not available in this context. This object can be used only in {place}.");
+    Diagnostic::error(format!("Invalid \"{subject}\" reference"), detail).at(range.clone())
 }

@@ -32,7 +32,8 @@ impl Schemas {
             .flat_map(|m| {
                 let blocks = m.providers.keys().map(|local| m.provider_for_local_name(&local.local_name));
                 let required = m.requirements.values().map(|r| r.source.clone());
-                m.resources.values().map(|r| r.provider.clone()).chain(blocks).chain(required)
+                let of_actions = m.actions.values().map(|action| action.provider.clone());
+                m.resources.values().map(|r| r.provider.clone()).chain(of_actions).chain(blocks).chain(required)
             })
             .collect();
         providers.extend(
@@ -131,6 +132,11 @@ impl Schemas {
     /// The schema of a resource type; none if the provider has no such type.
     pub fn resource(&self, provider: &Provider, resource: &Resource) -> Option<Arc<Schema>> {
         self.kind(provider, resource.mode, &resource.kind)
+    }
+
+    /// The schema of an action's configuration; none if the provider has no such action.
+    pub fn action(&self, provider: &Provider, kind: &str) -> Option<Arc<Schema>> {
+        self.provider(provider)?.action(kind).ok().flatten()
     }
 
     pub fn kind(&self, provider: &Provider, mode: ResourceMode, kind: &str) -> Option<Arc<Schema>> {

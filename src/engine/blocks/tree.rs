@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::model::addr;
-use crate::model::config::{Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
+use crate::model::config::{Action, Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
 
 /// A module's position; parents before children, the root is 0.
 pub type ModuleId = u32;
@@ -16,6 +16,8 @@ pub struct Tree {
     branches: Vec<Branch>,
     by_path: FxHashMap<addr::Module, ModuleId>,
     has_deprecated_outputs: bool,
+    /// Per action: the resources whose changes invoke it.
+    callers: FxHashMap<BlockId, Vec<BlockId>>,
 }
 
 struct Branch {
@@ -26,7 +28,12 @@ struct Branch {
 
 impl Tree {
     pub fn new(config: &Config) -> Tree {
-        let mut tree = Tree { branches: Vec::new(), by_path: FxHashMap::default(), has_deprecated_outputs: false };
+        let mut tree = Tree {
+            branches: Vec::new(),
+            by_path: FxHashMap::default(),
+            has_deprecated_outputs: false,
+            callers: FxHashMap::default(),
+        };
         tree.add(&config.root, None);
         let mut next = 0;
         while next < tree.branches.len() {
@@ -46,8 +53,29 @@ impl Tree {
         let id = self.branches.len() as ModuleId;
         self.has_deprecated_outputs |= module.outputs.values().any(|output| output.deprecated.is_some());
         self.by_path.insert(module.path.clone(), id);
+        if !module.actions.is_empty() {
+            self.add_callers(module, id);
+        }
         self.branches.push(Branch { module: module.clone(), parent, children: vec![None; module.calls.len()] });
         id
+    }
+
+    fn add_callers(&mut self, module: &Module, id: ModuleId) {
+        for (resource, config) in module.resources.values().enumerate() {
+            let caller = (id, resource as u32);
+            for call in config.lifecycle.action_triggers.iter().flat_map(|trigger| &trigger.actions) {
+                let Some(action) = module.actions.get_index_of(&call.action) else { continue };
+                let callers = self.callers.entry((id, action as u32)).or_default();
+                if callers.last() != Some(&caller) {
+                    callers.push(caller);
+                }
+            }
+        }
+    }
+
+    /// The resources whose changes invoke an action, in their order.
+    pub fn callers(&self, action: BlockId) -> &[BlockId] {
+        self.callers.get(&action).map_or(&[], Vec::as_slice)
     }
 
     /// False: there is nothing to warn of.
@@ -95,6 +123,10 @@ impl Tree {
 
     pub fn resource(&self, module: ModuleId, index: u32) -> &Resource {
         &self.module(module).resources[index as usize]
+    }
+
+    pub fn action(&self, module: ModuleId, index: u32) -> &Action {
+        &self.module(module).actions[index as usize]
     }
 
     pub fn check(&self, module: ModuleId, index: u32) -> &Check {

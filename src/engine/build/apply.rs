@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::actions;
 use super::config::Builder;
 use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
 use crate::engine::blocks::references::Need;
 use crate::engine::blocks::tree::ModuleId;
-use crate::engine::graph::{Dag, Node, NodeId, Task};
+use crate::engine::graph::{Dag, Invocation, Node, NodeId, Task};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode};
-use crate::model::plan::{Action, ResourceChange};
+use crate::model::plan::{Action, ActionInvocation, ResourceChange};
 use crate::model::state::State;
 
 /// What a built apply graph consists of beside the configuration's part.
@@ -30,15 +31,22 @@ pub struct Blocks<'b> {
     pub dependencies: &'b FxHashMap<BlockId, Arc<[ConfigResource]>>,
 }
 
+/// What a plan says is to be done.
+#[derive(Clone, Copy)]
+pub struct Planned<'p> {
+    pub changes: &'p [Arc<ResourceChange>],
+    pub invocations: &'p [Arc<ActionInvocation>],
+}
+
 /// `destroy`: everything goes, so that of the configuration only provider configurations matter.
 pub fn build(
     builder: &mut Builder<'_>,
-    changes: &[Arc<ResourceChange>],
+    planned: Planned<'_>,
     state: &State,
     blocks: Blocks<'_>,
     destroy: bool,
 ) -> ApplyGraph {
-    let tasks = tasks(builder, changes);
+    let tasks = tasks(builder, planned);
     let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, blocks };
     let base = pass.copy_blocks();
     let nodes = pass.add_tasks(base);
@@ -50,9 +58,15 @@ pub fn build(
     ApplyGraph { graph, tasks }
 }
 
-fn tasks(builder: &mut Builder<'_>, changes: &[Arc<ResourceChange>]) -> Vec<Task> {
-    let mut tasks = Vec::with_capacity(changes.len());
-    for change in changes {
+fn tasks(builder: &mut Builder<'_>, planned: Planned<'_>) -> Vec<Task> {
+    let mut tasks = Vec::with_capacity(planned.changes.len());
+    let mut invocations: FxHashMap<&AbsResourceInstance, Vec<Invocation>> = FxHashMap::default();
+    for invocation in planned.invocations {
+        if let (Some(trigger), Some(found)) = (invocation.lifecycle(), actions::invocation(builder, invocation)) {
+            invocations.entry(&trigger.resource).or_default().push(found);
+        }
+    }
+    for change in planned.changes {
         let block = builder.tree.find_resource(&change.addr.config());
         if change.action == Action::NoOp && change.importing.is_none() && !has_conditions(builder, block) {
             continue;
@@ -62,7 +76,11 @@ fn tasks(builder: &mut Builder<'_>, changes: &[Arc<ResourceChange>]) -> Vec<Task
             None => resolve_stored(builder.tree, &change.provider).map(|addr| builder.provider(addr)),
         };
         match provider {
-            Some(provider) => tasks.push(Task { change: change.clone(), provider, block }),
+            Some(provider) => {
+                let is_current = change.deposed.is_none();
+                let invocations = is_current.then(|| invocations.remove(&change.addr)).flatten().unwrap_or_default();
+                tasks.push(Task { change: change.clone(), provider, block, invocations });
+            }
             None => builder.diagnostics.push(not_present(&change.addr.to_string(), &change.provider)),
         }
     }
@@ -169,6 +187,13 @@ impl Pass<'_, '_> {
             }
             if let Some(destroy) = of.destroy {
                 self.graph.connect(destroy, provider);
+            }
+            for invocation in &task.invocations {
+                let provider = self.builder.provider_nodes[invocation.provider as usize];
+                let is_destroy = invocation.planned.lifecycle().is_some_and(|trigger| trigger.event.is_destroy());
+                if let Some(node) = if is_destroy { of.destroy } else { of.create } {
+                    self.graph.connect(node, provider);
+                }
             }
             match (task.change.action, of.create, of.destroy) {
                 (Action::DeleteThenCreate, Some(create), Some(destroy)) => self.graph.connect(create, destroy),

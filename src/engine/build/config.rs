@@ -11,6 +11,7 @@ use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
 use crate::engine::blocks::references::{Gatherer, Need, Needs};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
 use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource};
 
@@ -25,6 +26,8 @@ pub struct Builder<'a> {
     pub provider_of: FxHashMap<BlockId, u32>,
     /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
     pub chosen_of: FxHashMap<BlockId, Chosen>,
+    /// The provider configuration of each action block.
+    pub provider_of_action: FxHashMap<BlockId, u32>,
     pub provider_nodes: Vec<NodeId>,
     pub diagnostics: Diagnostics,
     bases: Vec<Bases>,
@@ -38,6 +41,7 @@ struct Bases {
     outputs: NodeId,
     calls: NodeId,
     resources: NodeId,
+    actions: NodeId,
     checks: NodeId,
     close: NodeId,
 }
@@ -53,12 +57,14 @@ impl<'a> Builder<'a> {
             providers: ProviderConfigs::default(),
             provider_of: FxHashMap::default(),
             chosen_of: FxHashMap::default(),
+            provider_of_action: FxHashMap::default(),
             provider_nodes: Vec::new(),
             diagnostics: Diagnostics::new(),
             bases: Vec::new(),
         };
         builder.add_blocks();
         builder.assign_providers();
+        actions::assign_providers(&mut builder);
         for module in tree.ids() {
             builder.gather(module);
         }
@@ -91,6 +97,8 @@ impl<'a> Builder<'a> {
             self.add_all(config.calls.len(), |index| Node::Call { module, index });
             base.resources = self.graph.len() as NodeId;
             self.add_all(config.resources.len(), |index| Node::Resource { module, index });
+            base.actions = self.graph.len() as NodeId;
+            self.add_all(config.actions.len(), |index| Node::Action { module, index });
             base.checks = self.graph.len() as NodeId;
             self.add_all(config.checks.len(), |index| Node::Check { module, index });
             base.close = self.add(Node::Close { module });
@@ -116,6 +124,10 @@ impl<'a> Builder<'a> {
 
     pub fn resource(&self, module: ModuleId, index: u32) -> NodeId {
         self.bases[module as usize].resources + index
+    }
+
+    pub fn action(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].actions + index
     }
 
     pub fn check(&self, module: ModuleId, index: u32) -> NodeId {
@@ -231,6 +243,7 @@ impl<'a> Builder<'a> {
             let node = self.resource(module, index as u32) as usize;
             self.needs[node] = needs;
         }
+        actions::gather(self, module);
         for (index, check) in config.checks.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).within_check(check.data.as_ref());
             for assert in &check.asserts {
@@ -301,7 +314,12 @@ impl<'a> Builder<'a> {
                     gatherer.body(connection, connection_schema());
                 }
             }
+            for condition in resource.lifecycle.action_triggers.iter().filter_map(|t| t.condition.as_ref()) {
+                gatherer.trigger_condition(condition, &resource.addr);
+            }
         });
+        let calls = resource.lifecycle.action_triggers.iter().flat_map(|trigger| &trigger.actions);
+        calls.for_each(|call| gatherer.action_call(call));
         gatherer.needs
     }
 
@@ -322,6 +340,7 @@ impl<'a> Builder<'a> {
             Need::Output(m, i) => self.output(*m, *i),
             Need::Resource(m, i, _) => self.resource(*m, *i),
             Need::Module(m) => self.close(*m),
+            Need::Action(m, i) => self.action(*m, *i),
         }
     }
 

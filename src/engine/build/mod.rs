@@ -4,6 +4,7 @@
 //! adds the planned changes and their order.
 //! Owns the dependencies. Never evaluates, and never calls a provider.
 
+pub mod actions;
 pub mod apply;
 pub mod config;
 pub mod derive;

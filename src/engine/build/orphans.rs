@@ -10,6 +10,7 @@ use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource}
 use crate::model::config::PreventDestroy;
 use crate::model::state::State;
 
+use super::actions;
 use super::config::Builder;
 
 /// Adds a node for every resource of the state that has no block; with `all`, for every resource.
@@ -37,7 +38,10 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         let node = builder.add(Node::Orphans(orphans.len() as u32));
         builder.graph.connect(node, builder.provider_nodes[provider as usize]);
         match builder.tree.find_resource(&resource) {
-            Some(block) => wait_for_prevention(builder, node, block),
+            Some(block) => {
+                wait_for_prevention(builder, node, block);
+                actions::wait_for_destroy_actions(builder, node, block);
+            }
             None if !all => connect_module(builder, node, &resource),
             None => {}
         }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::config::Builder;
-use super::{apply as apply_graph, derive, scoped, target};
+use super::{actions, apply as apply_graph, derive, scoped, target};
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::imports::Imports;
 use crate::engine::blocks::tree::Tree;
 use crate::engine::blocks::{BlockOrder, ProviderUse};
 use crate::engine::graph::schedule::Built;
-use crate::engine::graph::{Dag, Node, Orphans};
+use crate::engine::graph::{Dag, Node, Orphans, Request};
 use crate::engine::run::Verb;
 use crate::model::addr::{ResourceMode, Target};
-use crate::model::plan::ResourceChange;
+use crate::model::plan::ActionInvocation;
 use crate::model::state::State;
 
 /// What a graph is built for.
@@ -21,7 +21,7 @@ pub struct Purpose<'a> {
     pub verb: Verb,
     pub state: &'a State,
     pub imports: &'a Imports,
-    pub changes: &'a [Arc<ResourceChange>],
+    pub planned: apply_graph::Planned<'a>,
     pub targets: &'a [Target],
     pub excludes: &'a [Target],
 }
@@ -35,8 +35,13 @@ pub struct VerbGraph {
 }
 
 impl VerbGraph {
-    pub fn of(mut builder: Builder<'_>, mut orphans: Vec<Orphans>, purpose: &Purpose<'_>) -> VerbGraph {
-        let Purpose { verb, state, imports, changes, targets, excludes } = *purpose;
+    pub fn of(
+        mut builder: Builder<'_>,
+        mut orphans: Vec<Orphans>,
+        mut requests: Vec<Request>,
+        purpose: &Purpose<'_>,
+    ) -> VerbGraph {
+        let Purpose { verb, state, imports, planned, targets, excludes } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();
         let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
@@ -71,7 +76,9 @@ impl VerbGraph {
             let destroy = verb == Verb::ApplyDestroy;
             let blocks =
                 apply_graph::Blocks { create_before_destroy: &create_before_destroy, dependencies: &dependencies };
-            let built = apply_graph::build(&mut builder, changes, state, blocks, destroy);
+            requests = requested(&mut builder, planned.invocations);
+            let mut built = apply_graph::build(&mut builder, planned, state, blocks, destroy);
+            actions::add_invocations(&mut built.graph, &builder, &requests);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
             activate_needs_of_tasks(&built.graph, &mut active);
@@ -93,15 +100,29 @@ impl VerbGraph {
             let needed = graph.reachable(roots.collect::<Vec<_>>());
             active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
         }
+        if !requests.is_empty() {
+            keep_requests(&graph, &mut active);
+        }
         scoped::close_ephemerals(&mut graph, tree);
         active.resize(graph.len(), true);
         VerbGraph {
-            built: Built { graph, needs: builder.needs, orphans, tasks, active, filtered },
-            providers: ProviderUse { configs: builder.providers, of: builder.provider_of, chosen: builder.chosen_of },
+            built: Built { graph, needs: builder.needs, orphans, tasks, requests, active, filtered },
+            providers: ProviderUse {
+                configs: builder.providers,
+                of: builder.provider_of,
+                chosen: builder.chosen_of,
+                of_actions: builder.provider_of_action,
+            },
             order: BlockOrder { dependencies, create_before_destroy, read_barriers },
             diagnostics: builder.diagnostics,
         }
     }
+}
+
+/// The invocations of a plan that were asked for.
+fn requested(builder: &mut Builder<'_>, invocations: &[Arc<ActionInvocation>]) -> Vec<Request> {
+    let asked = invocations.iter().filter(|invocation| invocation.is_request());
+    asked.filter_map(|invocation| actions::invocation(builder, invocation)).map(Request::Invoke).collect()
 }
 
 fn is_work(node: &Node) -> bool {
@@ -115,13 +136,20 @@ fn activate_needs_of_tasks(graph: &Dag<Node>, active: &mut [bool]) {
     active.iter_mut().zip(needed).for_each(|(active, needed)| *active |= needed);
 }
 
+/// Where actions were asked for, nothing else happens.
+fn keep_requests(graph: &Dag<Node>, active: &mut [bool]) {
+    let asked = graph.nodes().filter(|(_, node)| matches!(node, Node::Request(_))).map(|(id, _)| id);
+    let needed = graph.reachable(asked.collect::<Vec<_>>());
+    active.iter_mut().zip(needed).for_each(|(active, needed)| *active = needed);
+}
+
 /// Provider configurations that no task uses are not made.
 fn deactivate_unused_providers(graph: &Dag<Node>, tree: &Tree, active: &mut [bool]) {
     let mut used = vec![false; graph.len()];
     for (id, node) in graph.nodes() {
         let is_ephemeral = matches!(node, Node::Resource { module, index }
             if tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral);
-        if is_ephemeral || matches!(node, Node::Instance(_) | Node::Destroy(_)) {
+        if is_ephemeral || matches!(node, Node::Instance(_) | Node::Destroy(_) | Node::Request(_)) {
             graph.dependencies(id).iter().for_each(|d| used[*d as usize] = true);
         }
     }

@@ -83,6 +83,7 @@ pub fn name(run: &Run, node: NodeId) -> String {
         providers: &run.blocks.providers.configs,
         orphans: &run.schedule.orphans,
         tasks: &run.schedule.tasks,
+        requests: &run.schedule.requests,
     };
     names.of(*run.schedule.graph.node(node)).unwrap_or_else(|| "a barrier of the graph".to_string())
 }

@@ -11,7 +11,7 @@ use crate::base::source::Range;
 use crate::engine::blocks::provider_configs::ProviderConfigs;
 use crate::engine::blocks::references::{Need, Needs};
 use crate::engine::blocks::tree::Tree;
-use crate::engine::graph::{Dag, Node, NodeId, Orphans, Task};
+use crate::engine::graph::{Dag, Node, NodeId, Orphans, Request, Task};
 
 /// What the names of nodes come from.
 pub struct Names<'a> {
@@ -19,6 +19,7 @@ pub struct Names<'a> {
     pub providers: &'a ProviderConfigs,
     pub orphans: &'a [Orphans],
     pub tasks: &'a [Task],
+    pub requests: &'a [Request],
 }
 
 impl Names<'_> {
@@ -27,6 +28,7 @@ impl Names<'_> {
         let detail = |node: Node| match node {
             Node::Provider(index) => self.providers.get(index).addr.to_string(),
             Node::Generate(_) => "import".into(),
+            Node::Request(index) => format!("{} (invoke)", self.requests[index as usize].addr()),
             Node::Orphans(index) => format!("{} (orphan)", self.orphans[index as usize].resource),
             Node::Instance(index) => self.tasks[index as usize].change.addr.to_string(),
             Node::Destroy(index) => match &self.tasks[index as usize].change.deposed {
@@ -76,6 +78,7 @@ fn place(needs: &Needs, to: Node) -> Option<&Range> {
         (Need::Variable(m, i), Node::Variable { module, index })
         | (Need::Local(m, i), Node::Local { module, index })
         | (Need::Output(m, i), Node::Output { module, index })
+        | (Need::Action(m, i), Node::Action { module, index })
         | (Need::Resource(m, i, _), Node::Resource { module, index }) => (*m, *i) == (module, index),
         (Need::Module(m), Node::Close { module }) => *m == module,
         _ => false,

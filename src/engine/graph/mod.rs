@@ -11,4 +11,4 @@ mod work;
 
 pub use dag::{Dag, NodeId};
 pub use node::Node;
-pub use work::{Orphans, Task};
+pub use work::{Invocation, Orphans, PlannedRequest, Request, Task};

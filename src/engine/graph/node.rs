@@ -39,6 +39,13 @@ pub enum Node {
         module: ModuleId,
         index: u32,
     },
+    /// An action block: which instances it has.
+    Action {
+        module: ModuleId,
+        index: u32,
+    },
+    /// An action that was asked for: an entry of the run's table of requests.
+    Request(u32),
     /// Nothing uses an ephemeral resource any more.
     CloseEphemeral {
         module: ModuleId,
@@ -92,10 +99,12 @@ impl Node {
             Node::Check { module, index } => {
                 within(module, format!("check.{} (expand)", tree.check(module, index).name))
             }
+            Node::Action { module, index } => within(module, format!("{} (config)", tree.action(module, index).addr)),
             Node::CloseEphemeral { module, index } => {
                 within(module, format!("{} (close)", tree.resource(module, index).addr))
             }
             Node::Provider(_)
+            | Node::Request(_)
             | Node::Generate(_)
             | Node::Orphans(_)
             | Node::Instance(_)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Semaphore;
 
-use super::{Dag, Node, NodeId, Orphans, Task};
+use super::{Dag, Node, NodeId, Orphans, Request, Task};
 use crate::engine::blocks::BlockId;
 use crate::engine::blocks::references::Needs;
 use crate::model::addr::AbsResourceInstance;
@@ -18,12 +18,15 @@ pub struct Schedule {
     pub needs: Vec<Needs>,
     pub orphans: Vec<Orphans>,
     pub tasks: Vec<Task>,
+    pub requests: Vec<Request>,
     /// In apply: instances whose value a task will find out.
     pub awaited: FxHashSet<AbsResourceInstance>,
     /// In apply: instances whose current object a task destroys.
     pub destroyed: FxHashSet<AbsResourceInstance>,
     /// The node of each resource block.
     pub resource_nodes: FxHashMap<BlockId, NodeId>,
+    /// The node of each action block.
+    pub action_nodes: FxHashMap<BlockId, NodeId>,
     /// Nodes that do something; the others are done at once.
     pub active: Vec<bool>,
     /// Nodes whose instances are filtered by the targets; their dependencies are not.
@@ -38,6 +41,7 @@ pub struct Built {
     pub needs: Vec<Needs>,
     pub orphans: Vec<Orphans>,
     pub tasks: Vec<Task>,
+    pub requests: Vec<Request>,
     pub active: Vec<bool>,
     pub filtered: BTreeSet<NodeId>,
 }
@@ -47,12 +51,14 @@ impl Schedule {
     pub fn new(built: Built, parallelism: usize) -> Schedule {
         Schedule {
             resource_nodes: resource_nodes(&built.graph),
+            action_nodes: action_nodes(&built.graph),
             awaited: awaited(&built.tasks),
             destroyed: destroyed(&built.tasks),
             graph: built.graph,
             needs: built.needs,
             orphans: built.orphans,
             tasks: built.tasks,
+            requests: built.requests,
             active: built.active,
             filtered: built.filtered,
             turns: Arc::new(Semaphore::new(parallelism.max(1))),
@@ -67,6 +73,14 @@ impl Schedule {
 fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<BlockId, NodeId> {
     let block = |(id, node): (NodeId, &Node)| match node {
         Node::Resource { module, index } => Some(((*module, *index), id)),
+        _ => None,
+    };
+    graph.nodes().filter_map(block).collect()
+}
+
+fn action_nodes(graph: &Dag<Node>) -> FxHashMap<BlockId, NodeId> {
+    let block = |(id, node): (NodeId, &Node)| match node {
+        Node::Action { module, index } => Some(((*module, *index), id)),
         _ => None,
     };
     graph.nodes().filter_map(block).collect()

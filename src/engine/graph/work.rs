@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::blocks::BlockId;
-use crate::model::addr::{AbsResourceInstance, ConfigResource};
-use crate::model::plan::ResourceChange;
+use crate::model::addr::{AbsActionInstance, AbsResourceInstance, ConfigResource};
+use crate::model::plan::{ActionInvocation, ResourceChange};
 
 /// Objects in the state without a block, of one resource.
 #[derive(Clone, Debug)]
@@ -20,4 +20,43 @@ pub struct Task {
     pub change: Arc<ResourceChange>,
     pub provider: u32,
     pub block: Option<BlockId>,
+    /// The actions that the change invokes, in their order.
+    pub invocations: Vec<Invocation>,
+}
+
+/// An action that apply invokes.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    pub planned: Arc<ActionInvocation>,
+    pub provider: u32,
+    /// The action's block: its module, and its position among the module's actions.
+    pub block: BlockId,
+}
+
+/// An action that was asked for, instead of everything else.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// To be planned.
+    Plan(PlannedRequest),
+    /// To be invoked.
+    Invoke(Invocation),
+}
+
+impl Request {
+    pub fn addr(&self) -> &AbsActionInstance {
+        match self {
+            Request::Plan(request) => &request.target,
+            Request::Invoke(invocation) => &invocation.planned.addr,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct PlannedRequest {
+    /// An instance of the action, or all of them.
+    pub target: AbsActionInstance,
+    pub block: BlockId,
+    pub provider: u32,
+    /// The resources whose changes invoke the action, if its configuration speaks of the caller.
+    pub callers: Vec<BlockId>,
 }

@@ -20,7 +20,7 @@ use crate::engine::graph::NodeId;
 use crate::engine::graph::schedule::Schedule;
 use crate::engine::input::GivenVariables;
 use crate::engine::ports::Ports;
-use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
+use crate::model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
 use crate::model::plan::Refresh;
 use crate::model::state::State;
 use results::Results;
@@ -68,6 +68,8 @@ pub struct Inputs {
     /// Left out, with all that depends on it.
     pub excludes: Vec<Target>,
     pub force_replace: BTreeSet<AbsResourceInstance>,
+    /// Actions to invoke, and nothing else.
+    pub requested_actions: Vec<AbsActionInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.
     pub plan_time: Option<(i64, u32)>,
 }
@@ -75,7 +77,7 @@ pub struct Inputs {
 impl Inputs {
     /// True if the run is about the whole configuration.
     pub fn are_whole(&self) -> bool {
-        self.targets.is_empty() && self.excludes.is_empty()
+        self.targets.is_empty() && self.excludes.is_empty() && self.requested_actions.is_empty()
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! Each is behind a separate lock in [`super::results::Results`]. Never knows steps.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::addr::{AbsResource, ConfigResource};
-use crate::model::plan::{Action, OutputChange, ResourceChange};
+use crate::model::plan::{Action, ActionInvocation, OutputChange, ResourceChange};
 use crate::model::state::State;
 
 use super::results::CheckRecord;
@@ -23,6 +25,8 @@ pub struct States {
 #[derive(Default)]
 pub struct PlannedChanges {
     pub resources: Vec<ResourceChange>,
+    /// Those of one object are added at once, in their order.
+    pub invocations: Vec<Arc<ActionInvocation>>,
     pub drift: Vec<ResourceChange>,
     pub outputs: Vec<OutputChange>,
     by_resource: FxHashMap<AbsResource, Vec<usize>>,

@@ -104,6 +104,8 @@ pub struct ModuleSlots {
     pub outputs: Box<[OnceLock<Value>]>,
     pub calls: Box<[OnceLock<CallSlots>]>,
     pub resources: Box<[OnceLock<ResourceSlots>]>,
+    /// The instances of actions; evaluated where they are invoked.
+    pub actions: Box<[OnceLock<Expansion>]>,
 }
 
 /// The instances of a called module.
@@ -172,6 +174,7 @@ impl ModuleSlots {
             outputs: slots(module.outputs.len()),
             calls: slots(module.calls.len()),
             resources: slots(module.resources.len()),
+            actions: slots(module.actions.len()),
         })
     }
 }

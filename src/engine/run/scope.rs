@@ -35,7 +35,7 @@ pub struct ModuleScope<'r> {
     pub run: &'r Run,
     pub module: &'r Arc<ModuleSlots>,
     pub each: Each,
-    /// What `self` is; none: it means nothing here.
+    /// What `self` and, in an action, `caller` is; none: it means nothing here.
     pub self_value: Option<Value>,
     /// The variable whose rules are being checked, with its value: in validate no other has one.
     pub checked_variable: Option<(Arc<str>, Value)>,
@@ -81,7 +81,9 @@ impl<'r> ModuleScope<'r> {
             Subject::Each(name) => self.each(name, range),
             Subject::Path(name) => self.path(name, range),
             Subject::Terraform(name) => self.terraform(name, range),
-            Subject::SelfObject => Ok(self.self_value.clone().unwrap_or_else(Value::dynamic)),
+            // Reported before anything is evaluated.
+            Subject::Action(_) => Ok(Value::dynamic()),
+            Subject::SelfObject | Subject::Caller => Ok(self.self_value.clone().unwrap_or_else(Value::dynamic)),
             Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => Ok(Value::dynamic()),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! When a step runs, its references are done. A step never decides the order, and never writes the slot of another one.
 
+mod action;
 mod call;
 pub mod check;
 pub mod condition;
@@ -42,6 +43,8 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Close { .. } | Node::Gate => Diagnostics::new(),
         Node::Provider(index) => provider::run(&run, index).await,
         Node::Check { module, index } => check::run(&run, module, index),
+        Node::Action { module, index } => action::run(&run, module, index).await,
+        Node::Request(index) => action::request::run(&run, index).await,
         Node::CloseEphemeral { module, index } => ephemeral::close(&run, module, index).await,
         Node::Resource { module, index } => match run.verb {
             Verb::Validate => resource::validate::run(&run, module, index).await,
@@ -98,11 +101,18 @@ fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
         let of_imports = imports::validate(run, (module, index));
         run.report(id, of_imports.into_iter().filter(is_new).collect());
     }
+    if matches!((run.schedule.graph.node(id), run.verb), (Node::Action { .. }, Verb::Validate)) {
+        // The resources that call it are still validated.
+        return End::Done;
+    }
     End::Failed
 }
 
 /// Whether the node's own expressions matter: where objects are what the state says, those of their blocks do not.
 fn is_evaluated(run: &Run, id: NodeId) -> bool {
+    if let Node::Action { .. } = run.schedule.graph.node(id) {
+        return action::is_evaluated(run);
+    }
     let Node::Resource { module, index } = *run.schedule.graph.node(id) else { return true };
     match run.verb {
         Verb::Evaluate => false,

@@ -1,5 +1,7 @@
 //! Tests of the engine with a mocked provider, provisioner and host: no process, no disk, no clock.
 
+mod actions;
+mod acts;
 mod blocks;
 mod conditions;
 mod consistency;
@@ -12,6 +14,7 @@ mod interrupted;
 mod modules;
 mod moves;
 mod newer;
+mod note;
 mod order;
 mod paths;
 mod refresh_only;

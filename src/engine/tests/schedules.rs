@@ -130,6 +130,60 @@ const SCENARIOS: &[Scenario] = &[
             ),
         ],
     },
+    // Actions before and after every kind of change.
+    Scenario {
+        before: &[(
+            "main.tf",
+            r#"
+            resource "test_thing" "a" {
+              count = 2
+              name  = "a${count.index}"
+            }
+            resource "test_thing" "r" {
+              name  = "r"
+              force = "1"
+            }"#,
+        )],
+        after: &[(
+            "main.tf",
+            r#"
+            resource "test_thing" "a" {
+              count = 1
+              name  = "new${count.index}"
+              lifecycle {
+                action_trigger {
+                  events  = [before_update, after_update, before_destroy, after_destroy]
+                  actions = [action.test_act.x[0], action.test_act.x[1]]
+                }
+              }
+            }
+            resource "test_thing" "r" {
+              name  = "r2"
+              force = "2"
+              lifecycle {
+                action_trigger {
+                  events  = [before_create, after_create, before_destroy, after_destroy]
+                  actions = [action.test_act.x[1]]
+                }
+              }
+            }
+            resource "test_thing" "n" {
+              name  = "n"
+              input = test_thing.r.output
+              lifecycle {
+                action_trigger {
+                  events     = [after_create]
+                  actions    = [action.test_act.x[0]]
+                  on_failure = taint
+                }
+              }
+            }
+            action "test_act" "x" {
+              count = 2
+              config { text = "${count.index} ${caller.name}" }
+            }"#,
+        )],
+    },
     // Everything goes.
     Scenario {
         before: &[(

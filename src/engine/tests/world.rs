@@ -22,6 +22,8 @@ use crate::model::provider::*;
 use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
 
+use super::acts::{act_schema, invoke, plan_act};
+use super::note::Note;
 use super::schedule::{Schedule, StateRecord};
 
 /// The provider `test` with the resource `test_thing`, the data source `test_thing` and the provisioner `note`.
@@ -93,7 +95,7 @@ impl World {
         })
     }
 
-    fn say(&self, line: String) {
+    pub(super) fn say(&self, line: String) {
         self.log.lock().unwrap().push(line);
     }
 
@@ -125,7 +127,7 @@ impl World {
         *self.panicking.lock().unwrap() = names.iter().map(|n| n.to_string()).collect();
     }
 
-    fn panic_if_asked(&self, name: &str) {
+    pub(super) fn panic_if_asked(&self, name: &str) {
         let asked = self.panicking.lock().unwrap().iter().any(|n| n == name);
         assert!(!asked, "{name} is broken");
     }
@@ -141,7 +143,7 @@ impl World {
         }
     }
 
-    fn is_failing(&self, name: &str) -> bool {
+    pub(super) fn is_failing(&self, name: &str) -> bool {
         self.failing.lock().unwrap().iter().any(|n| n == name)
     }
 }
@@ -251,6 +253,7 @@ impl Providers for Plugins {
             managed: BTreeMap::from([("test_thing".into(), thing.clone()), ("test_other".into(), thing.clone())]),
             data: BTreeMap::from([("test_thing".into(), thing.clone())]),
             ephemeral: BTreeMap::from([("test_thing".into(), thing)]),
+            actions: BTreeMap::from([("test_act".into(), Arc::new(act_schema()))]),
             ..StaticSchemas::default()
         }))
     }
@@ -277,31 +280,6 @@ impl Providers for Plugins {
     }
     async fn stop(&self) {
         self.0.say("stop".into());
-    }
-}
-
-struct Note(Arc<World>);
-#[async_trait]
-impl Provisioner for Note {
-    async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
-        let mut block = Block::default();
-        block.attributes.insert("text".into(), Attribute { required: true, ..Attribute::new(Type::String) });
-        Ok(Arc::new(Schema::new(0, block)))
-    }
-    async fn validate(&self, _: Value) -> ProviderDiagnostics {
-        Vec::new()
-    }
-    async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
-        self.0.schedule.point().await;
-        let text = request.config.get("text").and_then(Value::as_str).unwrap_or("?").to_string();
-        self.0.say(format!("note {text}"));
-        match self.0.is_failing(&text) {
-            true => vec![ProviderDiagnostic::error("note failed", text)],
-            false => Vec::new(),
-        }
-    }
-    async fn stop(&self) -> Result<(), String> {
-        Ok(())
     }
 }
 
@@ -487,6 +465,15 @@ impl Provider for Things {
         let content = self.0.files.read(FilePath::new(args[0].as_str().unwrap())).unwrap();
         Ok(Value::string(String::from_utf8(content).unwrap()))
     }
+    async fn validate_action_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn plan_action(&self, request: PlanActionRequest) -> PlanActionResponse {
+        plan_act(&self.0, &request)
+    }
+    async fn invoke_action(&self, request: InvokeActionRequest) -> ProviderDiagnostics {
+        invoke(&self.0, &request).await
+    }
     async fn stop(&self) -> Result<(), String> {
         Ok(())
     }
@@ -517,6 +504,7 @@ pub struct Options {
     pub targets: Vec<Target>,
     pub replace: Vec<AbsResourceInstance>,
     pub no_refresh: bool,
+    pub invoke: Vec<addr::AbsActionInstance>,
 }
 
 /// How many steps may run at once, where the schedule does not say.
@@ -540,6 +528,7 @@ pub async fn plan(
         targets: options.targets,
         force_replace: options.replace,
         excludes: Vec::new(),
+        requested_actions: options.invoke,
         refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },
         generate_config: false,
         parallelism: world.schedule.parallelism,

@@ -41,10 +41,12 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
             variables,
             targets: plan.targets.clone(),
             excludes: plan.excludes.clone(),
+            requested_actions: plan.requested_actions.clone(),
             plan_time: parse_time(&plan.timestamp),
             ..Inputs::default()
         },
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),
+        invocations: plan.invocations.clone(),
         calls: plan.function_results.clone(),
         ..RunRequest::new(verb, &input.config, state.clone(), input.parallelism)
     };

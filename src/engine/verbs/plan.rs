@@ -117,6 +117,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
             targets: input.targets.clone(),
             excludes: input.excludes.clone(),
             force_replace: input.force_replace.iter().cloned().collect(),
+            requested_actions: input.requested_actions.clone(),
             plan_time: Some(now),
         },
         generate_config: input.generate_config,
@@ -142,6 +143,9 @@ fn forget_warning(changes: &[ResourceChange]) -> Option<Diagnostic> {
 }
 
 fn target_warning(input: &PlanInput) -> Diagnostics {
+    if !input.requested_actions.is_empty() {
+        return Diagnostics::new();
+    }
     let (with, these, it) = match (input.targets.is_empty(), input.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
         (false, _) => ("the -target option", "The -target option is", "is"),
@@ -175,8 +179,14 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
         create_before_destroy: &run.blocks.order.create_before_destroy,
         dependencies: without_orphans.as_ref().unwrap_or(&run.blocks.order.dependencies),
     };
-    let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, blocks, plan.mode == Mode::Destroy);
-    let names =
-        cycles::Names { tree: &run.blocks.tree, providers: &builder.providers, orphans: &[], tasks: &built.tasks };
+    let planned = apply_graph::Planned { changes: &changes, invocations: &plan.invocations };
+    let built = apply_graph::build(&mut builder, planned, &plan.prior_state, blocks, plan.mode == Mode::Destroy);
+    let names = cycles::Names {
+        tree: &run.blocks.tree,
+        providers: &builder.providers,
+        orphans: &[],
+        tasks: &built.tasks,
+        requests: &[],
+    };
     cycles::report(&built.graph, &builder.needs, &names)
 }

@@ -13,10 +13,13 @@ use crate::model::state::{Instance, ResourceState, State};
 
 /// The plan that a finished walk comes to.
 pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> Plan {
-    let PlannedChanges { resources: mut changes, drift, mut outputs, .. } = std::mem::take(&mut *run.results.changes());
+    let PlannedChanges { resources: mut changes, mut invocations, drift, mut outputs, .. } =
+        std::mem::take(&mut *run.results.changes());
     let states = std::mem::take(&mut *run.results.states());
     let checks = std::mem::take(&mut run.results.checks().records);
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    // Stable: those of one object keep their order.
+    invocations.sort_by(|a, b| (a.lifecycle().is_some(), a.caller()).cmp(&(b.lifecycle().is_some(), b.caller())));
     outputs.extend(gone_outputs(run));
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
     let declared = &run.blocks.config.root.variables;
@@ -25,6 +28,7 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
     Plan {
         mode: input.mode,
         changes,
+        invocations,
         drift,
         outputs,
         variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
@@ -34,9 +38,10 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
             .filter(|name| declared.get(*name).is_some_and(|v| v.ephemeral))
             .cloned()
             .collect(),
-        targets: input.targets.clone(),
+        targets: if input.requested_actions.is_empty() { input.targets.clone() } else { Vec::new() },
         excludes: input.excludes.clone(),
         force_replace: input.force_replace.clone(),
+        requested_actions: input.requested_actions.clone(),
         previous_state: states.previous,
         prior_state: State { checks: None, ..states.current },
         checks: check_results::results(run, checks, None).unwrap_or_default(),
@@ -72,6 +77,9 @@ fn gone_outputs(run: &Run) -> Vec<OutputChange> {
 }
 
 pub fn is_applyable(plan: &Plan) -> bool {
+    if !plan.invocations.is_empty() {
+        return true;
+    }
     if plan.mode == Mode::RefreshOnly {
         return !has_same_objects(&plan.prior_state, &plan.previous_state)
             || plan.prior_state.outputs != plan.previous_state.outputs;

@@ -12,9 +12,10 @@ use crate::engine::blocks::removed::RemovedBlocks;
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::Tree;
 use crate::engine::blocks::{BlockId, Blocks, provider_configs};
+use crate::engine::build::apply::Planned;
 use crate::engine::build::config::Builder;
 use crate::engine::build::verb_graph::{Purpose, VerbGraph};
-use crate::engine::build::{imports, orphans};
+use crate::engine::build::{actions, imports, orphans};
 use crate::engine::graph::cycles;
 use crate::engine::graph::schedule::Schedule;
 use crate::engine::moves;
@@ -23,7 +24,7 @@ use crate::engine::run::results::Results;
 use crate::engine::run::{Inputs, Prior, Run, Verb};
 use crate::model::addr::{AbsResource, AbsResourceInstance};
 use crate::model::config::{Config, call_check};
-use crate::model::plan::{FunctionResults, ResourceChange};
+use crate::model::plan::{ActionInvocation, FunctionResults, ResourceChange};
 use crate::model::state::State;
 
 /// The inputs of a run; the rest follows from configuration and state.
@@ -39,6 +40,7 @@ pub struct RunRequest {
     pub import: Option<Requested>,
     /// What apply carries out.
     pub changes: Vec<Arc<ResourceChange>>,
+    pub invocations: Vec<Arc<ActionInvocation>>,
     /// What functions gave before.
     pub calls: FunctionResults,
 }
@@ -54,6 +56,7 @@ impl RunRequest {
             generate_config: false,
             import: None,
             changes: Vec::new(),
+            invocations: Vec::new(),
             calls: FunctionResults::new(),
         }
     }
@@ -81,7 +84,13 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
     call_check::check(&request.config, &mut diagnostics);
     diagnostics.extend(graph.diagnostics);
     let (providers, built) = (&graph.providers.configs, &graph.built);
-    let names = cycles::Names { tree: &tree, providers, orphans: &built.orphans, tasks: &built.tasks };
+    let names = cycles::Names {
+        tree: &tree,
+        providers,
+        orphans: &built.orphans,
+        tasks: &built.tasks,
+        requests: &built.requests,
+    };
     diagnostics.extend(cycles::report(&built.graph, &built.needs, &names));
     if diagnostics.has_errors() {
         return Err(moves::without_blocked(diagnostics));
@@ -143,16 +152,20 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
         }
         _ => Imports::default(),
     };
+    let requests = match request.verb {
+        Verb::Plan { .. } => actions::add_requests(&mut builder, &request.inputs.requested_actions),
+        _ => Vec::new(),
+    };
     imports.requested = request.import.take();
     let purpose = Purpose {
         verb: request.verb,
         state: &request.state,
-        changes: &request.changes,
+        planned: Planned { changes: &request.changes, invocations: &request.invocations },
         targets: &request.inputs.targets,
         excludes: &request.inputs.excludes,
         imports: &imports,
     };
-    (VerbGraph::of(builder, orphans, &purpose), imports)
+    (VerbGraph::of(builder, orphans, requests, &purpose), imports)
 }
 
 fn stored_by_block(tree: &Tree, state: &State) -> FxHashMap<BlockId, Vec<AbsResource>> {

@@ -11,7 +11,8 @@ use super::expression::{Env, Evaluator};
 /// Summary and detail of what is wrong with a step.
 pub type StepError = (&'static str, String);
 
-const INVALID_INDEX: &str = "Invalid index";
+/// A key that no element can have.
+pub const INVALID_INDEX: &str = "Invalid index";
 const NO_ELEMENT: &str = "The given key does not identify an element in this collection value";
 const UNSUPPORTED: &str = "Unsupported attribute";
 

@@ -15,7 +15,10 @@ use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
 use super::pattern::is_pattern;
-use super::{AbsResourceInstance, InstanceKey, ModuleInstance, ModuleStep, Pattern, Resource, ResourceMode, Target};
+use super::{
+    AbsActionInstance, AbsResourceInstance, Action, ActionInstance, InstanceKey, ModuleInstance, ModuleStep, Pattern,
+    Resource, ResourceMode, Target,
+};
 
 /// Names that expressions use for something else.
 const RESERVED: &[&str] =
@@ -41,11 +44,29 @@ pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics>
     }
 }
 
+/// An action or one of its instances, as `-invoke` takes it.
+pub fn action(text: &str) -> Result<AbsActionInstance, Diagnostics> {
+    parse(text, |module, rest| Ok(action_of(rest)?.absolute(module)))
+}
+
 type Parts = (ModuleInstance, Option<(Resource, InstanceKey)>);
 
 fn parse_address(text: &str) -> Result<Parts, Diagnostics> {
+    parse(text, |module, rest| match rest {
+        [] => Ok((module, None)),
+        _ => resource(rest).map(|resource| (module, Some(resource))),
+    })
+}
+
+/// Reads an address; `read` reads what follows the module.
+fn parse<T>(text: &str, read: impl Fn(ModuleInstance, &[Step]) -> Result<T, Invalid>) -> Result<T, Diagnostics> {
     let file = unnamed(text);
     let (traversal, diagnostics) = parser::parse_traversal(file);
+    let of_traversal = |traversal: &Traversal| {
+        let steps = steps_of(traversal)?;
+        let (module, rest) = module_of(&steps)?;
+        read(module, rest)
+    };
     match traversal {
         Some(traversal) if !diagnostics.has_errors() => of_traversal(&traversal).map_err(|why| invalid(text, why)),
         _ => Err(diagnostics),
@@ -88,7 +109,7 @@ enum Step {
     Key(InstanceKey),
 }
 
-fn of_traversal(traversal: &Traversal) -> Result<Parts, Invalid> {
+fn steps_of(traversal: &Traversal) -> Result<Vec<Step>, Invalid> {
     let mut steps = vec![Step::Name(traversal.root.name.clone())];
     for step in &traversal.steps {
         steps.push(match step {
@@ -103,7 +124,12 @@ fn of_traversal(traversal: &Traversal) -> Result<Parts, Invalid> {
             TraversalStep::Splat { .. } => return Err("Splat expressions ([*]) may not be used here.".into()),
         });
     }
-    let mut rest = steps.as_slice();
+    Ok(steps)
+}
+
+/// The module that an address begins with, and the rest.
+fn module_of(steps: &[Step]) -> Result<(ModuleInstance, &[Step]), Invalid> {
+    let mut rest = steps;
     let mut module = Vec::new();
     while let [Step::Name(name), after @ ..] = rest {
         if &**name != "module" {
@@ -116,11 +142,27 @@ fn of_traversal(traversal: &Traversal) -> Result<Parts, Invalid> {
         module.push(ModuleStep { name: name.clone(), key });
         rest = after;
     }
-    let module = ModuleInstance(module.into());
-    if rest.is_empty() {
-        return Ok((module, None));
+    Ok((ModuleInstance(module.into()), rest))
+}
+
+fn action_of(steps: &[Step]) -> Result<ActionInstance, Invalid> {
+    let (kind, name, after) = match steps {
+        [] => return Err("Action addresses must contain an action reference after the module reference.".into()),
+        [Step::Name(word), rest @ ..] if &**word == "action" => match rest {
+            [] | [_] => return Err("Action specification must include an action type and name.".into()),
+            [Step::Key(_), ..] => return Err("Action type is required.".into()),
+            [_, Step::Key(_), ..] => return Err("An action name is required.".into()),
+            [Step::Name(kind), Step::Name(name), after @ ..] => (kind, name, after),
+        },
+        _ => return Err("Action specification must start with `action`.".into()),
+    };
+    let action = Action { kind: kind.clone(), name: name.clone() };
+    match after {
+        [] => Ok(action.instance(InstanceKey::None)),
+        [Step::Key(key)] => Ok(action.instance(key.clone())),
+        [Step::Name(_)] => Err("Action instance key must be given in square brackets.".into()),
+        _ => Err(TOO_LONG.into()),
     }
-    resource(rest).map(|resource| (module, Some(resource)))
 }
 
 fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), Invalid> {
@@ -178,6 +220,24 @@ mod tests {
             assert_eq!(target(text).unwrap().to_string(), text);
         }
         assert_eq!(target("resource.a.b").unwrap().to_string(), "a.b");
+    }
+
+    #[test]
+    fn actions_have_addresses() {
+        for text in ["action.a.b", "module.x[1].action.a.b[\"k\"]", "action.a.b[0]"] {
+            assert_eq!(action(text).unwrap().to_string(), text);
+        }
+        let cases = [
+            ("", "Must begin with a variable name."),
+            ("a.b", "Action specification must start with `action`."),
+            ("action.a", "Action specification must include an action type and name."),
+            ("module.m", "Action addresses must contain an action reference after the module reference."),
+            ("action.a.b.c", "Action instance key must be given in square brackets."),
+            ("action.a.b[0].c", "Unexpected extra operators after address."),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(action(text).unwrap_err().into_vec().remove(0).detail, expected, "{text}");
+        }
     }
 
     /// As the reference words them.

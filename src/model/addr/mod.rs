@@ -2,6 +2,7 @@
 //!
 //! An address never knows whether its object exists.
 
+pub mod action;
 pub mod command_line;
 pub mod instance;
 pub mod module;
@@ -12,6 +13,7 @@ pub mod reference;
 pub mod resource;
 pub mod target;
 
+pub use action::{AbsActionInstance, Action, ActionInstance};
 pub use instance::InstanceKey;
 pub use module::{Module, ModuleInstance, ModuleStep};
 pub use pattern::Pattern;

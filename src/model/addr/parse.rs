@@ -9,8 +9,8 @@ use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
 use super::{
-    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, ResourceMode,
-    Subject, Target,
+    AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource,
+    ResourceMode, Subject, Target,
 };
 
 /// Text that is no address.
@@ -29,6 +29,11 @@ pub const NO_WHOLE_NUMBER: &str = "value must be a whole number, between -922337
 /// What is said where an address goes on after its end.
 pub const TOO_LONG: &str = "Unexpected extra operators after address.";
 
+/// A reference to something that has no value.
+pub const INVALID_REFERENCE: &str = "Invalid reference";
+/// A key that no instance can have.
+const INVALID_KEY: &str = "Invalid index key";
+
 /// What a traversal in an expression refers to. Errors are those of the reference, such as "Invalid reference".
 pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
     let reader = Reader { traversal, file };
@@ -43,6 +48,8 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         // OpenTofu's name for the same. Everything else below it stays a resource of that type, as it is without the name.
         "tofu" if matches!(reader.first_name(), Some("workspace" | "applying")) => reader.attribute(Subject::Terraform),
         "self" => Ok(reader.reference(Subject::SelfObject, 0)),
+        "caller" => Ok(reader.reference(Subject::Caller, 0)),
+        "action" => reader.action(),
         "module" => reader.module(),
         "data" => reader.resource(ResourceMode::Data, 1),
         "ephemeral" => reader.resource(ResourceMode::Ephemeral, 1),
@@ -78,7 +85,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn error(&self, detail: impl Into<String>, span: Span) -> Diagnostic {
-        Diagnostic::error("Invalid reference", detail).at(span.in_file(self.file))
+        Diagnostic::error(INVALID_REFERENCE, detail).at(span.in_file(self.file))
     }
 
     /// A subject that the root and the first `steps` steps make up.
@@ -187,9 +194,34 @@ impl Reader<'_> {
         })
     }
 
+    fn action(&self) -> Result<Reference, Diagnostic> {
+        let steps = &self.traversal.steps;
+        let [TraversalStep::Attr { name: kind, .. }, second, ..] = steps.as_slice() else {
+            let detail =
+                "The \"action\" object must be followed by two attribute names: the action type and the action name.";
+            return Err(self.error(detail, self.traversal.span));
+        };
+        let TraversalStep::Attr { name, .. } = second else {
+            let detail = "A reference to an action must be followed by at least one attribute access, specifying the action \
+                          name.";
+            return Err(self.error(detail, second.span()));
+        };
+        let action = Action { kind: kind.name.clone(), name: name.name.clone() };
+        Ok(match steps.get(2) {
+            Some(TraversalStep::Index { key, span }) => {
+                let key = instance_key(key).ok_or_else(|| {
+                    let detail = format!("Invalid index for action instance: {NO_WHOLE_NUMBER}");
+                    Diagnostic::error(INVALID_KEY, detail).at(span.in_file(self.file))
+                })?;
+                self.reference(Subject::Action(action.instance(key)), 3)
+            }
+            _ => self.reference(Subject::Action(action.instance(InstanceKey::None)), 2),
+        })
+    }
+
     fn key(&self, key: &IndexKey, span: Span) -> Result<InstanceKey, Diagnostic> {
         instance_key(key).ok_or_else(|| {
-            Diagnostic::error("Invalid index key", "Resource instance keys must be whole numbers or strings.")
+            Diagnostic::error(INVALID_KEY, "Resource instance keys must be whole numbers or strings.")
                 .at(span.in_file(self.file))
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::source::Range;
 use crate::lang::syntax::ast::TraversalStep;
 
-use super::{InstanceKey, Resource, ResourceInstance};
+use super::{ActionInstance, InstanceKey, Resource, ResourceInstance};
 
 /// A reference found in an expression: its subject, where it stands, and the steps after the subject.
 #[derive(Clone, Debug)]
@@ -37,6 +37,10 @@ pub enum Subject {
     /// `terraform.workspace`, `terraform.applying`
     Terraform(Arc<str>),
     SelfObject,
+    /// In an action: the object whose change calls it.
+    Caller,
+    /// Without a key, all instances or the only one.
+    Action(ActionInstance),
     Output(Arc<str>),
     Check(Arc<str>),
     Run(Arc<str>),
@@ -57,6 +61,8 @@ impl fmt::Display for Subject {
             Subject::Path(name) => write!(f, "path.{name}"),
             Subject::Terraform(name) => write!(f, "terraform.{name}"),
             Subject::SelfObject => f.write_str("self"),
+            Subject::Caller => f.write_str("caller"),
+            Subject::Action(instance) => instance.fmt(f),
             Subject::Output(name) => write!(f, "output.{name}"),
             Subject::Check(name) => write!(f, "check.{name}"),
             Subject::Run(name) => write!(f, "run.{name}"),

@@ -11,6 +11,8 @@ use crate::lang::syntax::body::Body;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr;
 
+use super::action::ActionTrigger;
+
 /// `variable "name" {}`.
 #[derive(Clone, Debug)]
 pub struct Variable {
@@ -212,6 +214,7 @@ pub struct Lifecycle {
     pub replace_triggered_by: Vec<Expression>,
     pub preconditions: Vec<Condition>,
     pub postconditions: Vec<Condition>,
+    pub action_triggers: Vec<ActionTrigger>,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use crate::lang::syntax::body::BodySchema;
 use crate::model::addr::{self, ResourceMode};
 
 use super::block::{IgnoreChanges, Lifecycle, PreventDestroy};
-use super::{condition, constant, names};
+use super::{action, condition, constant, names};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -21,6 +21,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .attribute("enabled")
         .block("precondition", &[])
         .block("postcondition", &[])
+        .block("action_trigger", &[])
 });
 
 pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics) -> Lifecycle {
@@ -56,7 +57,13 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
             );
         }
     }
-    for block in &content.blocks {
+    for block in content.blocks_of("action_trigger") {
+        match resource.mode {
+            ResourceMode::Managed => lifecycle.action_triggers.push(action::decode_trigger(block, diags)),
+            mode => diags.push(trigger_not_allowed(mode.keyword(), block)),
+        }
+    }
+    for block in content.blocks.iter().filter(|block| block.kind.as_str() != "action_trigger") {
         let Some(rule) = condition::decode(block, diags) else { continue };
         condition::check_self_references(&rule, block.kind.as_str(), resource, diags);
         match block.kind.as_str() {
@@ -65,6 +72,14 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
         }
     }
     lifecycle
+}
+
+fn trigger_not_allowed(kind: &str, block: &Block) -> Diagnostic {
+    let detail = format!(
+        "The lifecycle nested block \"action_trigger\" is defined only for managed resources (\"resource\" blocks), and is not \
+         valid for {kind} resources."
+    );
+    Diagnostic::error(format!("Invalid {kind} resource lifecycle nested block"), detail).at(block.kind_range())
 }
 
 fn decode_prevent_destroy(attribute: &Attribute, diags: &mut Diagnostics) -> PreventDestroy {

@@ -153,6 +153,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         outputs: IndexMap::new(),
         calls: IndexMap::new(),
         resources: IndexMap::new(),
+        actions: IndexMap::new(),
         provider_metas: BTreeMap::new(),
         checks: Default::default(),
         moved: Vec::new(),

@@ -13,6 +13,7 @@ use crate::base::source::Range;
 use crate::lang::syntax::body::Body;
 use crate::model::addr::{self, ResourceMode, provider::parse_part};
 
+use super::action::Action;
 use super::block::{ProviderBlock, Resource};
 use super::module::{Backend, Module, ProviderRequirement};
 use super::module_file::ModuleFile;
@@ -60,6 +61,9 @@ pub fn merge(
         for resource in file.resources {
             let in_check = file.checks.iter().any(|check| check.data.as_ref() == Some(&resource.addr));
             add_resource(resource, in_check, &mut module, diags);
+        }
+        for action in file.actions {
+            add_action(action, &mut module, diags);
         }
         for check in file.checks {
             let key = check.name.clone();
@@ -364,6 +368,24 @@ fn add_resource(mut resource: Resource, in_check: bool, module: &mut Module, dia
         imply(module, &local_name, &resource.range);
     }
     module.resources.insert(resource.addr.clone(), resource);
+}
+
+fn add_action(mut action: Action, module: &mut Module, diags: &mut Diagnostics) {
+    if let Some(existing) = module.actions.get(&action.addr) {
+        let detail = format!(
+            "An action named {:?} was already declared at {}. Resource names must be unique per type in each module.",
+            &*action.addr.name, existing.range
+        );
+        let summary = format!("Duplicate action {:?} configuration", &*action.addr.kind);
+        diags.push(Diagnostic::error(summary, detail).at(action.range.clone()));
+        return;
+    }
+    let local_name = action.local_provider_config().local_name;
+    if parse_part(&local_name).is_ok() {
+        action.provider = module.provider_for_local_name(&local_name);
+        imply(module, &local_name, &action.range);
+    }
+    module.actions.insert(action.addr.clone(), action);
 }
 
 /// An import without a block gets one written, for a provider that nothing else may name.

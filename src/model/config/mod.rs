@@ -3,6 +3,8 @@
 //! Owns the static meaning of blocks, and the errors that are found without evaluation. Never
 //! knows the state, a provider's process or a value that depends on a run.
 
+mod action;
+mod action_event;
 mod block;
 pub mod call_check;
 mod check;
@@ -40,6 +42,8 @@ pub mod test_file;
 pub mod values_file;
 mod variable;
 
+pub use action::{Action, ActionCall, ActionTrigger};
+pub use action_event::{ActionEvent, OnActionFailure};
 pub use block::{
     ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy, ProviderBlock,
     ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,

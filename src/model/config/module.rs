@@ -11,6 +11,7 @@ use crate::lang::syntax::body::Body;
 use crate::model::addr;
 use crate::model::deps::Version;
 
+use super::action::Action;
 use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 use super::check::Check;
 use super::early::Early;
@@ -71,6 +72,7 @@ pub struct Module {
     pub calls: ByName<ModuleCall>,
     /// Managed, data and ephemeral.
     pub resources: IndexMap<addr::Resource, Resource>,
+    pub actions: IndexMap<addr::Action, Action>,
     /// Their data sources stand among the resources.
     pub checks: ByName<Check>,
     pub moved: Vec<Moved>,

@@ -8,6 +8,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 
+use crate::model::model_errors::duplicate_count_and_for_each;
+
 use super::block::{EarlyArguments, ModuleCall, ProviderPassing};
 use super::early::Early;
 use super::module::Module;
@@ -169,12 +171,8 @@ pub(super) fn repetition(
         content.blocks_of("lifecycle").find_map(|block| block.body.content(&LIFECYCLE).0.attribute("enabled").cloned());
     match (count, for_each, &enabled) {
         (Some(_), Some(for_each), None) => diags.push(
-            Diagnostic::error(
-                "Invalid combination of \"count\" and \"for_each\"",
-                "The \"count\" and \"for_each\" meta-arguments are mutually-exclusive, only one should be used to be \
-                 explicit about the number of resources to be created.",
-            )
-            .at(for_each.name_range()),
+            duplicate_count_and_for_each("used to be explicit about the number of resources to be created.")
+                .at(for_each.name_range()),
         ),
         (None, None, _) | (_, _, None) => {}
         (_, _, Some(enabled)) => {

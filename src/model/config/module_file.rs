@@ -7,6 +7,7 @@ use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr::ResourceMode;
 
+use super::action::{self, Action};
 use super::block::{Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 use super::check::{self, Check};
 use super::import::{self, Import};
@@ -33,6 +34,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("removed", &[])
         .block("import", &[])
         .block("check", &["name"])
+        .block("action", &["type", "name"])
 });
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("terraform", &[]));
@@ -48,6 +50,7 @@ pub struct ModuleFile {
     pub outputs: Vec<Output>,
     pub calls: Vec<ModuleCall>,
     pub resources: Vec<Resource>,
+    pub actions: Vec<Action>,
     pub checks: Vec<Check>,
     pub moved: Vec<Moved>,
     pub removed: Vec<Removed>,
@@ -94,6 +97,7 @@ fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
         "ephemeral" => {
             file.resources.push(resource::decode(block, ResourceMode::Ephemeral, diags));
         }
+        "action" => file.actions.extend(action::decode(block, diags)),
         "moved" => {
             file.moved.extend(moved::decode(block, diags));
         }

@@ -146,7 +146,14 @@ pub fn depends_on(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Travers
     let mut found = Vec::new();
     for item in items {
         let item = unquote(&item, false, diags);
-        found.extend(static_traversal(&item, diags));
+        let Some(traversal) = static_traversal(&item, diags) else { continue };
+        if traversal.root_name() == "action" {
+            let detail = "The depends_on attribute cannot reference action blocks directly. You must reference a resource or data \
+                          source instead.";
+            diags.push(Diagnostic::error("Invalid depends_on Action Reference", detail).at(item.range()));
+            continue;
+        }
+        found.push(traversal);
     }
     found
 }

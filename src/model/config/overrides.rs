@@ -10,8 +10,8 @@ use super::terraform_block::{self, TerraformBlock};
 use super::{names, output, variable};
 
 /// The order in which kinds of blocks are looked at.
-const ORDER: [&str; 10] =
-    ["provider", "variable", "locals", "output", "module", "resource", "data", "check", "moved", "import"];
+const ORDER: [&str; 11] =
+    ["provider", "variable", "locals", "output", "module", "resource", "data", "action", "check", "moved", "import"];
 
 /// Lays the blocks of one override file over those of the primary files. Its `terraform` blocks are for the whole
 /// module, and come back.
@@ -75,17 +75,21 @@ fn argument(body: &Body, name: &str) -> Option<Attribute> {
     body.partial_content(&BodySchema::new().attribute(name)).0.attributes.swap_remove(name)
 }
 
-/// The body with an override on top. `lifecycle` blocks are merged argument by argument, other nested blocks replace all
-/// of their kind.
+/// The body with an override on top. `lifecycle` blocks, and `config` blocks of actions, are merged argument by argument; other
+/// nested blocks replace all of their kind.
 fn merged(base: &Body, over: &Block, diags: &mut Diagnostics) -> Body {
-    if !matches!(over.kind.as_str(), "resource" | "data") {
-        return Body::merged(base.clone(), over.body.clone());
-    }
-    let schema = BodySchema::new().block("lifecycle", &[]);
+    let nested = match over.kind.as_str() {
+        "resource" | "data" => "lifecycle",
+        "action" => "config",
+        _ => return Body::merged(base.clone(), over.body.clone()),
+    };
+    let schema = BodySchema::new().block(nested, &[]);
     let (mine, rest, _) = over.body.partial_content(&schema);
     let mut body = base.clone();
     for lifecycle in &mine.blocks {
-        refuse_conditions(&lifecycle.body, diags);
+        if nested == "lifecycle" {
+            refuse_conditions(&lifecycle.body, diags);
+        }
         let (theirs, _, _) = base.partial_content(&schema);
         let block = match theirs.blocks.first() {
             Some(first) => Block { body: Body::merged(first.body.clone(), lifecycle.body.clone()), ..first.clone() },
@@ -178,6 +182,8 @@ fn refuse_depends_on(over: &Block, diags: &mut Diagnostics) {
     diags.push(Diagnostic::error("Unsupported override", "The depends_on argument may not be overridden.").at(range));
 }
 
+const MISSING_RESOURCE: &str = "Missing resource to override";
+
 fn missing_base(over: &Block) -> Diagnostic {
     let (first, second) = (&**over.label(0), &**over.label(1));
     const ONLY: &str = "An override file can only override";
@@ -218,8 +224,14 @@ fn missing_base(over: &Block) -> Diagnostic {
                  configuration file."
             ),
         ),
+        "action" => (
+            MISSING_RESOURCE,
+            format!(
+                "There is no action named {second:?}. {ONLY} a resource block defined in a primary configuration file."
+            ),
+        ),
         _ => (
-            "Missing resource to override",
+            MISSING_RESOURCE,
             format!(
                 "There is no {first} resource named {second:?}. {ONLY} a resource block defined in a primary configuration \
                  file."

@@ -4,6 +4,7 @@
 //! state files, the configuration's files as they were read, and the dependency lock file. Only the version that wrote
 //! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
 
+mod invocations;
 mod protobuf;
 mod text;
 mod tfplan;
@@ -28,7 +29,7 @@ pub use tfplan::Undecoded;
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
 
 /// Of what this program writes.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";

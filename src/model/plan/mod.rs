@@ -6,16 +6,18 @@ mod action;
 mod change;
 pub mod document;
 pub mod file;
+mod invocation;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, ActionReason, DeferredReason};
 pub use change::{Change, Importing, OutputChange, ResourceChange};
+pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, Target};
+use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
 use crate::model::state::{CheckResult, State};
 
 /// Which stored objects a plan reads, to see what has changed outside of this program.
@@ -46,6 +48,8 @@ pub struct Plan {
     pub mode: Mode,
     /// Sorted by address, then deposed key. No-op changes are included.
     pub changes: Vec<ResourceChange>,
+    /// The actions to invoke, those of one object in their order.
+    pub invocations: Vec<Arc<ActionInvocation>>,
     /// What the refresh found changed outside; includes moves alone. Sorted by address.
     pub drift: Vec<ResourceChange>,
     /// Root outputs, unchanged ones included; sorted by name.
@@ -58,6 +62,8 @@ pub struct Plan {
     /// What OpenTofu's `-exclude` left out, with all that depends on it.
     pub excludes: Vec<Target>,
     pub force_replace: Vec<AbsResourceInstance>,
+    /// Actions that were asked for: then nothing else happens.
+    pub requested_actions: Vec<AbsActionInstance>,
     /// The state before refresh, as read.
     pub previous_state: State,
     /// The state after refresh: what the changes start from.

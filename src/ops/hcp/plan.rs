@@ -67,6 +67,12 @@ impl Operation<'_> {
                 "The service that runs this operation does not support the -minimal-refresh option.",
             );
         }
+        if !self.request.plan.requested_actions.is_empty() {
+            problems.error(
+                "Invoking actions is not supported",
+                "This program cannot ask the service that runs this operation to invoke an action. Invoke it with another backend.",
+            );
+        }
         if !self.request.plan.excludes.is_empty() {
             problems.error(
                 "Excluding resources is not supported",

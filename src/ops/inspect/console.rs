@@ -163,6 +163,7 @@ async fn start_evaluation(
             targets: Vec::new(),
             excludes: Vec::new(),
             force_replace: Vec::new(),
+            requested_actions: Vec::new(),
             refresh: Refresh::All,
             generate_config: false,
             parallelism: 10,

@@ -5,12 +5,16 @@ use serde_json::Value as Json;
 use crate::base::diag::Diagnostics;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
+use crate::model::config::Config;
 use crate::model::plan::document::DescribedPlan;
 
 use super::planning::Planned;
 
 /// Hears what an operation does; never answers.
 pub trait Listener: Observer {
+    /// The configuration is read; nothing is shown before it, except for what keeps it from being read.
+    fn configured(&self, _config: &Config) {}
+
     /// A plan is ready and should be shown, before the approval and the apply.
     fn planned(&self, planned: &Planned);
 

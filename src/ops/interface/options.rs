@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::model::addr::{AbsResourceInstance, Target};
+use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
 use crate::model::plan::{Mode, Refresh};
 
 /// How the state is reached.
@@ -48,6 +48,8 @@ pub struct PlanOptions {
     pub target_files: Vec<PathBuf>,
     pub exclude_files: Vec<PathBuf>,
     pub force_replace: Vec<AbsResourceInstance>,
+    /// Actions to invoke, and nothing else.
+    pub requested_actions: Vec<AbsActionInstance>,
     pub parallelism: usize,
 }
 
@@ -62,6 +64,7 @@ impl Default for PlanOptions {
             target_files: Vec::new(),
             exclude_files: Vec::new(),
             force_replace: Vec::new(),
+            requested_actions: Vec::new(),
             parallelism: 10,
         }
     }

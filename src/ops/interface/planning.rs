@@ -26,12 +26,15 @@ pub struct Tally {
     pub changed: usize,
     pub imported: usize,
     pub removed: usize,
+    /// Actions: to invoke, or invoked whether or not they succeeded.
+    pub actions: usize,
+    pub failed_actions: usize,
 }
 
 impl Tally {
     /// What a plan is going to do.
     pub fn of_plan(plan: &Plan) -> Tally {
-        let mut tally = Tally::default();
+        let mut tally = Tally { actions: plan.invocations.len(), ..Tally::default() };
         for change in &plan.changes {
             tally.imported += usize::from(change.importing.is_some());
             match change.action {

@@ -224,7 +224,8 @@ impl Providers for Factories {
                 return Ok(kept);
             }
             let process = self.first(provider).await?;
-            let answer = within(&self.environment, provider, LimitedRequest::Schema, process.provider().schemas());
+            let client = process.provider();
+            let answer = within(&self.environment, provider, LimitedRequest::Schema, client.schemas());
             answer.await?.map_err(|said| schema_problem(provider, &said))
         };
         self.schemas.of(provider).get_or_try_init(load).await.cloned()

@@ -15,7 +15,7 @@ use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::engine::{self, ApplyInput, GivenVariables};
 use crate::model::addr::{AbsResourceInstance, ResourceMode};
-use crate::model::plan::{Action, Mode};
+use crate::model::plan::{Action, Mode, Plan};
 use crate::model::state::State;
 
 use super::operation::{self, OperationKind, OperationRequest, Session};
@@ -201,17 +201,24 @@ async fn approve(
     let Some(approver) = request.approver.as_ref().filter(|_| planned.plan.applyable) else { return Ok(true) };
     // Shown now, so that they can be considered.
     listener.diagnostics(std::mem::take(diagnostics));
-    match approver.ask(&question(planned.plan.mode, &setup.workdir.workspace)).await {
+    match approver.ask(&question(&planned.plan, &setup.workdir.workspace)).await {
         Ok(answer) => Ok(answer == "yes"),
         Err(NoAnswer::Interrupted) => Err(Diagnostic::error("error asking for approval: interrupted", "")),
         Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")),
     }
 }
 
-fn question(mode: Mode, workspace: &str) -> Question {
+fn question(plan: &Plan, workspace: &str) -> Question {
     let in_workspace =
         if workspace == DEFAULT_WORKSPACE { String::new() } else { format!(" in workspace {workspace:?}") };
-    let (title, text) = match mode {
+    let (title, text) = match plan.mode {
+        Mode::RefreshOnly if !plan.requested_actions.is_empty() => (
+            "Would you like to invoke the specified actions?".to_owned(),
+            format!(
+                "{PROGRAM} will invoke the actions described above, and any changes will be written to the state without modifying \
+                 real infrastructure\nThere is no undo. Only 'yes' will be accepted to confirm."
+            ),
+        ),
         Mode::Destroy => (
             format!("Do you really want to destroy all resources{in_workspace}?"),
             format!(
@@ -391,6 +398,8 @@ struct Counter {
     changed: AtomicUsize,
     imported: AtomicUsize,
     removed: AtomicUsize,
+    actions: AtomicUsize,
+    failed_actions: AtomicUsize,
 }
 
 impl Counter {
@@ -401,6 +410,8 @@ impl Counter {
             changed: AtomicUsize::new(0),
             imported: AtomicUsize::new(0),
             removed: AtomicUsize::new(0),
+            actions: AtomicUsize::new(0),
+            failed_actions: AtomicUsize::new(0),
         }
     }
 
@@ -411,6 +422,8 @@ impl Counter {
             changed: read(&self.changed),
             imported: read(&self.imported),
             removed: read(&self.removed),
+            actions: read(&self.actions),
+            failed_actions: read(&self.failed_actions),
         }
     }
 }
@@ -419,6 +432,10 @@ impl Observer for Counter {
     fn event(&self, event: Event) {
         if let Event::ImportFinished { .. } = &event {
             self.imported.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Event::ActionFinished { error, .. } = &event {
+            self.actions.fetch_add(1, Ordering::Relaxed);
+            self.failed_actions.fetch_add(usize::from(error.is_some()), Ordering::Relaxed);
         }
         if let Event::ApplyFinished { action, failed: false, .. } = &event {
             let count = match action {

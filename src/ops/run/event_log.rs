@@ -58,6 +58,11 @@ fn text(event: &Event) -> Option<String> {
         Event::RequestPending { subject, provider, request, elapsed, .. } => {
             format!("provider: {provider}: {request} for {subject} not answered for {elapsed:?}")
         }
+        Event::ActionStarted(of) => format!("action: {} ({}): started", of.addr, of.trigger),
+        Event::ActionFinished { invocation: of, error } => {
+            format!("action: {} ({}): {}", of.addr, of.trigger, end(error.is_some()))
+        }
+        Event::ActionProgress { .. } => return None,
         Event::ProvisionOutput { .. } | Event::Diagnostics(_) => return None,
     })
 }

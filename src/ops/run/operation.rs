@@ -88,6 +88,7 @@ pub async fn open_session(
     let loaded =
         sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
     let Some(loaded) = loaded else { return Err(diagnostics) };
+    listener.configured(&loaded.config);
     let locking = Locking { operation, options: &request.state };
     open(setup, loaded, collected, locking, listener, diagnostics).await
 }
@@ -224,6 +225,7 @@ impl Session {
             targets: options.targets.clone(),
             excludes: options.excludes.clone(),
             force_replace: options.force_replace.clone(),
+            requested_actions: options.requested_actions.clone(),
             refresh: options.refresh,
             generate_config: options.generate_config,
             parallelism: options.parallelism,
@@ -264,7 +266,9 @@ impl Session {
 
 async fn plan_schemas(factories: &Factories, plan: &Plan) -> Schemas {
     let changes = plan.changes.iter().chain(&plan.drift);
-    let needed: std::collections::BTreeSet<addr::Provider> = changes.map(|c| c.provider.provider.clone()).collect();
+    let of_actions = plan.invocations.iter().map(|invocation| invocation.provider.provider.clone());
+    let needed: std::collections::BTreeSet<addr::Provider> =
+        changes.map(|c| c.provider.provider.clone()).chain(of_actions).collect();
     schemas::available(factories, needed).await
 }
 

@@ -80,6 +80,7 @@ pub async fn open_kept(
     let (loaded, found) = load::planned_config(setup, &*files, &saved.plan.variables);
     diagnostics.extend(found);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    listener.configured(&loaded.config);
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
     let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan.variables));
     if diagnostics.has_errors() {

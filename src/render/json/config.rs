@@ -19,6 +19,7 @@ use crate::model::schema::as_blocks::written_as_blocks;
 use crate::model::schema::decode::{decode_body, references_in_body};
 use crate::model::schema::{Block, Nesting, Schema};
 
+use super::actions;
 use super::provider_configs::{ProviderConfigs, key_of};
 use super::shape::{known_json, put, set};
 use super::state::SchemaLookup;
@@ -59,11 +60,15 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
         resources.extend(of_mode.into_iter().map(|r| resource_json(r, module, schemas, providers)));
     }
     put(&mut out, "resources", resources);
+    let actions = actions::config_json(module.actions.values(), &|action| {
+        providers.effective(&key_of(&action.local_provider_config().to_string(), &module.path)).to_owned()
+    });
     let calls: BTreeMap<_, _> = module.calls.iter().collect();
     let calls: Map<String, Json> =
         calls.into_iter().map(|(name, call)| (name.to_string(), call_json(call, module, schemas, providers))).collect();
     put(&mut out, "module_calls", calls);
     put(&mut out, "variables", variables_json(module));
+    put(&mut out, "actions", actions);
     Json::Object(out)
 }
 

@@ -16,6 +16,8 @@ use super::diagnostic::{diagnostic_json, severity_name};
 
 /// Version of the stream's format.
 const UI_VERSION: &str = "1.2";
+/// The same with the messages of actions.
+const UI_VERSION_WITH_ACTIONS: &str = "1.3";
 
 /// A message without its time: level, text, type, and what belongs to the type.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ pub struct Message {
 }
 
 impl Message {
-    fn new(kind: &'static str, text: impl Into<String>, members: Json) -> Message {
+    pub(super) fn new(kind: &'static str, text: impl Into<String>, members: Json) -> Message {
         let members = match members {
             Json::Object(members) => members,
             _ => Map::new(),
@@ -60,12 +62,12 @@ fn stream_name() -> &'static str {
 }
 
 /// The first message of every stream.
-pub fn version() -> Message {
+pub fn version(has_actions: bool) -> Message {
     let key = stream_name();
     Message::new(
         "version",
         format!("{PROGRAM} {language}", language = language_version()),
-        json!({ key: language_version(), "ui": UI_VERSION }),
+        json!({ key: language_version(), "ui": if has_actions { UI_VERSION_WITH_ACTIONS } else { UI_VERSION } }),
     )
 }
 
@@ -115,7 +117,7 @@ pub fn diagnostic(diagnostic: &Diagnostic) -> Message {
     Message { level, ..Message::new("diagnostic", text, json!({ "diagnostic": document })) }
 }
 
-fn resource(addr: &AbsResourceInstance) -> Json {
+pub(super) fn resource(addr: &AbsResourceInstance) -> Json {
     let key = match addr.key() {
         InstanceKey::None => Json::Null,
         InstanceKey::Int(n) => (*n).into(),
@@ -228,6 +230,9 @@ pub fn event(event: &Event) -> Option<Message> {
         }
         Event::ProvisionFinished { addr, kind, failed: true } => {
             provision("provision_errored", addr, kind, format!("{addr}: ({kind}) Provisioning errored"), None)
+        }
+        Event::ActionStarted(_) | Event::ActionProgress { .. } | Event::ActionFinished { .. } => {
+            super::actions::event(event)?
         }
         Event::EphemeralStarted { addr, verb } => {
             let text = format!("{addr}: {}...", ephemeral(*verb).doing);
@@ -387,22 +392,37 @@ pub struct Counts {
     pub change: usize,
     pub import: usize,
     pub remove: usize,
+    /// How many actions, and how many of those that were invoked failed; none: the configuration has no actions.
+    pub actions: Option<(usize, usize)>,
 }
 
 pub fn change_summary(counts: Counts, operation: &str) -> Message {
-    let Counts { add, change, import, remove } = counts;
+    let Counts { add, change, import, remove, actions } = counts;
     let imported = |verb: &str| if import > 0 { format!("{import} {verb}, ") } else { String::new() };
+    let (invoked, failed) = actions.unwrap_or_default();
+    let counted = |words: &str| if invoked > 0 { format!(" Actions: {invoked} {words}") } else { String::new() };
     let text = match operation {
         "apply" => {
+            let failed = if failed > 0 { format!("invoked, {failed} failed.") } else { "invoked.".to_owned() };
             format!(
-                "Apply complete! Resources: {}{add} added, {change} changed, {remove} destroyed.",
-                imported("imported")
+                "Apply complete! Resources: {}{add} added, {change} changed, {remove} destroyed.{}",
+                imported("imported"),
+                counted(&failed)
             )
         }
-        "destroy" => format!("Destroy complete! Resources: {remove} destroyed."),
-        _ => format!("Plan: {}{add} to add, {change} to change, {remove} to destroy.", imported("to import")),
+        "destroy" => format!("Destroy complete! Resources: {remove} destroyed.{}", counted("invoked.")),
+        _ => format!(
+            "Plan: {}{add} to add, {change} to change, {remove} to destroy.{}",
+            imported("to import"),
+            counted("to invoke.")
+        ),
     };
-    let changes = json!({ "add": add, "change": change, "import": import, "remove": remove, "operation": operation });
+    let mut changes = json!({ "add": add, "change": change, "import": import, "remove": remove });
+    if actions.is_some() {
+        changes["action_invocation"] = invoked.into();
+        changes["action_fail"] = failed.into();
+    }
+    changes["operation"] = operation.into();
     Message::new("change_summary", text, json!({ "changes": changes }))
 }
 
@@ -485,7 +505,7 @@ mod tests {
 
     #[test]
     fn summaries() {
-        let counts = Counts { add: 1, change: 2, import: 0, remove: 3 };
+        let counts = Counts { add: 1, change: 2, remove: 3, ..Counts::default() };
         assert_eq!(change_summary(counts, "plan").text, "Plan: 1 to add, 2 to change, 3 to destroy.");
         assert_eq!(change_summary(counts, "destroy").text, "Destroy complete! Resources: 3 destroyed.");
     }

@@ -2,6 +2,7 @@
 //!
 //! Owns the names and the order of members, which only change with a version. Never decides what is shown.
 
+pub mod actions;
 pub mod checks;
 pub mod config;
 pub mod diagnostic;

@@ -10,7 +10,9 @@ use crate::model::config::Config;
 use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
 use crate::model::version::language_version;
-use crate::render::text::plan::with_schema_marks;
+use crate::render::text::plan::{ActionLookup, with_schema_marks};
+
+use super::actions::invocations_json;
 
 use super::checks::checks_json;
 use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
@@ -24,6 +26,7 @@ pub struct PlanDocument<'a> {
     pub config: &'a Config,
     pub schemas: &'a SchemaLookup<'a>,
     pub provider_schemas: &'a ProviderSchemaLookup<'a>,
+    pub actions: &'a ActionLookup<'a>,
 }
 
 /// Errors: as [`super::state::object_value`].
@@ -41,9 +44,11 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     };
     put(&mut out, "resource_drift", changes(&plan.drift));
     put(&mut out, "resource_changes", changes(&plan.changes));
+    let invocations = invocations_json(&plan.invocations, document.actions);
     let outputs: Map<String, Json> =
         plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output))).collect();
     put(&mut out, "output_changes", outputs);
+    put(&mut out, "action_invocations", invocations);
     if !plan.prior_state.is_empty() {
         set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas)?);
     }

@@ -60,7 +60,19 @@ impl Document<'_> {
             }
             self.flush();
         }
-        self.text.push_str(if schemas.function_names().is_empty() { "}" } else { "}}" });
+        if !schemas.function_names().is_empty() {
+            self.text.push('}');
+        }
+        for (i, name) in schemas.action_names().iter().enumerate() {
+            self.text.push_str(if i == 0 { ",\"action_schemas\":{" } else { "," });
+            key(&mut self.text, name);
+            let found = schemas.action(name)?.ok_or_else(|| format!("there is no schema of the action {name:?}"))?;
+            self.text.push_str("{\"block\":");
+            block(&mut self.text, &found.block);
+            self.text.push('}');
+            self.flush();
+        }
+        self.text.push_str(if schemas.action_names().is_empty() { "}" } else { "}}" });
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 
 pub mod diagnostic;
 pub mod diff;
+mod invocations;
 mod line_changes;
 pub mod outputs;
 pub mod plan;

@@ -13,15 +13,20 @@ use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, Resourc
 use crate::model::schema::{Block, Schema, decode};
 
 use super::diff::{self, Diff, Drawing, padded, valid_name};
+use super::invocations;
 use super::style::Style;
 
 /// Finds the schema of a resource type; None if the provider is not available (the change is then shown by its values).
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
 
+/// Finds the schema of an action's configuration; None if the provider is not available.
+pub type ActionLookup<'a> = dyn Fn(&Provider, &str) -> Option<Arc<Schema>> + 'a;
+
 /// What the text of a plan depends on beside the plan.
 pub struct PlanText<'a> {
     pub plan: &'a Plan,
     pub schemas: &'a SchemaLookup<'a>,
+    pub actions: &'a ActionLookup<'a>,
     pub style: &'a Style,
     /// Leaves out advice to run commands.
     pub in_automation: bool,
@@ -45,8 +50,9 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     let changes: Vec<RenderedChange<'_>> =
         plan.changes.iter().filter(|c| is_shown(c)).map(|c| rendered(c, text)).collect();
     let outputs = output_lines(&plan.outputs, text.style);
-    let has_drift = write_drift(&mut out, text, changes.is_empty() && outputs.is_empty());
-    if changes.is_empty() && outputs.is_empty() {
+    let has_changes = !changes.is_empty() || !plan.invocations.is_empty();
+    let has_drift = write_drift(&mut out, text, !has_changes && outputs.is_empty());
+    if !has_changes && outputs.is_empty() {
         write_no_changes(&mut out, text, has_drift);
         return out;
     }
@@ -62,8 +68,9 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     if !counts.is_empty() {
         write_legend(&mut out, &counts, text.style);
     }
-    if !changes.is_empty() {
+    if has_changes {
         write_changes(&mut out, text, &changes, &counts);
+        out.push_str(&invocations::requested(text));
     }
     if !outputs.is_empty() {
         let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
@@ -160,6 +167,12 @@ fn write_changes(
     let _ = writeln!(out, "\n{PROGRAM} {heading}");
     for shown in changes {
         write_change(out, shown, Cause::Proposed, text.style);
+        let actions = invocations::of_change(text, shown.change);
+        if !actions.is_empty() {
+            // They follow the end of the change on its line.
+            out.pop();
+            let _ = writeln!(out, "{actions}");
+        }
     }
     let count = |action| counts.get(&action).copied().unwrap_or(0);
     let replaced = count(Action::DeleteThenCreate) + count(Action::CreateThenDelete);
@@ -168,8 +181,8 @@ fn write_changes(
     let imported = changes.iter().filter(|shown| shown.change.importing.is_some()).count();
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
     let change = count(Action::Update);
-    let counted: [&dyn Display; 4] = [&import, &add, &change, &destroy];
-    let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy.\n";
+    let counted: [&dyn Display; 5] = [&import, &add, &change, &destroy, &invocations::count(text.plan)];
+    let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy.{}\n";
     out.push_str(&text.style.fill(line, &counted));
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::Action;
+use crate::model::plan::{Action, ActionInvocation};
 use crate::model::state::DeposedKey;
 
 use super::style::Style;
@@ -49,6 +49,9 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::RequestPending { subject, stopping, elapsed, .. } => {
             let hint = if *stopping { "Ctrl-C again to stop without it" } else { "Ctrl-C to stop" };
             format!("{subject}: {}... [{} elapsed, {hint}]", awaited(event)?, duration(*elapsed))
+        }
+        Event::ActionStarted(_) | Event::ActionProgress { .. } | Event::ActionFinished { .. } => {
+            return action(event, style);
         }
         Event::RefreshFinished { .. }
         | Event::Unchanged { .. }
@@ -163,6 +166,25 @@ fn prepared(addr: &AbsResourceInstance, kinds: &[Arc<str>], style: &Style) -> St
     let first = style.fill("[reset][bold][green]{}", &[&heading]);
     let rest = kinds.iter().map(|kind| style.fill("[reset][green]  Prepared {} for import", &[kind]));
     [first].into_iter().chain(rest).map(|line| format!("{line}\n")).collect()
+}
+
+/// The line of an event of an action; none for other events.
+fn action(event: &Event, style: &Style) -> Option<String> {
+    let name = |of: &ActionInvocation| format!("{} (triggered by {})", of.addr, of.trigger);
+    let line = match event {
+        Event::ActionStarted(of) => style.fill("[reset][bold]Action started: {}[reset]", &[&name(of)]),
+        Event::ActionProgress { invocation, message } => {
+            style.fill("[reset][bold]Action {}:[reset] {}[reset]", &[&name(invocation), &visible(message)])
+        }
+        Event::ActionFinished { invocation, error: None } => {
+            style.fill("[reset][bold][green]Action complete: {}[reset]", &[&name(invocation)])
+        }
+        Event::ActionFinished { invocation, error: Some(error) } => {
+            style.fill("[reset][bold][red]Action failed: {} - {}[reset]", &[&name(invocation), &visible(error)])
+        }
+        _ => return None,
+    };
+    Some(format!("{line}\n"))
 }
 
 /// A provisioner's output, every line led by whose it is.

@@ -21,7 +21,7 @@ pub struct Json {
 impl Json {
     /// Begins the stream.
     pub fn new(console: Arc<Console>) -> Json {
-        write(&console, &events::version());
+        write(&console, &events::version(false));
         Json { console, has_store: AtomicBool::new(false) }
     }
 

@@ -12,6 +12,7 @@ use crate::engine::graph::walk::Turn;
 use crate::engine::ports::Ports;
 use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
+use crate::engine::step::action;
 use crate::lang::value::{Path, Value};
 use crate::model::addr::{ConfigResource, ResourceMode};
 use crate::model::config::ProvisionerWhen;
@@ -154,6 +155,12 @@ async fn apply_managed(
     let creates = change.action == Action::Create;
     let started = run.ports.host.now();
     announce(instance, None, &change);
+    diagnostics.extend(action::apply::before(instance, &task.invocations, &change.change.after).await);
+    if diagnostics.has_errors() {
+        diagnostics.extend(restore(instance, deposed.as_ref()).await);
+        finish(instance, None, change.action, None, started, true);
+        return diagnostics;
+    }
     let (applied, found) = apply(instance, current, &change).await;
     diagnostics.extend(found);
     let mut applied = applied.map(|applied| tainted_if(applied, creates && diagnostics.has_errors()));
@@ -161,21 +168,12 @@ async fn apply_managed(
         applied.dependencies =
             instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
     }
-    let provisioned = creates && !diagnostics.has_errors() && provision::any(instance, ProvisionerWhen::Create);
-    // Until its provisioners have run, a new object is tainted, in case this process ends.
-    diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, provisioned)).as_ref()).await);
+    let is_settled = !creates || diagnostics.has_errors() || !may_taint(instance, task);
+    // Until what may taint it has run, a new object is tainted, in case this process ends.
+    diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, !is_settled)).as_ref()).await);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
         publish(Some(applied.value.clone()));
-        if creates {
-            let when = ProvisionerWhen::Create;
-            diagnostics.extend(provision::run(instance, &applied.value, when, Some(turn)).await);
-            if diagnostics.has_errors() {
-                applied.status = ObjectStatus::Tainted;
-            }
-            if provisioned || diagnostics.has_errors() {
-                diagnostics.extend(store(instance, Some(applied)).await);
-            }
-        }
+        diagnostics.extend(follow_up(instance, task, applied, creates.then_some(turn)).await);
     }
     if diagnostics.has_errors() {
         diagnostics.extend(restore(instance, deposed.as_ref()).await);
@@ -186,6 +184,34 @@ async fn apply_managed(
     let value = applied.map(|a| a.value).filter(|value| !value.is_null());
     let value = value.unwrap_or_else(|| Value::unknown(instance.schema.implied_type().clone()));
     diagnostics.extend(conditions::postconditions(instance, &value));
+    diagnostics
+}
+
+/// Whether something that follows a creation may taint the object.
+fn may_taint(instance: &Instance<'_>, task: &Task) -> bool {
+    provision::any(instance, ProvisionerWhen::Create) || action::apply::may_taint(&task.invocations)
+}
+
+/// What follows a creation or an update: provisioners, then actions. `turn`: of a creation.
+async fn follow_up(instance: &Instance<'_>, task: &Task, applied: &mut Stored, turn: Option<&mut Turn>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let creates = turn.is_some();
+    if creates {
+        diagnostics.extend(provision::run(instance, &applied.value, ProvisionerWhen::Create, turn).await);
+        if diagnostics.has_errors() {
+            applied.status = ObjectStatus::Tainted;
+        }
+    }
+    if !diagnostics.has_errors() {
+        let ended = action::apply::after(instance, &task.invocations, &applied.value).await;
+        diagnostics.extend(ended.diagnostics);
+        if ended.tainted {
+            applied.status = ObjectStatus::Tainted;
+        }
+    }
+    if creates && (may_taint(instance, task) || applied.is_tainted()) {
+        diagnostics.extend(store(instance, Some(applied)).await);
+    }
     diagnostics
 }
 

@@ -16,7 +16,7 @@ use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Prior, Run, Verb};
 use crate::engine::step::expansion::expand;
-use crate::engine::step::imports;
+use crate::engine::step::{action, imports};
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
@@ -445,6 +445,7 @@ async fn managed(
     }
     let value = change.change.after.clone();
     let prevented = check_prevent_destroy(instance, &change);
+    let triggering = action::plan::has_triggers(instance).then(|| change.clone());
     note_change(&run.results, change);
     diagnostics.extend(prevented);
     if diagnostics.has_errors() {
@@ -452,6 +453,9 @@ async fn managed(
     }
     slot.publish(Some(value.clone()));
     diagnostics.extend(conditions::postconditions(instance, &value));
+    if let Some(change) = triggering {
+        diagnostics.extend(action::plan::triggered(instance, &change).await);
+    }
     (Some(value), diagnostics)
 }
 

@@ -4,9 +4,10 @@ use crate::base::diag::Diagnostics;
 use crate::engine::graph::Task;
 use crate::engine::run::Run;
 use crate::engine::run::results::Each;
+use crate::engine::step::action;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
-use crate::model::config::ProvisionerWhen;
+use crate::model::config::{ActionEvent, ProvisionerWhen};
 use crate::model::plan::{Action, ResourceChange};
 use crate::model::state::DeposedKey;
 
@@ -46,7 +47,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         },
         _ => change.deposed.clone(),
     };
-    destroy(&instance, change, deposed).await
+    destroy(&instance, task, deposed).await
 }
 
 /// In destroy provisioners `count.index` and `each.key` come from the address: the block may have changed.
@@ -58,8 +59,8 @@ fn each(task: &Task) -> Each {
     }
 }
 
-async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Option<DeposedKey>) -> Diagnostics {
-    let run = instance.run;
+async fn destroy(instance: &Instance<'_>, task: &Task, deposed: Option<DeposedKey>) -> Diagnostics {
+    let (run, change) = (instance.run, &task.change);
     let object = run.results.states().current.instance(&instance.addr).and_then(|i| match &deposed {
         Some(key) => i.deposed.get(key).cloned(),
         None => i.current.clone(),
@@ -86,6 +87,11 @@ async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Opti
         }
     }
     let value = stored.value.clone();
+    diagnostics.extend(action::apply::destroying(run, &task.invocations, ActionEvent::BeforeDestroy).await);
+    if diagnostics.has_errors() {
+        finish(instance, deposed.as_ref(), half.action, Some(&value), started, true);
+        return diagnostics;
+    }
     let (left, found) = apply(instance, Some(stored), &half).await;
     diagnostics.extend(found);
     let left = left.map(|left| left.encode(&instance.schema));
@@ -96,6 +102,9 @@ async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Opti
     })
     .await;
     diagnostics.extend(saved);
+    if !diagnostics.has_errors() {
+        diagnostics.extend(action::apply::destroying(run, &task.invocations, ActionEvent::AfterDestroy).await);
+    }
     finish(instance, deposed.as_ref(), half.action, Some(&value), started, diagnostics.has_errors());
     diagnostics
 }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::references::{Gatherer, refers_to_itself};
 use crate::engine::change::write_only;
+use crate::engine::engine_errors::NOT_CONFIGURED;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
@@ -76,7 +77,7 @@ impl<'r> Instance<'r> {
         };
         let Some(running) = run.results.provider(provider) else {
             let detail = format!("The provider configuration {provider_addr} is not available.");
-            return Err(Diagnostic::error("Provider not configured", detail).about(addr.to_string()));
+            return Err(Diagnostic::error(NOT_CONFIGURED, detail).about(addr.to_string()));
         };
         let create_before_destroy =
             block.and_then(|b| run.blocks.order.create_before_destroy.get(&b).copied()).unwrap_or(false);

@@ -3,6 +3,7 @@
 use crate::base::diag::Diagnostics;
 use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::engine::run::results::Expansion;
+use crate::engine::step::action;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::plan::{Action, ActionReason, ResourceChange};
@@ -75,7 +76,12 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
         if change.deposed.is_none() {
             diagnostics.extend(check_prevent_destroy(instance, &change));
         }
+        let triggering = change.deposed.is_none() && action::plan::has_triggers(instance);
+        let triggering = (triggering && !diagnostics.has_errors()).then(|| change.clone());
         note_change(&run.results, change);
+        if let Some(change) = triggering {
+            diagnostics.extend(action::plan::triggered(instance, &change).await);
+        }
     }
     diagnostics
 }

@@ -16,8 +16,8 @@ use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
-use crate::engine::step::imports;
 use crate::engine::step::resource::provision::missing_host;
+use crate::engine::step::{action, imports};
 use crate::engine::waiting::PendingRequest;
 use crate::lang::eval::{evaluate, evaluate_to};
 use crate::lang::syntax::body::{Body, BodySchema};
@@ -67,6 +67,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         Err(errors) => diagnostics.extend(errors),
     }
     provisioners(run, instance, config, &schema, &mut diagnostics).await;
+    diagnostics.extend(action::validate::triggers(run, instance, config, block_each(config)).await);
     diagnostics
 }
 
@@ -111,12 +112,15 @@ fn conditions(run: &Run, instance: &Arc<ModuleSlots>, config: &Resource, diagnos
 }
 
 fn block_scope<'r>(run: &'r Run, instance: &'r Arc<ModuleSlots>, config: &Resource) -> ModuleScope<'r> {
-    let each = match (&config.count, &config.for_each) {
+    ModuleScope::new(run, instance).with_each(block_each(config))
+}
+
+fn block_each(config: &Resource) -> Each {
+    match (&config.count, &config.for_each) {
         (Some(_), _) => Each::UnknownIndex,
         (_, Some(_)) => Each::UnknownEntry,
         _ => Each::None,
-    };
-    ModuleScope::new(run, instance).with_each(each)
+    }
 }
 
 async fn provisioners(

@@ -2,6 +2,7 @@
 //!
 //! Owns the format of the document: that of `show -json`, without secrets, and with the schemas of the providers. Never knows the service.
 
+mod invocations;
 mod values;
 
 use std::collections::BTreeMap;
@@ -37,9 +38,12 @@ pub fn read(text: &[u8]) -> Result<DescribedPlan, String> {
     let changes = |name: &str| -> Result<Vec<ResourceChange>, String> {
         elements(&document[name]).iter().map(|found| resource_change(found, &schemas)).collect()
     };
+    let invocations = elements(&document["action_invocations"]);
+    let invocations = invocations.iter().filter_map(|found| invocations::invocation(found, &schemas).transpose());
     let outputs = document["output_changes"].as_object().into_iter().flatten();
     let plan = Plan {
         changes: changes("resource_changes")?,
+        invocations: invocations.map(|found| found.map(Arc::new)).collect::<Result<_, _>>()?,
         drift: changes("resource_drift")?,
         outputs: outputs.map(|(name, found)| output_change(name, found)).collect::<Result<_, _>>()?,
         relevant_attributes: relevant_attributes(&document, &schemas)?,

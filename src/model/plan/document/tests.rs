@@ -92,6 +92,37 @@ fn outputs_have_the_types_of_their_values() {
 }
 
 #[test]
+fn actions_have_triggers() {
+    let mut document = example();
+    let action = |trigger: &str, of: Json| {
+        json!({
+            "address": "module.m.action.x_act.a[\"k\"]", "provider_name": "registry.terraform.io/acme/x",
+            "config_values": {"text": "t"}, "config_unknown": {"id": true}, "config_sensitive": {"text": true}, trigger: of,
+        })
+    };
+    let event = |name: &str| {
+        json!({
+            "triggering_resource_address": "x_y.z", "action_trigger_event": name, "action_trigger_block_index": 1,
+            "actions_list_index": 2, "on_failure": "ActionOnFailureTaint",
+        })
+    };
+    let invocations = [
+        action("lifecycle_action_trigger", event("AfterUpdate")),
+        action("lifecycle_action_trigger", event("SomeDay")),
+        action("invoke_action_trigger", json!({"calling_resource_address": "x_y.z"})),
+        action("invoke_action_trigger", json!({})),
+    ];
+    document["action_invocations"] = invocations.as_slice().into();
+    let found = plan(&document).unwrap().plan.invocations;
+    let callers: Vec<Option<String>> = found.iter().map(|i| i.caller().map(ToString::to_string)).collect();
+    assert_eq!(callers, [Some("x_y.z".to_owned()), Some("x_y.z".to_owned()), None]);
+    let trigger = found[0].lifecycle().unwrap();
+    assert_eq!((trigger.event.json_name(), trigger.block, trigger.position), ("AfterUpdate", 1, 2));
+    assert_eq!(found[0].addr.to_string(), "module.m.action.x_act.a[\"k\"]");
+    assert!(found[0].config.get("text").unwrap().is_sensitive() && !found[0].config.get("id").unwrap().is_known());
+}
+
+#[test]
 fn newer_formats_are_read_as_far_as_they_are_known() {
     let mut document = example();
     document["plan_format_version"] = json!("1.3");

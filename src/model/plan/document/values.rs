@@ -19,6 +19,16 @@ pub fn change(document: &Json, ty: &Type) -> Result<Change, String> {
     Ok(Change { before: before.value(ty)?, after: after.value(ty)? })
 }
 
+/// The configuration of an action.
+pub fn config(document: &Json, ty: &Type) -> Result<Value, String> {
+    let source = Source {
+        known: &document["config_values"],
+        unknown: &document["config_unknown"],
+        sensitive: &document["config_sensitive"],
+    };
+    source.value(ty)
+}
+
 /// A path. The type decides whether a name is an attribute or a key.
 pub fn path(document: &Json, ty: &Type) -> Path {
     let mut path = Path::new();

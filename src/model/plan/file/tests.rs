@@ -4,9 +4,40 @@ use std::sync::Arc;
 
 use super::*;
 use crate::lang::value::{Marks, Path, Type, Value};
-use crate::model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource, Target};
-use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
+use crate::model::addr::{
+    AbsActionInstance, AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, Provider, Resource, Target,
+    command_line,
+};
+use crate::model::config::{ActionEvent, OnActionFailure};
+use crate::model::plan::{
+    Action, ActionInvocation, ActionReason, Change, Importing, InvocationTrigger, LifecycleTrigger, Mode, OutputChange,
+    ResourceChange,
+};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
+
+fn action() -> AbsActionInstance {
+    command_line::action("module.m[\"k\"].action.t_act.x[1]").unwrap()
+}
+
+fn invocations(addr: &AbsResourceInstance) -> Vec<Arc<ActionInvocation>> {
+    let invocation = |trigger| {
+        let config = Value::object([("secret", Value::string("s").mark(Marks::SENSITIVE))]);
+        let provider = AbsProviderConfig::root(Provider::default_for("t"));
+        Arc::new(ActionInvocation { addr: action(), provider, trigger, config })
+    };
+    let trigger = LifecycleTrigger {
+        resource: addr.clone(),
+        event: ActionEvent::AfterDestroy,
+        block: 1,
+        position: 2,
+        on_failure: OnActionFailure::Taint,
+    };
+    vec![
+        invocation(InvocationTrigger::Lifecycle(trigger)),
+        invocation(InvocationTrigger::Request { caller: Some(addr.clone()) }),
+        invocation(InvocationTrigger::Request { caller: None }),
+    ]
+}
 
 fn sample() -> SavedPlan {
     let module = ModuleInstance::root().child("m", "k".into());
@@ -48,6 +79,8 @@ fn sample() -> SavedPlan {
     };
     let plan = Plan {
         mode: Mode::Destroy,
+        invocations: invocations(&addr),
+        requested_actions: vec![action()],
         drift: vec![change.clone()],
         changes: vec![change],
         outputs: vec![output],

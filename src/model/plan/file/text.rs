@@ -19,6 +19,7 @@ use crate::model::state::file::{module_instance, problems_text, provider_config,
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::model::version::PROGRAM_VERSION;
 
+use super::invocations::{self, InvocationText};
 use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_version};
 
 #[derive(Serialize, Deserialize)]
@@ -28,6 +29,10 @@ struct Top {
     mode: u32,
     types: Vec<Box<RawValue>>,
     changes: Vec<ChangeText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    invocations: Vec<InvocationText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    requested_actions: Vec<String>,
     drift: Vec<ChangeText>,
     outputs: Vec<OutputText>,
     variables: Vec<(String, ValueText)>,
@@ -52,11 +57,11 @@ struct Top {
 }
 
 /// Number of the type, MessagePack, marks.
-#[derive(Serialize, Deserialize)]
-struct ValueText(usize, String, #[serde(default)] Vec<(Vec<StepText>, u8)>);
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct ValueText(usize, String, #[serde(default)] Vec<(Vec<StepText>, u8)>);
 
-#[derive(Serialize, Deserialize)]
-enum StepText {
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) enum StepText {
     #[serde(rename = "a")]
     Attr(String),
     #[serde(rename = "i")]
@@ -179,6 +184,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
     let mut writer = Writer::default();
     let plan = &saved.plan;
     let changes = plan.changes.iter().map(|c| writer.change(c)).collect();
+    let invocations = plan.invocations.iter().map(|i| invocations::text_of(i, writer.value(&i.config))).collect();
     let drift = plan.drift.iter().map(|c| writer.change(c)).collect();
     let outputs = plan.outputs.iter().map(|o| writer.output(o)).collect();
     let variables = plan.variables.iter().map(|(name, v)| (name.to_string(), writer.value(v))).collect();
@@ -188,6 +194,8 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
         program: PROGRAM_VERSION.into(),
         mode: mode_number(plan.mode),
         changes,
+        invocations,
+        requested_actions: plan.requested_actions.iter().map(ToString::to_string).collect(),
         drift,
         outputs,
         variables,
@@ -328,6 +336,17 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     let plan = &mut saved.plan;
     plan.mode = mode_of(top.mode)?;
     plan.changes = reader.changes(top.changes)?;
+    plan.invocations = top
+        .invocations
+        .into_iter()
+        .map(|text| {
+            let provider = reader.provider(text.provider.clone())?;
+            let config = reader.value(text.config.clone())?;
+            invocations::of_text(text, provider, config).map(Arc::new)
+        })
+        .collect::<Result<_, String>>()?;
+    plan.requested_actions =
+        top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?;
     plan.drift = reader.changes(top.drift)?;
     plan.outputs = top.outputs.into_iter().map(|o| reader.output(o)).collect::<Result<_, _>>()?;
     plan.variables = top
@@ -446,7 +465,7 @@ fn fingerprint_of(text: &str) -> Result<Fingerprint, String> {
     bytes.try_into().map_err(|_| format!("{text:?} is no fingerprint"))
 }
 
-fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {
+pub(super) fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {
     resource_instance(text).ok_or_else(|| format!("{text:?} is no address"))
 }
 

@@ -1,0 +1,134 @@
+//! The steps of a reference into an object, as far as its schema can tell.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::identifier::is_identifier;
+use crate::base::source::SourceFile;
+use crate::engine::blocks::deprecated;
+use crate::lang::eval::traversal::apply_step;
+use crate::lang::syntax::ast::{IndexKey, TraversalStep};
+use crate::lang::value::Value;
+use crate::model::model_errors::did_you_mean;
+use crate::model::schema::{Block, NestedBlock, Nesting};
+
+pub fn has(block: &Block, name: &str) -> bool {
+    block.attributes.contains_key(name) || block.blocks.contains_key(name)
+}
+
+/// Steps into an object of this shape, as far as types alone can tell: errors, and warnings of what is deprecated.
+pub fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
+    let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
+    let mistake = |summary: &str, detail: String, at: &TraversalStep| {
+        Diagnostics::from(Diagnostic::error(summary, detail).at(at.span().in_file(file)))
+    };
+    let name = match first {
+        TraversalStep::Attr { name, .. } => &name.name,
+        TraversalStep::Index { key: IndexKey::String(key), .. } if is_identifier(key) => {
+            let detail = format!(
+                "Only attribute access is allowed here. Did you mean to access attribute {key:?} using the dot operator?"
+            );
+            return mistake("Invalid index operation", detail, first);
+        }
+        TraversalStep::Index { .. } => {
+            let detail = "Only attribute access is allowed here, using the dot operator.".to_string();
+            return mistake("Invalid index operation", detail, first);
+        }
+        TraversalStep::Splat { .. } => return Diagnostics::new(),
+    };
+    if let Some(attribute) = block.attributes.get(name) {
+        let mut found = Diagnostics::new();
+        if attribute.deprecated {
+            found.push(deprecated::attribute(name, first.span().in_file(file)));
+        }
+        let mut value = Value::unknown(attribute.implied_type());
+        for step in rest {
+            match apply_step(&value, step) {
+                Ok(next) => value = next,
+                Err((summary, detail)) => {
+                    found.extend(mistake(summary, detail, step));
+                    break;
+                }
+            }
+        }
+        return found;
+    }
+    if let Some(nested) = block.blocks.get(name) {
+        return check_block_steps(name, nested, rest, file);
+    }
+    let known = block.attributes.keys().chain(block.blocks.keys());
+    let hint = did_you_mean(name, known);
+    let detail = format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name);
+    mistake("Unsupported attribute", detail, first)
+}
+
+fn check_block_steps(kind: &str, nested: &NestedBlock, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
+    let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
+    let (summary, detail) = match (nested.nesting, first) {
+        (Nesting::Single | Nesting::Group, _) => return check_steps(&nested.block, steps, file),
+        (Nesting::Map, _) | (Nesting::List, TraversalStep::Index { .. }) => {
+            return check_steps(&nested.block, rest, file);
+        }
+        (_, TraversalStep::Splat { .. }) => return Diagnostics::new(),
+        (Nesting::List, _) => (
+            "Invalid operation",
+            format!(
+                "Block type {kind:?} is represented by a list of objects, so it must be indexed using a numeric key, like \
+                 .{kind}[0]."
+            ),
+        ),
+        (Nesting::Set, _) => (
+            "Cannot index a set value",
+            format!(
+                "Block type {kind:?} is represented by a set of objects, and set elements do not have addressable keys. To \
+                 find elements matching specific criteria, use a \"for\" expression with an \"if\" clause."
+            ),
+        ),
+    };
+    Diagnostic::error(summary, detail).at(first.span().in_file(file)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::syntax::parser;
+    use crate::lang::value::Type;
+    use crate::model::schema::Attribute;
+
+    fn schema() -> Block {
+        let nested = |nesting| NestedBlock { block: Block::default(), nesting, min_items: 0, max_items: 0 };
+        let mut block = Block::default();
+        block.attributes.insert("name".into(), Attribute::new(Type::String));
+        block.attributes.insert("tags".into(), Attribute::new(Type::map(Type::String)));
+        let old = Attribute { deprecated: true, ..Attribute::new(Type::String) };
+        block.attributes.insert("old".into(), old.clone());
+        let mut disk = nested(Nesting::List);
+        disk.block.attributes.insert("old".into(), old);
+        block.blocks.insert("disk".into(), disk);
+        block.blocks.insert("rule".into(), nested(Nesting::Set));
+        block
+    }
+
+    #[test]
+    fn steps_are_checked_against_types() {
+        let check = |text: &str, summaries: &[&str]| {
+            let file = SourceFile::new("x.tf", text);
+            let (traversal, _) = parser::parse_traversal(file.clone());
+            let found = check_steps(&schema(), &traversal.unwrap().steps, &file);
+            let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+            assert_eq!(found, summaries, "{text}");
+        };
+        check("x.name", &[]);
+        check("x.tags.a", &[]);
+        check("x.nome", &["Unsupported attribute"]);
+        check("x.name.first", &["Unsupported attribute"]);
+        check("x[\"name\"]", &["Invalid index operation"]);
+        check("x[0]", &["Invalid index operation"]);
+        check("x.disk[0]", &[]);
+        check("x.disk.size", &["Invalid operation"]);
+        check("x.rule[0]", &["Cannot index a set value"]);
+        check("x.old", &["Deprecated attribute"]);
+        check("x.old.first", &["Deprecated attribute", "Unsupported attribute"]);
+        check("x.disk[0].old", &["Deprecated attribute"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Invoking the actions of an object's change, before and after it.
+
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::engine::engine_errors::{actions_not_invoked, halted};
+use crate::engine::graph::Invocation;
+use crate::engine::run::{Run, Verb};
+use crate::engine::step::resource;
+use crate::lang::eval::evaluate_to;
+use crate::lang::value::{Type, Value};
+use crate::model::config::{ActionEvent, OnActionFailure};
+use crate::model::plan::LifecycleTrigger;
+
+use super::instance::Instance;
+use super::invoke::{address, invoke};
+
+/// How the actions of an occasion ended.
+#[derive(Default)]
+pub struct Ended {
+    pub diagnostics: Diagnostics,
+    /// The object that was just created is to be replaced.
+    pub tainted: bool,
+}
+
+/// An action of a task with what triggers it.
+type Due<'t> = (&'t Invocation, &'t LifecycleTrigger);
+
+fn due(invocations: &[Invocation], is: impl Fn(ActionEvent) -> bool) -> Vec<Due<'_>> {
+    let all = invocations.iter().filter_map(|invocation| Some((invocation, invocation.planned.lifecycle()?)));
+    all.filter(|(_, trigger)| is(trigger.event)).collect()
+}
+
+/// True if a failure of one of the actions taints the object.
+pub fn may_taint(invocations: &[Invocation]) -> bool {
+    due(invocations, |event| event == ActionEvent::AfterCreate).iter().any(|(_, trigger)| taints(trigger))
+}
+
+/// Only what was just created can be made again from the beginning.
+fn taints(trigger: &LifecycleTrigger) -> bool {
+    trigger.on_failure == OnActionFailure::Taint && trigger.event == ActionEvent::AfterCreate
+}
+
+/// Invokes what comes before a creation or an update. `planned`: the object as it is planned.
+pub async fn before(instance: &resource::Instance<'_>, invocations: &[Invocation], planned: &Value) -> Diagnostics {
+    let due = due(invocations, |event| event.is_before() && !event.is_destroy());
+    invoke_all(instance, &due, planned).await.diagnostics
+}
+
+/// Invokes what comes after a creation or an update. `value`: the object as it is.
+pub async fn after(instance: &resource::Instance<'_>, invocations: &[Invocation], value: &Value) -> Ended {
+    let due = due(invocations, |event| !event.is_before() && !event.is_destroy());
+    invoke_all(instance, &due, value).await
+}
+
+async fn invoke_all(instance: &resource::Instance<'_>, due: &[Due<'_>], caller: &Value) -> Ended {
+    let mut ended = Ended::default();
+    for (at, (invocation, trigger)) in due.iter().enumerate() {
+        if let Some(stopped) = stopped(instance.run, &due[at..]) {
+            ended.diagnostics.extend(stopped);
+            ended.tainted = due[at..].iter().any(|(_, trigger)| taints(trigger));
+            return ended;
+        }
+        match is_met(instance, trigger, caller) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(errors) => {
+                ended.diagnostics.extend(errors);
+                ended.tainted = taints(trigger);
+                return ended;
+            }
+        }
+        let found = evaluate_and_invoke(instance.run, invocation, caller).await;
+        match trigger.on_failure {
+            OnActionFailure::Continue => ended.diagnostics.extend(as_warnings(found)),
+            OnActionFailure::Halt | OnActionFailure::Taint => {
+                let failed = found.has_errors();
+                ended.diagnostics.extend(found);
+                if failed {
+                    ended.tainted = taints(trigger);
+                    return ended;
+                }
+            }
+        }
+    }
+    ended
+}
+
+/// Invokes what comes before or after a destruction, as it was planned.
+pub async fn destroying(run: &Run, invocations: &[Invocation], when: ActionEvent) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let due = due(invocations, |event| event == when);
+    for (at, (invocation, trigger)) in due.iter().enumerate() {
+        if let Some(stopped) = stopped(run, &due[at..]) {
+            diagnostics.extend(stopped);
+            return diagnostics;
+        }
+        let found = invoke(run, invocation, invocation.planned.config.clone()).await;
+        // As in the reference, no action keeps everything from being destroyed.
+        if trigger.on_failure == OnActionFailure::Continue || run.verb == Verb::ApplyDestroy {
+            diagnostics.extend(as_warnings(found));
+            continue;
+        }
+        diagnostics.extend(found);
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
+    }
+    diagnostics
+}
+
+/// After an interrupt, the error that names what does not run any more. Before a change it is enough that the run ended.
+fn stopped(run: &Run, left: &[Due<'_>]) -> Option<Diagnostics> {
+    if !run.ports.stop.is_stopping() {
+        return None;
+    }
+    let mut found = Diagnostics::from(halted());
+    let names: Vec<String> =
+        left.iter().filter(|(_, t)| !t.event.is_before()).map(|(invocation, _)| address(invocation)).collect();
+    if !names.is_empty() {
+        found.push(actions_not_invoked(&names));
+    }
+    Some(found)
+}
+
+fn as_warnings(found: Diagnostics) -> Diagnostics {
+    found.into_iter().map(|d| Diagnostic { severity: Severity::Warning, ..d }).collect()
+}
+
+/// Whether the condition of the trigger holds now.
+fn is_met(instance: &resource::Instance<'_>, trigger: &LifecycleTrigger, this: &Value) -> Result<bool, Diagnostics> {
+    let block = instance.config.and_then(|config| config.lifecycle.action_triggers.get(trigger.block));
+    let Some(expr) = block.and_then(|block| block.condition.as_ref()) else { return Ok(true) };
+    let Some(scope) = instance.scope() else { return Ok(true) };
+    let (value, found) = evaluate_to(expr, &Type::Bool, &scope.with_self(this.clone()));
+    if found.has_errors() {
+        return Err(found);
+    }
+    let (value, _) = value.unmark_deep();
+    if value.is_null() {
+        return Ok(false);
+    }
+    value.as_bool().ok_or_else(|| {
+        let detail = "The action trigger condition must be known before it can be invoked.";
+        let summary = "Unknown condition when invoking action before apply";
+        Diagnostic::error(summary, detail).at(expr.range()).into()
+    })
+}
+
+async fn evaluate_and_invoke(run: &Run, invocation: &Invocation, caller: &Value) -> Diagnostics {
+    let action = match Instance::find(run, invocation.block, invocation.planned.addr.clone(), None) {
+        Ok(action) => action,
+        Err(error) => {
+            return error.at(run.blocks.tree.action(invocation.block.0, invocation.block.1).range.clone()).into();
+        }
+    };
+    let (config, mut diagnostics) = action.evaluate(Some(caller.clone()), &address(invocation));
+    if !diagnostics.has_errors() {
+        diagnostics.extend(invoke(run, invocation, config).await);
+    }
+    diagnostics
+}

@@ -1,0 +1,107 @@
+//! One instance of an action, and its configuration for a caller.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
+use crate::base::source::Range;
+use crate::engine::blocks::BlockId;
+use crate::engine::run::Run;
+use crate::engine::run::results::{Each, ModuleSlots};
+use crate::engine::run::scope::ModuleScope;
+use crate::engine::step::resource::ephemeral_use;
+use crate::engine::waiting::PendingRequest;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsActionInstance, Provider as ProviderAddr};
+use crate::model::config::Action;
+use crate::model::provider::{ClientCapabilities, PlanActionRequest, Provider, about_body, has_errors};
+use crate::model::schema::Schema;
+use crate::model::schema::decode::decode_body;
+
+pub struct Instance<'r> {
+    pub run: &'r Run,
+    pub addr: AbsActionInstance,
+    pub config: &'r Action,
+    pub schema: Arc<Schema>,
+    module: Arc<ModuleSlots>,
+    each: Each,
+}
+
+impl<'r> Instance<'r> {
+    /// The instance; `place` is where it is named. The error: there is no such instance.
+    pub fn find(
+        run: &'r Run,
+        (module, index): BlockId,
+        addr: AbsActionInstance,
+        place: Option<Range>,
+    ) -> Result<Instance<'r>, Diagnostic> {
+        let config = run.blocks.tree.action(module, index);
+        let schema = run.blocks.schemas.action(&config.provider, &config.addr.kind);
+        let Some(schema) = schema else { return Err(unknown_type(config)) };
+        let found = run.results.find_module(&run.blocks.tree, &addr.module).and_then(|module| {
+            let expansion = module.actions[index as usize].get()?;
+            let each = expansion.each(expansion.index_of(&addr.action.key)?);
+            Some((module, each))
+        });
+        match found {
+            Some((module, each)) => Ok(Instance { run, addr, config, schema, module, each }),
+            None => {
+                let block = crate::engine::build::actions::config_addr(&run.blocks.tree, module, config);
+                let detail = format!("The address {addr} does not identify an instance of {block}");
+                let error = Diagnostic::error("Reference to non-existent action instance", detail);
+                Err(error.at_opt(place))
+            }
+        }
+    }
+
+    /// The configuration with its marks; null if there is no `config` block. `caller`: the object that invokes the action.
+    /// `address`: whose configuration messages say that it is.
+    pub fn evaluate(&self, caller: Option<Value>, address: &str) -> (Value, Diagnostics) {
+        let Some(body) = &self.config.config else {
+            return (Value::null(self.schema.implied_type().clone()), Diagnostics::new());
+        };
+        let mut scope = ModuleScope::new(self.run, &self.module).with_each(self.each.clone());
+        scope.self_value = caller;
+        let (value, mut diagnostics) = decode_body(body, &self.schema.block, &scope);
+        if !diagnostics.has_errors() {
+            diagnostics.extend(ephemeral_use::check(&value, &self.schema.block, Some(body), address));
+        }
+        (value, diagnostics)
+    }
+
+    /// What the provider says of an invocation to come. `config` may be unknown in parts; `address` is for messages.
+    pub async fn ask_for_plan(&self, provider: &Arc<dyn Provider>, config: &Value, address: &str) -> Planned {
+        let request = PlanActionRequest {
+            kind: self.config.addr.kind.clone(),
+            config: config.unmark_deep().0,
+            client: ClientCapabilities::of_engine(false),
+        };
+        let waiting = PendingRequest { name: "PlanAction", provider: self.provider(), subject: &self.addr };
+        let answer = waiting.answered(&self.run.ports, provider.plan_action(request)).await;
+        let failed = has_errors(&answer.diagnostics);
+        Planned {
+            diagnostics: about_body(answer.diagnostics, Some(&self.config.body), Some(address)),
+            deferred: answer.deferred.is_some() && !failed,
+        }
+    }
+
+    pub fn provider(&self) -> &'r ProviderAddr {
+        &self.config.provider
+    }
+}
+
+/// What a provider said of an invocation.
+pub struct Planned {
+    pub diagnostics: Diagnostics,
+    pub deferred: bool,
+}
+
+/// A provider without such an action.
+pub fn unknown_type(action: &Action) -> Diagnostic {
+    let (kind, provider) = (&action.addr.kind, action.provider.for_display());
+    let detail = format!(
+        "The provider {provider} does not support action type {kind:?}. Check the name, or use a version of the provider that has \
+         this action; {PROGRAM} found none of that name in the provider's schema."
+    );
+    Diagnostic::error("Invalid action type", detail).at(action.range.clone())
+}

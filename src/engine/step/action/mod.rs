@@ -1,0 +1,51 @@
+//! Actions: which instances a block has, what its configuration is for a caller, planning and invoking it.
+//!
+//! An action has no state: the change of an object invokes it, or a request. Never changes an object itself.
+
+pub mod apply;
+mod call;
+mod instance;
+mod invoke;
+pub mod plan;
+pub mod request;
+pub mod validate;
+
+use crate::base::diag::Diagnostics;
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::run::scope::ModuleScope;
+use crate::engine::run::{Run, Verb};
+
+use super::expansion::expand;
+
+/// Whether anything may be evaluated of an action in this run.
+pub fn is_evaluated(run: &Run) -> bool {
+    match run.verb {
+        Verb::Validate => true,
+        Verb::Plan { pre_destroy: true, .. } | Verb::Apply { refresh_only: true } => false,
+        Verb::Plan { refresh_only: true, .. } => !run.inputs.requested_actions.is_empty(),
+        Verb::Plan { .. } | Verb::PlanDestroy | Verb::Apply { .. } => true,
+        // What these do was planned, or invokes nothing.
+        Verb::ApplyDestroy | Verb::Import | Verb::Evaluate => false,
+    }
+}
+
+/// Expands a block, where something may invoke it.
+pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    match run.verb {
+        Verb::Validate => validate::without_caller(run, module, index).await,
+        _ if is_evaluated(run) => expand_instances(run, module, index),
+        _ => Diagnostics::new(),
+    }
+}
+
+fn expand_instances(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let action = run.blocks.tree.action(module, index);
+    for instance in run.results.module_instances(module) {
+        let found = expand(action.repetition(), &ModuleScope::new(run, instance), false);
+        if let Some(expansion) = diagnostics.take(found) {
+            let _ = instance.actions[index as usize].set(expansion);
+        }
+    }
+    diagnostics
+}

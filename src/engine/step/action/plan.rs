@@ -1,0 +1,180 @@
+//! Planning the actions that the change of an object invokes.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::build::actions::config_addr;
+use crate::engine::change::write_only;
+use crate::engine::engine_errors::unexpected_deferral;
+use crate::engine::run::Verb;
+use crate::engine::run::results::Each;
+use crate::engine::run::scope::ModuleScope;
+use crate::engine::step::resource;
+use crate::lang::eval::evaluate_to;
+use crate::lang::syntax::ast::Expression;
+use crate::lang::value::{Marks, Type, Value};
+use crate::model::addr::InstanceKey;
+use crate::model::config::{ActionCall, ActionEvent, ActionTrigger};
+use crate::model::plan::{Action, ActionInvocation, InvocationTrigger, LifecycleTrigger, ResourceChange};
+
+use super::call;
+use super::instance::Instance;
+
+/// True if changes of the instance may invoke actions.
+pub fn has_triggers(instance: &resource::Instance<'_>) -> bool {
+    let is_real = !matches!(instance.run.verb, Verb::Plan { pre_destroy: true, .. });
+    is_real && instance.config.is_some_and(|config| !config.lifecycle.action_triggers.is_empty())
+}
+
+/// Adds what the change invokes to the plan; with errors, nothing.
+pub async fn triggered(instance: &resource::Instance<'_>, change: &ResourceChange) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let Some(config) = instance.config.filter(|_| has_triggers(instance)) else { return diagnostics };
+    let mut planned = Vec::new();
+    for (block, trigger) in config.lifecycle.action_triggers.iter().enumerate() {
+        let events: Vec<ActionEvent> =
+            trigger.events.iter().copied().filter(|event| happens(*event, change.action)).collect();
+        if events.is_empty() {
+            continue;
+        }
+        let Some(module) = &instance.module else {
+            diagnostics.push(without_module(instance, trigger));
+            continue;
+        };
+        let scope =
+            ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
+        match may_run(trigger.condition.as_ref(), &scope) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(found) => {
+                diagnostics.extend(found);
+                continue;
+            }
+        }
+        for event in events {
+            for (position, call) in trigger.actions.iter().enumerate() {
+                let place = LifecycleTrigger {
+                    resource: instance.addr.clone(),
+                    event,
+                    block,
+                    position,
+                    on_failure: trigger.on_failure,
+                };
+                let (found, problems) = plan_call(instance, call, place, change, &scope).await;
+                diagnostics.extend(problems);
+                planned.extend(found);
+            }
+        }
+    }
+    if !diagnostics.has_errors() {
+        instance.run.results.changes().invocations.extend(planned.into_iter().map(std::sync::Arc::new));
+    }
+    diagnostics
+}
+
+/// True if an action of the resource comes with the event. A replacement that leaves the old object alone destroys nothing.
+fn happens(event: ActionEvent, action: Action) -> bool {
+    match event {
+        ActionEvent::BeforeCreate | ActionEvent::AfterCreate => action == Action::Create || action.is_replace(),
+        ActionEvent::BeforeUpdate | ActionEvent::AfterUpdate => action == Action::Update,
+        ActionEvent::BeforeDestroy | ActionEvent::AfterDestroy => action.destroys(),
+    }
+}
+
+/// `count` and `each` of the resource; by the address, where the block has no such instance any more.
+fn each(instance: &resource::Instance<'_>) -> Each {
+    match (&instance.each, instance.addr.key()) {
+        (Each::None, InstanceKey::Int(i)) => usize::try_from(*i).map_or(Each::None, Each::Index),
+        (Each::None, InstanceKey::Str(key)) => Each::Entry(key.clone(), Value::dynamic()),
+        (each, _) => each.clone(),
+    }
+}
+
+/// False only if the condition is known to be false.
+fn may_run(condition: Option<&Expression>, scope: &ModuleScope<'_>) -> Result<bool, Diagnostics> {
+    let Some(expr) = condition else { return Ok(true) };
+    let (value, found) = evaluate_to(expr, &Type::Bool, scope);
+    if found.has_errors() {
+        return Err(found);
+    }
+    let (value, _) = value.unmark_deep();
+    Ok(!value.is_null() && value.as_bool() != Some(false))
+}
+
+async fn plan_call(
+    instance: &resource::Instance<'_>,
+    call: &ActionCall,
+    trigger: LifecycleTrigger,
+    change: &ResourceChange,
+    scope: &ModuleScope<'_>,
+) -> (Option<ActionInvocation>, Diagnostics) {
+    let run = instance.run;
+    let mut diagnostics = Diagnostics::new();
+    let block = instance.block.and_then(|(module, _)| {
+        let index = run.blocks.tree.module(module).actions.get_index_of(&call.action)?;
+        Some((module, index as u32))
+    });
+    let provider = block.and_then(|block| run.blocks.providers.of_actions.get(&block).copied());
+    // Otherwise the error was reported before the walk.
+    let (Some(block), Some(provider)) = (block, provider) else { return (None, diagnostics) };
+    let config = run.blocks.tree.action(block.0, block.1);
+    let found = call::instance(call, config, scope).and_then(|found| {
+        let addr = found.absolute(instance.addr.module.clone());
+        Instance::find(run, block, addr, Some(call.expr.range())).map_err(Diagnostics::from)
+    });
+    let action = match found {
+        Ok(action) => action,
+        Err(errors) => return (None, errors),
+    };
+    let is_destroy = trigger.event.is_destroy();
+    let caller = if is_destroy { &change.change.before } else { &change.change.after };
+    let address = format!("{}, called from {}", action.addr, instance.addr.resource);
+    let value = diagnostics.take(action.evaluate(Some(caller.clone()), &address));
+    if is_destroy && !diagnostics.has_errors() {
+        diagnostics.extend(check_complete(&action, &value));
+    }
+    let Some(running) = run.results.provider(provider).filter(|_| !diagnostics.has_errors()) else {
+        return (None, diagnostics);
+    };
+    let address = format!("{}, called from {}", instance.addr, config_addr(&run.blocks.tree, block.0, config));
+    let answer = action.ask_for_plan(&running, &value, &address).await;
+    diagnostics.extend(answer.diagnostics);
+    if answer.deferred {
+        diagnostics.push(unexpected_deferral(&action.addr.action));
+    }
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let invocation = ActionInvocation {
+        addr: action.addr.clone(),
+        provider: run.blocks.providers.configs.get(provider).addr.clone(),
+        trigger: InvocationTrigger::Lifecycle(trigger),
+        // What is evaluated again keeps no secrets in the plan.
+        config: if is_destroy { value } else { write_only::without_values(&action.schema.block, &value) },
+    };
+    (Some(invocation), diagnostics)
+}
+
+/// What apply does not evaluate again has to be complete.
+fn check_complete(action: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
+    let (summary, detail) = if !value.is_wholly_known() {
+        ("Unknown action config", "Action configuration must be known to plan a destroy action.")
+    } else if value.deep_marks().contains(Marks::EPHEMERAL) {
+        (EPHEMERAL_CONFIG, "A destroy action configuration must be fully planned, and cannot contain ephemeral values.")
+    } else {
+        return None;
+    };
+    Some(Diagnostic::error(summary, detail).at(action.config.range.clone()))
+}
+
+/// A configuration that the plan cannot keep.
+pub const EPHEMERAL_CONFIG: &str = "Action config contains ephemeral values";
+
+/// The actions of an object whose module is gone cannot be evaluated.
+fn without_module(instance: &resource::Instance<'_>, trigger: &ActionTrigger) -> Diagnostic {
+    let names: String = trigger.actions.iter().map(|call| format!("\n  - {}", call.action)).collect();
+    let detail = format!(
+        "{} will be destroyed because {} is no longer in the configuration. Its actions need the values of that module, so these \
+         will not be invoked:{names}",
+        instance.addr, instance.addr.module
+    );
+    Diagnostic::warning("Actions will not be invoked", detail)
+}

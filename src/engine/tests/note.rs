@@ -1,0 +1,35 @@
+//! The provisioner `note`: it says its text.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::world::World;
+use crate::lang::value::{Type, Value};
+use crate::model::provider::*;
+use crate::model::schema::{Attribute, Block, Schema};
+
+pub struct Note(pub Arc<World>);
+#[async_trait]
+impl Provisioner for Note {
+    async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        let mut block = Block::default();
+        block.attributes.insert("text".into(), Attribute { required: true, ..Attribute::new(Type::String) });
+        Ok(Arc::new(Schema::new(0, block)))
+    }
+    async fn validate(&self, _: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
+        self.0.schedule.point().await;
+        let text = request.config.get("text").and_then(Value::as_str).unwrap_or("?").to_string();
+        self.0.say(format!("note {text}"));
+        match self.0.is_failing(&text) {
+            true => vec![ProviderDiagnostic::error("note failed", text)],
+            false => Vec::new(),
+        }
+    }
+    async fn stop(&self) -> Result<(), String> {
+        Ok(())
+    }
+}

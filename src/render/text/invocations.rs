@@ -1,0 +1,85 @@
+//! The actions of a plan for people: those that a change invokes, and those that were asked for.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::lang::value::Value;
+use crate::model::plan::{ActionInvocation, Plan, ResourceChange};
+
+use super::diff::{self, Drawing};
+use super::plan::{PlanText, with_schema_marks};
+
+/// What follows the lines of a change: its actions, each kind in its order; empty if there are none.
+pub fn of_change(text: &PlanText<'_>, change: &ResourceChange) -> String {
+    let mut out = String::new();
+    if text.plan.invocations.is_empty() || change.deposed.is_some() {
+        return out;
+    }
+    for (is_before, when) in [(true, "before"), (false, "after")] {
+        let is_due = |invocation: &&Arc<ActionInvocation>| {
+            let trigger = invocation.lifecycle().filter(|trigger| trigger.resource == change.addr);
+            trigger.is_some_and(|trigger| trigger.event.is_before() == is_before)
+        };
+        let mut due: Vec<&Arc<ActionInvocation>> = text.plan.invocations.iter().filter(is_due).collect();
+        if due.is_empty() {
+            continue;
+        }
+        due.sort_by_key(|invocation| invocation.order());
+        let heading = "\n\n    [bold]# Actions to be invoked {} this change in order:[reset]\n";
+        out.push_str(&text.style.fill(heading, &[&when]));
+        due.iter().for_each(|invocation| write_invocation(&mut out, text, invocation));
+    }
+    out
+}
+
+/// The actions that were asked for, behind the summary; empty if there are none.
+pub fn requested(text: &PlanText<'_>) -> String {
+    let invocations = text.plan.invocations.iter().filter(|invocation| invocation.is_request());
+    let blocks: Vec<String> = invocations
+        .map(|invocation| {
+            let mut block = text.style.fill("  [bold]# {}[reset] will be invoked", &[&invocation.addr]);
+            if let Some(caller) = invocation.caller() {
+                let _ = write!(block, " (called from {caller})");
+            }
+            block.push('\n');
+            write_invocation(&mut block, text, invocation);
+            block
+        })
+        .collect();
+    match blocks.is_empty() {
+        true => String::new(),
+        false => {
+            let program = crate::base::name::PROGRAM;
+            format!("\n{program} will invoke the following action(s):\n\n{}\n", blocks.join("\n"))
+        }
+    }
+}
+
+/// How many actions a plan invokes, behind the other counts.
+pub fn count(plan: &Plan) -> String {
+    match plan.invocations.len() {
+        0 => String::new(),
+        count => format!(" Actions: {count} to invoke."),
+    }
+}
+
+fn write_invocation(out: &mut String, text: &PlanText<'_>, invocation: &ActionInvocation) {
+    let action = &invocation.addr.action.action;
+    let _ = writeln!(out, "    # {}\n    action {:?} {:?} {{", invocation.addr, &*action.kind, &*action.name);
+    if let Some(schema) = (text.actions)(&invocation.provider.provider, &action.kind) {
+        let after = with_schema_marks(&invocation.config, &schema.block);
+        let diff = diff::block_diff(&schema.block, &known(&after), &after, &[], None);
+        let drawing = Drawing { show_unchanged: true, hide_symbols: true, ..Drawing::new(text.style) };
+        let _ = writeln!(out, "        config {}", diff::draw_with(&diff, 2, &drawing));
+    }
+    out.push_str("    }\n");
+}
+
+/// The value with null in place of what is unknown.
+fn known(value: &Value) -> Value {
+    let known = value.transform::<()>(&mut |_, part| {
+        Ok(if part.is_known() { part } else { Value::null(part.ty().clone()).mark(part.marks()) })
+    });
+    // The transformation cannot fail.
+    known.unwrap_or_else(|()| value.clone())
+}

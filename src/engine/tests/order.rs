@@ -334,7 +334,7 @@ async fn data_in_a_module_waits_for_indirect_dependencies_of_its_call() {
     let (state, _) = apply_as(&world, &before, &State::default(), Mode::Normal).await;
     let after = config(&[("main.tf", &main("new")), ("m/main.tf", module)]);
     let (planned, _) = plan(&world, &after, &state, Options::default()).await;
-    assert_eq!(actions(&planned.unwrap()), ["Read module.m.data.test_thing.d", "Update test_thing.a"]);
+    assert_eq!(actions(&planned.unwrap()), ["Update test_thing.a", "Read module.m.data.test_thing.d"]);
 }
 
 /// Observed: only in apply do the data sources of checks wait for everything else.

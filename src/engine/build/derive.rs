@@ -163,7 +163,8 @@ pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<
             Some((parent, call)) => {
                 let call = builder.tree.call(parent, call);
                 let around = &of_modules[parent as usize];
-                let own = ancestors.managed_up_from(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
+                let own =
+                    ancestors.managed_up_from(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
                 if own.is_empty() { around.clone() } else { joined(own, around).into() }
             }
             None => Arc::from([]),

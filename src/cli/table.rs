@@ -141,6 +141,7 @@ pub const COMMANDS: &[Entry] = &[
         "Show schemas for the providers used in the configuration",
         runs(args::providers::schema_command, command::providers::run_schema),
     ),
+    entry("query", "Search and list remote infrastructure", runs(args::query::command, command::query::run)),
     entry("refresh", "Update the state to match remote systems", runs(args::refresh::command, command::refresh::run)),
     entry("show", "Show the current state or a saved plan", runs(args::show::command, command::show::run)),
     entry("state", "Advanced state management", Run::Group),

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::diag::Diagnostics;
+use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, Provider};
-use crate::model::plan::{Action, ActionInvocation};
+use crate::model::plan::{Action, ActionInvocation, ListResults};
 use crate::model::state::DeposedKey;
 
 #[derive(Clone, Debug)]
@@ -89,10 +90,10 @@ pub enum Event {
     EphemeralDeferred {
         addr: AbsResourceInstance,
     },
-    /// An object is about to be read for the first time, to be managed from then on.
+    /// An object is about to be read for the first time, to be managed from then on. `by`: what names it, such as `id=i-1`.
     ImportPlanned {
         addr: AbsResourceInstance,
-        id: String,
+        by: String,
     },
     /// The import command is about to ask for an object.
     ImportRequested {
@@ -107,12 +108,21 @@ pub enum Event {
     /// In apply: what the plan imported becomes part of the state.
     ImportStarted {
         addr: AbsResourceInstance,
-        id: String,
+        by: String,
     },
     ImportFinished {
         addr: AbsResourceInstance,
-        id: String,
+        by: String,
     },
+    /// A provider is about to be asked for the objects that exist. `config`: the settings; none: there are none. `sensitive`: the
+    /// paths of those that are.
+    ListStarted {
+        addr: AbsResourceInstance,
+        config: Option<Value>,
+        sensitive: Vec<String>,
+    },
+    /// A list is complete.
+    ListFinished(Arc<ListResults>),
     /// A provider has not answered a request for some time; the reference reports none of these requests.
     RequestPending {
         /// The address of a resource or of a provider configuration.

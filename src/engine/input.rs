@@ -62,6 +62,19 @@ pub struct PlanInput {
 }
 
 #[derive(Clone, Debug)]
+pub struct QueryInput {
+    pub config: Arc<Config>,
+    /// The state as read.
+    pub state: State,
+    /// By name; variables not listed take their default.
+    pub variables: GivenVariables,
+    /// Write blocks that import the results.
+    pub generate_config: bool,
+    /// At most so many steps run at the same time.
+    pub parallelism: usize,
+}
+
+#[derive(Clone, Debug)]
 pub struct ApplyInput {
     pub config: Arc<Config>,
     pub plan: Arc<Plan>,

@@ -21,13 +21,15 @@ mod tests;
 mod verbs;
 mod waiting;
 
+use std::sync::Arc;
+
 use crate::base::diag::Diagnostics;
 use crate::model::addr::ModuleInstance;
-use crate::model::plan::Plan;
+use crate::model::plan::{ListResults, Plan};
 use crate::model::state::State;
 
 pub use input::{
-    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, ImportInput, Origin, PlanInput,
+    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, ImportInput, Origin, PlanInput, QueryInput,
     ValidateInput,
 };
 use ports::Ports;
@@ -42,6 +44,11 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
 /// shows what was planned until then.
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     verbs::plan(input, ports).await
+}
+
+/// Runs the lists of a configuration. Returns the results of those that succeeded, in the order of their blocks.
+pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, Diagnostics) {
+    verbs::query(input, ports).await
 }
 
 /// What has to be given again, and was not, before anything of a plan may be done.

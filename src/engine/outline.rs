@@ -543,6 +543,7 @@ fn order(addr: &ConfigResource) -> (usize, Module, u8, Arc<str>, Arc<str>) {
         ResourceMode::Data => 0,
         ResourceMode::Managed => 1,
         ResourceMode::Ephemeral => 2,
+        ResourceMode::List => 3,
     };
     (addr.module.0.len(), addr.module.clone(), mode, addr.resource.kind.clone(), addr.resource.name.clone())
 }

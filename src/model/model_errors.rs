@@ -29,11 +29,14 @@ pub const MISSING_VALUE: &str = "No value for required variable";
 /// An argument that a module's variable cannot take.
 pub const UNSUITABLE_FOR_VARIABLE: &str = "Invalid value for input variable";
 
+/// Two meta-arguments that say how many instances there are.
+pub const COUNT_AND_FOR_EACH: &str = "Invalid combination of \"count\" and \"for_each\"";
+
 /// Two meta-arguments that say how many instances there are. `end` is the end of the detail.
 pub fn duplicate_count_and_for_each(end: &str) -> Diagnostic {
     let detail =
         format!("The \"count\" and \"for_each\" meta-arguments are mutually-exclusive, only one should be {end}");
-    Diagnostic::error("Invalid combination of \"count\" and \"for_each\"", detail)
+    Diagnostic::error(COUNT_AND_FOR_EACH, detail)
 }
 
 /// ` Did you mean "x"?` or nothing.

@@ -9,8 +9,8 @@ use super::wire::v6::message as wire;
 use super::wire::{diagnostic, identity, value};
 use crate::lang::value::Type;
 use crate::model::provider::{
-    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostic, ProviderDiagnostics, ValidateListRequest,
-    has_errors,
+    IdentitySchema, ListRequest, ListResult, ListSink, MISSING_IDENTITY, ProviderDiagnostic, ProviderDiagnostics,
+    ValidateListRequest, has_errors, no_identity_schema,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 use wire::list_resource::Event;
@@ -43,7 +43,7 @@ impl<P: Protocol> ProviderClient<P> {
         let kind = &request.kind;
         let schema = self.list_resource(kind).await?;
         let object = self.managed(kind).await?;
-        let identity = self.identity_schemas().await?.get(&**kind).ok_or_else(|| no_identity(kind))?;
+        let identity = self.identity_schemas().await?.get(&**kind).ok_or_else(|| one(no_identity_schema(kind)))?;
         let message = wire::list_resource::Request {
             type_name: kind.to_string(),
             config: value::to_wire(&request.config, schema.implied_type()),
@@ -56,11 +56,15 @@ impl<P: Protocol> ProviderClient<P> {
         while left > 0
             && let Some(event) = self.next::<Event>(&mut events).await.map_err(one)?
         {
-            let result = match self.result(event, identity, &object) {
+            let result = match self.result(kind, event, identity, &object) {
                 Ok(result) => result,
-                // The provider may go on after an error about one object.
+                // After an error, the other results are of no use.
                 Err(found) => {
+                    let failed = has_errors(&found);
                     about_all.extend(found);
+                    if failed {
+                        break;
+                    }
                     continue;
                 }
             };
@@ -75,6 +79,7 @@ impl<P: Protocol> ProviderClient<P> {
     /// The result of an event, or the diagnostics of one that contains no result.
     fn result(
         &self,
+        kind: &str,
         event: Event,
         identity: &IdentitySchema,
         object: &Schema,
@@ -86,7 +91,7 @@ impl<P: Protocol> ProviderClient<P> {
         }
         let Some(identity) = identity::from_wire(event.identity, identity).map_err(garbage)? else {
             return match diagnostics.is_empty() {
-                true => Err(garbage(format!("the object {:?} has no identity", event.display_name))),
+                true => Err(one(ProviderDiagnostic::error(format!("{MISSING_IDENTITY} {kind}"), ""))),
                 false => Err(diagnostics),
             };
         };
@@ -95,12 +100,4 @@ impl<P: Protocol> ProviderClient<P> {
         let object = object.transpose().map_err(garbage)?.filter(|object| !object.is_null());
         Ok(ListResult { identity, display_name: event.display_name, object, diagnostics })
     }
-}
-
-fn no_identity(kind: &str) -> ProviderDiagnostics {
-    let detail = format!(
-        "Objects of the type {kind:?} have no identity, so that they cannot be listed. This is a bug in the provider, which \
-         should be reported to its maintainers."
-    );
-    one(ProviderDiagnostic::error("Identity schema not found", detail))
 }

@@ -24,6 +24,7 @@ pub mod plan;
 pub mod provider;
 pub mod providers;
 pub mod providers_lock;
+pub mod query;
 pub mod refresh;
 pub mod show;
 pub mod state;

@@ -15,6 +15,8 @@ pub struct Validate {
     pub variables: Vec<VariableArgument>,
     /// The folder of test files; none: they are not looked at.
     pub test_dir: Option<String>,
+    /// Query files too.
+    pub queries: bool,
 }
 
 pub fn command() -> Command {
@@ -25,7 +27,12 @@ pub fn command() -> Command {
              no remote service. Uses values of variables only if they decide which modules are loaded.\n\n\
              The working directory must be initialised; \"{COMMAND} init -backend=false\" is enough."
         ))
-        .args([json_flag(), switch("no-tests", false, "Do not check test files."), test_directory_flag()])
+        .args([
+            json_flag(),
+            switch("no-tests", false, "Do not check test files."),
+            switch("query", false, "Check query files (*.tfquery.hcl) too."),
+            test_directory_flag(),
+        ])
         .args(variable_flags())
         .args(view_flags())
 }
@@ -35,5 +42,6 @@ pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
     let path = first_of_at_most_one(&given, problems)?.unwrap_or_else(|| ".".to_string());
     let test_dir = given.text("test-directory").unwrap_or_else(|| "tests".to_string());
     let test_dir = Some(test_dir).filter(|_| !given.on("no-tests"));
-    Ok(Validate { path, json: given.on("json"), test_dir, variables: variable_arguments(&given) })
+    let queries = given.on("query");
+    Ok(Validate { path, json: given.on("json"), test_dir, queries, variables: variable_arguments(&given) })
 }

@@ -65,7 +65,8 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(diagnostics)) => return super::finish_spaced(console, diagnostics),
         Err(code) => return code,
     };
-    match json::provider_schemas::write(&schemas, &mut |piece| console.print(piece)) {
+    let provider_schemas::Described { schemas, identities } = schemas;
+    match json::provider_schemas::write(&schemas, &identities, &mut |piece| console.print(piece)) {
         Ok(()) => {
             console.print("\n");
             0

@@ -16,6 +16,7 @@ use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::interface::planning::{Planned, Tally};
 use crate::render::json::actions;
 use crate::render::json::events::{self, Counts, Message};
+use crate::render::json::listing;
 use crate::render::text::style::Style;
 
 use super::operation::{OperationView, Written};
@@ -32,6 +33,14 @@ impl Json {
     /// The stream begins with the configuration, or with the first message.
     pub fn new(console: Arc<Console>) -> Json {
         Json { console, ticker: Ticker::default(), has_actions: OnceLock::new() }
+    }
+
+    /// Begins the stream of a query.
+    pub fn of_query(console: Arc<Console>) -> Json {
+        let view = Json::new(console);
+        // The format of its messages is as new as that of actions.
+        view.begin(true);
+        view
     }
 
     fn begin(&self, has_actions: bool) -> bool {
@@ -115,6 +124,9 @@ impl Observer for Json {
                 events::event(&piece).iter().for_each(|message| self.write(message));
             }
             return;
+        }
+        if let Event::ListFinished(results) = &event {
+            return listing::finished(results).iter().for_each(|message| self.write(message));
         }
         events::event(&event).iter().for_each(|message| self.write(message));
     }

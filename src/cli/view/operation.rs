@@ -62,6 +62,14 @@ pub fn view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView
     }
 }
 
+/// As [`view`], for a query.
+pub fn query_view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
+    match audience {
+        Audience::Programs => Arc::new(Json::of_query(console.clone())),
+        Audience::People { .. } => view(console, audience),
+    }
+}
+
 /// Passes a view on as the listener that it is.
 pub fn listener(view: &Arc<dyn OperationView>) -> Arc<dyn Listener> {
     view.clone()

@@ -24,6 +24,7 @@ pub fn schema(schemas: &Schemas, provider: &Provider, mode: ResourceMode, kind: 
         ResourceMode::Managed => schemas.managed(kind),
         ResourceMode::Data => schemas.data(kind),
         ResourceMode::Ephemeral => schemas.ephemeral(kind),
+        ResourceMode::List => schemas.list_resource(kind),
     };
     found.ok().flatten()
 }

@@ -5,6 +5,7 @@ pub mod connection;
 pub mod deprecated;
 pub mod functions;
 pub mod imports;
+mod list_steps;
 pub mod provider_configs;
 mod reference_steps;
 pub mod references;

@@ -20,6 +20,7 @@ use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, Schema};
 
 use crate::engine::blocks::deprecated;
+use crate::engine::blocks::list_steps::after_list;
 use crate::engine::blocks::reference_steps::{check_steps, has};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, Tree};
@@ -397,9 +398,16 @@ impl<'a> Gatherer<'a> {
                     return hidden.then(|| scoped_elsewhere(r, &reference.range));
                 }
                 let data = addr::Resource { mode: ResourceMode::Data, ..r.clone() };
-                let hint = match r.mode == ResourceMode::Managed && module.resources.contains_key(&data) {
-                    true => format!("\n\nDid you mean the data resource {data}?"),
-                    false => String::new(),
+                let typed = addr::Resource::managed("list", &r.kind);
+                let hint = match r.mode {
+                    ResourceMode::Managed if module.resources.contains_key(&data) => {
+                        format!("\n\nDid you mean the data resource {data}?")
+                    }
+                    ResourceMode::List if module.resources.contains_key(&typed) => format!(
+                        "\n\nDid you mean the managed resource {typed}? If so, please use the fully qualified name of the \
+                         resource, e.g. resource.{typed}"
+                    ),
+                    _ => String::new(),
                 };
                 let (mode, kind, name) = (adjective(r.mode), &r.kind, &r.name);
                 let article = if r.mode == ResourceMode::Ephemeral { "An" } else { "A" };
@@ -462,6 +470,10 @@ impl<'a> Gatherer<'a> {
             _ => return,
         };
         let Some(config) = self.tree.module(self.module).resources.get(resource) else { return };
+        if resource.mode == ResourceMode::List {
+            self.check_list(&config.provider, resource, reference);
+            return;
+        }
         let Some(schema) = self.schemas.resource(&config.provider, resource) else { return };
         if let Some(TraversalStep::Attr { name, .. }) = reference.remaining.first()
             && &*name.name == "count"
@@ -477,6 +489,20 @@ impl<'a> Gatherer<'a> {
         }
         let found = check_steps(&schema.block, &reference.remaining, &reference.range.file);
         self.found_in_steps(found);
+    }
+
+    /// A step into the results of a list that they do not have.
+    fn check_list(&mut self, provider: &addr::Provider, list: &addr::Resource, reference: &Reference) {
+        match after_list(&reference.remaining, &reference.range) {
+            Err(error) => self.needs.problems.push(error),
+            Ok(None) => {}
+            Ok(Some(steps)) => {
+                if let Some(schema) = self.schemas.kind(provider, ResourceMode::Managed, &list.kind) {
+                    let found = check_steps(&schema.block, steps, &reference.range.file);
+                    self.found_in_steps(found);
+                }
+            }
+        }
     }
 
     fn found_in_steps(&mut self, found: Diagnostics) {
@@ -509,6 +535,7 @@ pub fn adjective(mode: ResourceMode) -> &'static str {
         ResourceMode::Managed => "managed",
         ResourceMode::Data => "data",
         ResourceMode::Ephemeral => "ephemeral",
+        ResourceMode::List => "list",
     }
 }
 

@@ -10,6 +10,7 @@ use crate::lang::value::text::go_quoted;
 use crate::model::addr::{AbsProviderConfig, Provider, Resource, ResourceMode};
 use crate::model::config::Config;
 use crate::model::provider::NO_SCHEMAS;
+use crate::model::schema::list_block::list_block;
 use crate::model::schema::{ProviderSchemas, Schema, check};
 use crate::model::state::State;
 
@@ -150,6 +151,7 @@ fn find(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str) -> Result
         ResourceMode::Managed => schemas.managed(kind),
         ResourceMode::Data => schemas.data(kind),
         ResourceMode::Ephemeral => schemas.ephemeral(kind),
+        ResourceMode::List => Ok(schemas.list_resource(kind)?.map(|settings| Arc::new(list_block(&settings)))),
     }
 }
 
@@ -159,6 +161,7 @@ fn problem_of_type(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str
         ResourceMode::Managed => "managed resource",
         ResourceMode::Data => "data resource",
         ResourceMode::Ephemeral => "ephemeral resource",
+        ResourceMode::List => "list resource",
     };
     let schema = match find(schemas, mode, kind) {
         Ok(schema) => schema?,

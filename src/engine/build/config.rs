@@ -290,6 +290,8 @@ impl<'a> Builder<'a> {
         resource.repetition().expressions().for_each(|expr| gatherer.expression(expr));
         gatherer.own_keys.clear();
         gatherer.maybe(resource.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()));
+        gatherer.maybe(resource.list.limit.as_ref());
+        gatherer.maybe(resource.list.include_resource.as_ref());
         if let PreventDestroy::If(expr) = &resource.lifecycle.prevent_destroy {
             gatherer.expression(expr);
         }

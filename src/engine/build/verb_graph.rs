@@ -24,6 +24,8 @@ pub struct Purpose<'a> {
     pub planned: apply_graph::Planned<'a>,
     pub targets: &'a [Target],
     pub excludes: &'a [Target],
+    /// Nothing but lists is done, and what they refer to.
+    pub is_query: bool,
 }
 
 /// A built graph, free of the builder's borrows.
@@ -41,7 +43,7 @@ impl VerbGraph {
         mut requests: Vec<Request>,
         purpose: &Purpose<'_>,
     ) -> VerbGraph {
-        let Purpose { verb, state, imports, planned, targets, excludes } = *purpose;
+        let Purpose { verb, state, imports, planned, targets, excludes, is_query } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();
         let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
@@ -62,6 +64,9 @@ impl VerbGraph {
                 orphans.iter_mut().for_each(|o| o.instances.retain(|addr| !spared.contains(addr)));
             }
             active = target::exclude(&builder.graph, builder.tree, imports, excludes);
+        }
+        if is_query {
+            active = needed_by_lists(&builder.graph, tree);
         }
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.
@@ -117,6 +122,12 @@ impl VerbGraph {
             diagnostics: builder.diagnostics,
         }
     }
+}
+
+/// The lists with all that they refer to.
+fn needed_by_lists(graph: &Dag<Node>, tree: &Tree) -> Vec<bool> {
+    let is_list = |node: &Node| matches!(*node, Node::Resource { module, index } if tree.resource(module, index).addr.mode == ResourceMode::List);
+    graph.reachable(graph.nodes().filter(|(_, node)| is_list(node)).map(|(id, _)| id).collect::<Vec<_>>())
 }
 
 /// The invocations of a plan that were asked for.

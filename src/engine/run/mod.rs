@@ -72,6 +72,15 @@ pub struct Inputs {
     pub requested_actions: Vec<AbsActionInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.
     pub plan_time: Option<(i64, u32)>,
+    /// The run is a query: nothing but lists counts, and what they refer to.
+    pub query: Option<Query>,
+}
+
+/// What a query is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Write blocks that import the results.
+    pub generate: bool,
 }
 
 impl Inputs {

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use crate::base::diag::Diagnostics;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
-use crate::model::plan::FunctionResults;
+use crate::model::plan::{FunctionResults, ListResults};
 use crate::model::provider::Provider;
 use crate::model::state::{CheckStatus, DeposedKey, State};
 
@@ -217,7 +217,11 @@ pub struct Results {
     imports: Mutex<BTreeMap<AbsResourceInstance, Named>>,
     ephemerals: Mutex<BTreeMap<AbsResourceInstance, OpenEphemeral>>,
     calls: Mutex<FunctionResults>,
+    lists: Mutex<Lists>,
 }
+
+/// The results of lists by block, and by the position of the instance in it.
+pub type Lists = BTreeMap<(u32, usize), Arc<ListResults>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -241,6 +245,7 @@ impl Results {
             imports: Mutex::default(),
             ephemerals: Mutex::default(),
             calls: Mutex::new(calls),
+            lists: Mutex::default(),
         }
     }
 
@@ -281,6 +286,11 @@ impl Results {
     /// What functions that look outside gave, by call.
     pub fn calls(&self) -> MutexGuard<'_, FunctionResults> {
         lock(&self.calls)
+    }
+
+    /// What lists found.
+    pub fn lists(&self) -> MutexGuard<'_, Lists> {
+        lock(&self.lists)
     }
 
     pub fn states(&self) -> MutexGuard<'_, States> {

@@ -98,7 +98,7 @@ fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
     run.report(id, errors.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared).cloned().collect());
     if let (Node::Resource { module, index }, Verb::Validate) = (*run.schedule.graph.node(id), run.verb) {
         let is_new = |d: &Diagnostic| !errors.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
-        let of_imports = imports::validate(run, (module, index));
+        let of_imports = imports::validate(run, (module, index), None);
         run.report(id, of_imports.into_iter().filter(is_new).collect());
     }
     if matches!((run.schedule.graph.node(id), run.verb), (Node::Action { .. }, Verb::Validate)) {

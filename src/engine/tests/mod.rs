@@ -11,6 +11,8 @@ mod import_command;
 mod imports;
 mod instances;
 mod interrupted;
+mod lister;
+mod lists;
 mod modules;
 mod moves;
 mod newer;

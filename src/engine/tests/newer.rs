@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::world::*;
 use crate::model::addr::parse::parse_abs_instance;
 use crate::model::plan::{Action, ActionReason, Mode};
+use crate::model::provider::Identity;
 use crate::model::state::State;
 
 async fn planned(world: &std::sync::Arc<World>, text: &str, state: &State) -> Vec<String> {
@@ -205,7 +206,8 @@ async fn modules_import_what_is_theirs() {
 async fn objects_are_imported_by_their_identity() {
     let text = |identity: &str| {
         format!(
-            "resource \"test_thing\" \"a\" {{\n name = \"x\"\n}}\nimport {{\n to = test_thing.a\n identity = {identity}\n}}"
+            "resource \"test_thing\" \"a\" {{\n name = \"x\"\n}}\nresource \"test_thing\" \"b\" {{}}\n\
+             import {{\n to = test_thing.a\n identity = {identity}\n}}"
         )
     };
     let world = World::new();
@@ -214,20 +216,50 @@ async fn objects_are_imported_by_their_identity() {
     assert!(warnings.is_empty(), "{:?}", texts(&warnings));
     let found = found.unwrap();
     let importing = found.changes[0].importing.as_ref().unwrap();
-    assert_eq!((importing.id.as_deref(), importing.identity.as_deref()), (None, Some("{\"name\":\"x\"}")));
+    let expected = Some("{\"name\":\"x\",\"place\":null}");
+    assert_eq!((importing.id.as_deref(), importing.identity.as_deref()), (None, expected));
+    assert_eq!(found.changes[0].identity.before.as_ref().map(|identity| &*identity.json), expected);
     let (_, _, instance) = found.prior_state.instances().next().unwrap();
     let identity = instance.current.as_ref().and_then(|object| object.identity.as_ref());
-    assert_eq!(identity.map(|identity| &*identity.json), Some("{\"name\":\"x\"}"));
+    assert_eq!(identity.map(|identity| &*identity.json), expected);
+    // Attributes that the type does not have are ignored.
+    let (_, found) =
+        plan(&world, &config_of("{ name = \"x\", other = 1 }"), &State::default(), Options::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
     let cases = [
-        ("{ place = \"here\" }", "Invalid import identity argument"),
-        ("{ name = \"x\", other = 1 }", "Invalid import identity argument"),
-        ("\"x\"", "Invalid import identity argument"),
-        ("{ name = sensitive(\"x\") }", "Invalid import identity argument"),
+        ("{ place = \"here\" }", "Incorrect value type"),
+        ("\"x\"", "Incorrect value type"),
+        ("null", "Invalid import identity argument"),
+        ("{ name = test_thing.b.id }", "Invalid import identity argument"),
+        ("{ name = sensitive(\"x\") }", "Invalid import identity"),
         ("{ name = \"nothing\" }", "Import returned null resource"),
     ];
     for (identity, summary) in cases {
         let (_, found) = plan(&world, &config_of(identity), &State::default(), Options::default()).await;
         assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), [summary], "{identity}");
+    }
+}
+
+#[tokio::test]
+async fn stored_identities_must_fit_the_schema() {
+    let text = "resource \"test_thing\" \"a\" {\n name = \"x\"\n}\n";
+    let import = format!("{text}import {{\n to = test_thing.a\n identity = {{ name = \"x\" }}\n}}");
+    let world = World::new();
+    let (state, _) = apply(&world, &import, &State::default()).await;
+    let cases = [
+        (0, "{\"name\":\"y\",\"place\":\"z\"}", None),
+        (9, "{\"name\":\"y\"}", Some("Resource instance managed by newer provider version")),
+        (0, "{\"nme\":5}", Some("failed to decode identity: unsupported attribute \"nme\"")),
+    ];
+    for (schema_version, json, error) in cases {
+        let mut state = state.clone();
+        let instances = &mut Arc::make_mut(state.resources.values_mut().next().unwrap()).instances;
+        let object = instances.values_mut().next().unwrap().current.as_mut().unwrap();
+        object.identity = Some(Identity { schema_version, json: json.into() });
+        let (_, found) = plan(&world, &config(&[("main.tf", text)]), &state, Options::default()).await;
+        let found: Vec<String> = found.iter().map(|d| d.summary.clone()).collect();
+        assert_eq!(found.len(), usize::from(error.is_some()), "{found:?}");
+        assert!(error.is_none_or(|error| found[0].starts_with(error)), "{found:?}");
     }
 }
 

@@ -418,8 +418,8 @@ impl Provider for Things {
             thing_schema().block.attributes.into_iter().map(|(name, a)| (name, Value::null(a.implied_type())));
         let state = with(&Value::object(entries), "name", Value::string(name(&identity)));
         let state = if name(&identity) == "nothing" { nothing } else { with(&state, "id", Value::string("found")) };
-        let named = name(&identity).to_owned();
-        let identity = Some(Identity { schema_version: 0, json: format!("{{\"name\":{named:?}}}").into() });
+        let json = format!("{{\"name\":{:?},\"place\":null}}", name(&identity)).into();
+        let identity = Some(Identity { schema_version: 0, json });
         ImportResponse::objects(vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::from([]) }])
     }
     async fn move_resource_state(&self, _: MoveRequest) -> MoveResponse {

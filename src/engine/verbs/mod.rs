@@ -9,6 +9,7 @@ mod import;
 mod plan;
 pub(super) mod planned;
 mod prepare;
+mod query;
 mod relevant;
 mod validate;
 
@@ -17,4 +18,5 @@ pub use evaluate::{evaluate, evaluate_plan};
 pub use evaluation::{Evaluation, Names};
 pub use import::import;
 pub use plan::plan;
+pub use query::query;
 pub use validate::validate;

@@ -119,6 +119,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
             force_replace: input.force_replace.iter().cloned().collect(),
             requested_actions: input.requested_actions.clone(),
             plan_time: Some(now),
+            query: None,
         },
         generate_config: input.generate_config,
         ..RunRequest::new(verb, &input.config, state, input.parallelism)

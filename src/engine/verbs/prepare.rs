@@ -147,7 +147,7 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
         _ => Vec::new(),
     };
     let mut imports = match request.verb {
-        Verb::Validate | Verb::Plan { refresh_only: false, .. } => {
+        Verb::Validate | Verb::Plan { refresh_only: false, .. } if request.inputs.query.is_none() => {
             imports::collect(&mut builder, request.verb, request.generate_config)
         }
         _ => Imports::default(),
@@ -163,6 +163,7 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
         planned: Planned { changes: &request.changes, invocations: &request.invocations },
         targets: &request.inputs.targets,
         excludes: &request.inputs.excludes,
+        is_query: request.inputs.query.is_some(),
         imports: &imports,
     };
     (VerbGraph::of(builder, orphans, requests, &purpose), imports)

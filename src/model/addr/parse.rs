@@ -53,6 +53,7 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "module" => reader.module(),
         "data" => reader.resource(ResourceMode::Data, 1),
         "ephemeral" => reader.resource(ResourceMode::Ephemeral, 1),
+        "list" => reader.resource(ResourceMode::List, 1),
         "resource" => reader.resource(ResourceMode::Managed, 1),
         "template" | "lazy" | "arg" => Err(Diagnostic::error(
             "Reserved symbol name",
@@ -151,6 +152,7 @@ impl Reader<'_> {
                 }
                 (_, ResourceMode::Data) => ("data", "data source"),
                 (_, ResourceMode::Ephemeral) => ("ephemeral", "ephemeral resource"),
+                (_, ResourceMode::List) => ("list", "list resource"),
                 (_, ResourceMode::Managed) => ("resource", "resource"),
             };
             let detail = format!(
@@ -175,6 +177,7 @@ impl Reader<'_> {
                 let what = match mode {
                     ResourceMode::Data => "a data source",
                     ResourceMode::Ephemeral => "an ephemeral resource type",
+                    ResourceMode::List => "a list resource type",
                     ResourceMode::Managed => "a resource type",
                 };
                 let detail = format!(

@@ -10,6 +10,8 @@ pub enum ResourceMode {
     Data,
     Managed,
     Ephemeral,
+    /// A query for objects that exist.
+    List,
 }
 
 impl ResourceMode {
@@ -19,6 +21,7 @@ impl ResourceMode {
             ResourceMode::Managed => "",
             ResourceMode::Data => "data.",
             ResourceMode::Ephemeral => "ephemeral.",
+            ResourceMode::List => "list.",
         }
     }
 
@@ -28,6 +31,7 @@ impl ResourceMode {
             ResourceMode::Managed => "resource",
             ResourceMode::Data => "data",
             ResourceMode::Ephemeral => "ephemeral",
+            ResourceMode::List => "list",
         }
     }
 
@@ -36,6 +40,7 @@ impl ResourceMode {
             ResourceMode::Managed => "managed",
             ResourceMode::Data => "data",
             ResourceMode::Ephemeral => "ephemeral",
+            ResourceMode::List => "list",
         }
     }
 }

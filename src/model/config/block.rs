@@ -12,6 +12,7 @@ use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr;
 
 use super::action::ActionTrigger;
+use super::query_file::ListArguments;
 
 /// `variable "name" {}`.
 #[derive(Clone, Debug)]
@@ -160,7 +161,7 @@ impl<'b> Repetition<'b> {
     }
 }
 
-/// `resource`, `data` or `ephemeral "type" "name" {}`.
+/// `resource`, `data`, `ephemeral` or `list "type" "name" {}`.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub addr: addr::Resource,
@@ -175,6 +176,8 @@ pub struct Resource {
     pub provisioners: Vec<ProvisionerBlock>,
     /// The connection that all provisioners of the block share.
     pub connection: Option<Body>,
+    /// Of a `list` block.
+    pub list: ListArguments,
     /// What is left for the provider's schema.
     pub body: Body,
     /// The block's header.

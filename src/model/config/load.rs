@@ -19,7 +19,7 @@ use super::early::{Early, Outside};
 use super::import;
 use super::module::{Backend, Config, Module};
 use super::module_source::{self, ModuleSource};
-use super::{file_set, merge, module_call, module_file, overrides, provider_check, settle};
+use super::{file_set, merge, module_call, module_file, overrides, provider_check, query_file, settle};
 
 const NOT_INSTALLED: &str = "Module not installed";
 
@@ -49,7 +49,27 @@ pub fn load(
     resolver: &Resolver<'_>,
     outside: Arc<dyn Outside>,
 ) -> (Option<Config>, Diagnostics) {
-    let (root, mut diags) = load_root(root_dir, files, outside);
+    load_with(RootFiles::Configuration, root_dir, files, resolver, outside)
+}
+
+/// Which files of the root folder are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootFiles {
+    Configuration,
+    /// Query files too: what they declare belongs to the root module.
+    WithQueries,
+}
+
+/// As [`load`], with a choice of files.
+pub fn load_with(
+    which: RootFiles,
+    root_dir: &Path,
+    files: &dyn Files,
+    resolver: &Resolver<'_>,
+    outside: Arc<dyn Outside>,
+) -> (Option<Config>, Diagnostics) {
+    let root = load_files(root_dir, addr::Module::root(), files, which);
+    let (root, mut diags) = with_backend_problems(settle_root(root, outside));
     let Some(mut root) = root else { return (None, diags) };
     if diags.has_errors() {
         return (Some(Config { root: Arc::new(root) }), diags);
@@ -62,7 +82,13 @@ pub fn load(
 
 /// The root module without what it calls, with all that has to be evaluated before anything is installed.
 pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
-    let (root, mut diags, of_backend) = load_root_and_backend(dir, files, outside);
+    with_backend_problems(load_root_and_backend(dir, files, outside))
+}
+
+/// The root module; what was found in it; what is wrong with the values in its backend's block.
+type Root = (Option<Module>, Diagnostics, Diagnostics);
+
+fn with_backend_problems((root, mut diags, of_backend): Root) -> (Option<Module>, Diagnostics) {
     for problem in of_backend {
         // A variable without a value is missed once.
         if problem.kind != Kind::MissingValue || !diags.iter().any(|before| before.subject == problem.subject) {
@@ -73,12 +99,11 @@ pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (O
 }
 
 /// As [`load_root`]; what is wrong with the values in the backend's block comes by itself.
-pub fn load_root_and_backend(
-    dir: &Path,
-    files: &dyn Files,
-    outside: Arc<dyn Outside>,
-) -> (Option<Module>, Diagnostics, Diagnostics) {
-    let (root, mut diags) = load_module(dir, addr::Module::root(), files);
+pub fn load_root_and_backend(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> Root {
+    settle_root(load_module(dir, addr::Module::root(), files), outside)
+}
+
+fn settle_root((root, mut diags): (Option<Module>, Diagnostics), outside: Arc<dyn Outside>) -> Root {
     let mut of_backend = Diagnostics::new();
     let Some(mut root) = root else { return (None, diags, of_backend) };
     if !diags.has_errors() {
@@ -102,6 +127,10 @@ pub fn load_for_backend(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>
 
 /// One module without what it calls. None if there is no such folder.
 pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option<Module>, Diagnostics) {
+    load_files(dir, path, files, RootFiles::Configuration)
+}
+
+fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFiles) -> (Option<Module>, Diagnostics) {
     let (set, mut diags) = file_set::find(dir, files);
     let Some(set) = set else { return (None, diags) };
     let mut decoded = Vec::with_capacity(set.primary.len());
@@ -120,6 +149,9 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
         }
         decoded.extend(primary.iter().map(|blocks| module_file::decode(blocks, &mut diags)));
         diags.extend(problems);
+    }
+    if which == RootFiles::WithQueries {
+        decoded.extend(query_file::read(dir, files, &mut diags));
     }
     let module = merge::merge(decoded, overriding, empty_module(dir, path), &mut diags);
     import::check(&module, &mut diags);

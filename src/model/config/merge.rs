@@ -350,9 +350,11 @@ fn add_resource(mut resource: Resource, in_check: bool, module: &mut Module, dia
             ResourceMode::Managed => ("resource", "resource"),
             ResourceMode::Data => ("data", "data resource"),
             ResourceMode::Ephemeral => ("ephemeral", "ephemeral resource"),
+            ResourceMode::List => ("list", "list"),
         };
+        let names = if resource.addr.mode == ResourceMode::List { "List" } else { "Resource" };
         let detail = format!(
-            "A {} {word} named {:?} was already declared at {}. Resource names must be unique per type in each module{}.",
+            "A {} {word} named {:?} was already declared at {}. {names} names must be unique per type in each module{}.",
             resource.addr.kind,
             &*resource.addr.name,
             existing.range,

@@ -32,6 +32,7 @@ mod provider_block;
 mod provider_check;
 mod provider_use;
 mod provisioner;
+mod query_file;
 mod removed;
 mod requirements;
 mod resource;
@@ -55,12 +56,13 @@ pub use encryption::{Encryption, KeyProvider, Method, Target, UNENCRYPTED, parse
 pub use file_set::{has_configuration, load as load_body, mention as files_mention};
 pub use import::{Import, ImportBy};
 pub use load::{
-    ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, load_root_and_backend,
-    manifest_resolver, no_module,
+    ModuleRequest, ModuleSite, Resolver, RootFiles, load, load_for_backend, load_module, load_root,
+    load_root_and_backend, load_with, manifest_resolver, no_module,
 };
 pub use migration_file::migration_source;
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
+pub use query_file::{ListArguments, has_query_files};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
 pub use settle::{evaluate_early, settings_of_values, settle_settings};

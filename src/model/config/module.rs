@@ -70,7 +70,7 @@ pub struct Module {
     pub locals: ByName<Local>,
     pub outputs: ByName<Output>,
     pub calls: ByName<ModuleCall>,
-    /// Managed, data and ephemeral.
+    /// Managed, data and ephemeral; in the root module with query files also lists.
     pub resources: IndexMap<addr::Resource, Resource>,
     pub actions: IndexMap<addr::Action, Action>,
     /// Their data sources stand among the resources.

@@ -38,7 +38,9 @@ pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Res
     let (kind_summary, name_summary) = match mode {
         ResourceMode::Managed => ("Invalid resource type name", "Invalid resource name"),
         ResourceMode::Data => ("Invalid data source name", "Invalid data resource name"),
-        ResourceMode::Ephemeral => ("Invalid ephemeral resource type", "Invalid ephemeral resource name"),
+        ResourceMode::Ephemeral | ResourceMode::List => {
+            ("Invalid ephemeral resource type", "Invalid ephemeral resource name")
+        }
     };
     names::check_label(block, 0, kind_summary, diags);
     names::check_label(block, 1, name_summary, diags);
@@ -46,7 +48,9 @@ pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Res
     let instances = match mode {
         ResourceMode::Managed => "may be used to be explicit about the number of resources",
         ResourceMode::Data => "may be used to be explicit about the number of data sources",
-        ResourceMode::Ephemeral => "may be used to be explicit about the number of ephemeral resources",
+        ResourceMode::Ephemeral | ResourceMode::List => {
+            "may be used to be explicit about the number of ephemeral resources"
+        }
     };
     let (count, for_each) = module_call::repetition(&content, instances, diags);
     let provider_ref = content.attribute("provider").and_then(|a| names::provider_ref(&a.expr, "provider", diags));
@@ -61,6 +65,7 @@ pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Res
         lifecycle: Default::default(),
         provisioners: Vec::new(),
         connection: None,
+        list: Default::default(),
         body: rest,
         range: block.header_range(),
         type_range: block.label_range(0),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::lang::value::{Path, Value};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::provider::Identity;
 use crate::model::state::DeposedKey;
 
 use super::{Action, ActionReason};
@@ -33,6 +34,7 @@ pub struct ResourceChange {
     /// What the provider wants back at apply.
     pub private: Arc<[u8]>,
     pub importing: Option<Importing>,
+    pub identity: IdentityChange,
     pub generated_config: Option<String>,
 }
 
@@ -42,6 +44,13 @@ pub struct Importing {
     pub id: Option<String>,
     /// A JSON object.
     pub identity: Option<String>,
+}
+
+/// The identities of an object, as far as the provider gives them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IdentityChange {
+    pub before: Option<Identity>,
+    pub after: Option<Identity>,
 }
 
 #[derive(Clone, Debug)]

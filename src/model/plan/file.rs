@@ -29,7 +29,7 @@ pub use tfplan::Undecoded;
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
 
 /// Of what this program writes.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";

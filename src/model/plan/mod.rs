@@ -7,13 +7,15 @@ mod change;
 pub mod document;
 pub mod file;
 mod invocation;
+mod query;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use action::{Action, ActionReason, DeferredReason};
-pub use change::{Change, Importing, OutputChange, ResourceChange};
+pub use change::{Change, IdentityChange, Importing, OutputChange, ResourceChange};
 pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
+pub use query::{GeneratedImport, ListResults, ListedObject};
 
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::Value;

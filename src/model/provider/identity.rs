@@ -22,6 +22,13 @@ impl IdentitySchema {
     pub fn implied_type(&self) -> Type {
         Type::object(self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty.clone())))
     }
+
+    /// The type that the identity of an import is converted to: attributes that are not required may be left out.
+    pub fn import_type(&self) -> Type {
+        let attributes = self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty.clone()));
+        let optional = self.attributes.iter().filter(|(_, attribute)| !attribute.is_required());
+        Type::object_with_optional(attributes, optional.map(|(name, _)| name.clone()))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,11 +84,50 @@ impl Identity {
         Ok(Some(Identity { schema_version: schema.version, json: json.into() }))
     }
 
+    /// As [`identity_text`].
+    pub fn text(&self) -> String {
+        json::from_untyped_json(self.json.as_bytes())
+            .map_or_else(|_| "(decode error)".to_string(), |v| identity_text(&v))
+    }
+
     /// The identity as an object of the type of the schema, which must have the same version.
     pub fn to_value(&self, schema: &IdentitySchema) -> Result<Value, String> {
         if self.schema_version != schema.version {
             return Err(format!("it has the schema version {}, not {}", self.schema_version, schema.version));
         }
         json::from_json(self.json.as_bytes(), &schema.implied_type()).map_err(|error| error.to_string())
+    }
+}
+
+/// An identity as text for people: its attributes by name.
+pub fn identity_text(identity: &Value) -> String {
+    if identity.is_null() {
+        return "<null>".to_string();
+    }
+    if !identity.is_wholly_known() {
+        return "<unknown>".to_string();
+    }
+    if identity.entries().is_empty() {
+        return "<empty>".to_string();
+    }
+    let attributes = identity.entries().iter().map(|(name, value)| format!("{name}={}", attribute_text(value)));
+    attributes.collect::<Vec<_>>().join(",")
+}
+
+fn attribute_text(value: &Value) -> String {
+    if value.is_null() {
+        return "<null>".to_string();
+    }
+    if value.is_sensitive() {
+        return "<sensitive>".to_string();
+    }
+    match (value.as_str(), value.as_bool(), value.as_number()) {
+        (Some(text), _, _) => text.to_string(),
+        (_, Some(truth), _) => truth.to_string(),
+        (_, _, Some(number)) => number.to_string(),
+        _ if value.ty().is_list() => {
+            format!("[{}]", value.elements().iter().map(attribute_text).collect::<Vec<_>>().join(","))
+        }
+        _ => "<unknown type>".to_string(),
     }
 }

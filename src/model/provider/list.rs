@@ -7,7 +7,18 @@ use async_trait::async_trait;
 
 use crate::lang::value::Value;
 
-use super::{Identity, ProviderDiagnostics};
+use super::{Identity, ProviderDiagnostic, ProviderDiagnostics};
+
+/// How the summary begins where a provider lists an object without an identity; the type follows.
+pub const MISSING_IDENTITY: &str = "missing identity data in ListResource event for";
+
+/// The error of a provider that lists objects of a type that has no identity.
+pub fn no_identity_schema(kind: &str) -> ProviderDiagnostic {
+    let summary = format!(
+        "Identity schema not found for resource type {kind}; this is a bug in the provider - please report it there"
+    );
+    ProviderDiagnostic::error(summary, "")
+}
 
 #[derive(Clone, Debug)]
 pub struct ValidateListRequest {

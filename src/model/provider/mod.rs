@@ -21,8 +21,10 @@ use async_trait::async_trait;
 pub use about_body::about_body;
 pub use action::{InvokeActionRequest, PlanActionRequest, PlanActionResponse};
 pub use capabilities::{ClientCapabilities, DeferralReason};
-pub use identity::{INVALID_IDENTITY, Identity, IdentityAttribute, IdentitySchema, IdentityUse, NO_IDENTITY};
-pub use list::{ListRequest, ListResult, ListSink, ValidateListRequest};
+pub use identity::{
+    INVALID_IDENTITY, Identity, IdentityAttribute, IdentitySchema, IdentityUse, NO_IDENTITY, identity_text,
+};
+pub use list::{ListRequest, ListResult, ListSink, MISSING_IDENTITY, ValidateListRequest, no_identity_schema};
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};
 pub use remote_state::RemoteStates;

@@ -249,7 +249,7 @@ fn check_single(
     }
     if blocks.is_empty() && schema.min_items > 0 && schema.nesting == Nesting::Single {
         diagnostics.push(
-            Diagnostic::error(format!("Missing {kind} block"), format!("A {kind} block is required."))
+            Diagnostic::error(format!("Missing {kind} block"), format!("A block of type \"{kind}\" is required here."))
                 .at(body.missing_item_range()),
         );
     }

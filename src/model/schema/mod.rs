@@ -12,6 +12,8 @@ pub mod decode;
 #[cfg(feature = "cli")]
 pub mod document;
 #[cfg(feature = "cli")]
+pub mod list_block;
+#[cfg(feature = "cli")]
 pub mod place;
 pub mod set;
 

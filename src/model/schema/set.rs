@@ -57,6 +57,7 @@ pub trait ProviderSchemas: Send + Sync {
             ResourceMode::Managed => (self.managed_names(), Self::managed),
             ResourceMode::Data => (self.data_names(), Self::data),
             ResourceMode::Ephemeral => (self.ephemeral_names(), Self::ephemeral),
+            ResourceMode::List => (self.list_resource_names(), Self::list_resource),
         };
         for name in names {
             if let Some(schema) = find(self, &name)? {

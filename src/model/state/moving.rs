@@ -278,7 +278,7 @@ fn unlike(from: &AbsResource, to: &AbsResource) -> Diagnostics {
         let why = match old.mode {
             ResourceMode::Managed => "a managed resource can be moved only to another managed resource address",
             ResourceMode::Data => "a data resource can be moved only to another data resource address",
-            ResourceMode::Ephemeral => "cannot change resource mode",
+            ResourceMode::Ephemeral | ResourceMode::List => "cannot change resource mode",
         };
         problems.error(INVALID_REQUEST, format!("Cannot move {from} to {to}: {why}."));
     }

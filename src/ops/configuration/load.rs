@@ -10,7 +10,7 @@ use crate::base::files::{Disk, Entry, Files, Metadata};
 use crate::base::name::COMMAND;
 use crate::lang::value::Value;
 use crate::model::config::test_file::{self, TestFile};
-use crate::model::config::{self, Config, Module, Outside};
+use crate::model::config::{self, Config, Module, Outside, RootFiles};
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::plan::file::ConfigSnapshot;
 
@@ -47,7 +47,17 @@ pub struct LoadedConfig {
 
 /// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
 pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
-    let (loaded, diagnostics) = for_this_version(config_with(root, &setup.workdir, files, early::Given::of(setup)));
+    config_of(RootFiles::Configuration, root, setup, files)
+}
+
+/// As [`config`], with the query files of the root folder.
+pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+    config_of(RootFiles::WithQueries, root, setup, files)
+}
+
+fn config_of(which: RootFiles, root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+    let loaded = config_with(which, root, &setup.workdir, files, early::Given::of(setup));
+    let (loaded, diagnostics) = for_this_version(loaded);
     if let Some(loaded) = &loaded {
         declare(setup, &loaded.config.root);
         data_stores::note(setup, &loaded.config);
@@ -61,7 +71,8 @@ pub fn planned_config(
     files: &dyn Files,
     variables: &BTreeMap<Arc<str>, Value>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
-    let loaded = config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables));
+    let outside = early::Planned::of(setup, variables);
+    let loaded = config_with(RootFiles::Configuration, Path::new("."), &setup.workdir, files, outside);
     if let Some(loaded) = &loaded.0 {
         data_stores::note(setup, &loaded.config);
     }
@@ -79,6 +90,7 @@ fn for_this_version(
 }
 
 fn config_with(
+    which: RootFiles,
     root: &Path,
     workdir: &WorkDir,
     files: &dyn Files,
@@ -89,7 +101,8 @@ fn config_with(
         Ok(manifest) => manifest,
         Err(diagnostics) => return (None, diagnostics),
     };
-    let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest), outside);
+    let resolver = config::manifest_resolver(&manifest);
+    let (config, diagnostics) = config::load_with(which, root, &recorder, &resolver, outside);
     let snapshot = recorder.snapshot();
     if let Some(config) = &config {
         crate::log!(Debug, "configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
@@ -109,15 +122,32 @@ pub struct LoadedTests {
 /// The whole configuration under a root folder with its test files and what their runs test. None if nothing was loaded.
 /// No test folder: test files are not looked at.
 pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
-    let (loaded, mut diagnostics) = any_config_with_tests(root, test_dir, setup);
+    let (loaded, mut diagnostics) = any_config_with_tests(RootFiles::Configuration, root, test_dir, setup);
     if let Some(loaded) = loaded.as_ref().filter(|_| !diagnostics.has_errors()) {
         diagnostics.extend(config::check_versions(&loaded.config));
     }
     (loaded, diagnostics)
 }
 
+/// As [`config_with_tests`], for what has to be installed: with query files, if nothing is wrong with them.
+pub fn config_to_install(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
+    if config::has_query_files(root, &Disk) {
+        let (loaded, mut diagnostics) = any_config_with_tests(RootFiles::WithQueries, root, test_dir, setup);
+        if let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) {
+            diagnostics.extend(config::check_versions(&loaded.config));
+            return (Some(loaded), diagnostics);
+        }
+    }
+    config_with_tests(root, test_dir, setup)
+}
+
 /// As [`config_with_tests`], for whichever version it is written.
-pub fn any_config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
+pub fn any_config_with_tests(
+    which: RootFiles,
+    root: &Path,
+    test_dir: Option<&str>,
+    setup: &Setup,
+) -> (Option<LoadedTests>, Diagnostics) {
     let (mut tests, found) = tests(root, test_dir);
     let outside = early::Given::of(setup);
     if found.has_errors() {
@@ -125,7 +155,7 @@ pub fn any_config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup)
         diagnostics.extend(found);
         return (None, diagnostics);
     }
-    let (loaded, mut diagnostics) = config_with(root, &setup.workdir, &Disk, outside.clone());
+    let (loaded, mut diagnostics) = config_with(which, root, &setup.workdir, &Disk, outside.clone());
     diagnostics.extend(found);
     let Some(config) = loaded.map(|loaded| loaded.config) else { return (None, diagnostics) };
     data_stores::note(setup, &config);

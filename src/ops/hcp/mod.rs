@@ -22,7 +22,7 @@ use std::time::Duration;
 use crate::backend::Backend;
 use crate::backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::plan::{Mode, Refresh};
 use crate::ops::backends::record::BackendRecord;
 use crate::ops::backends::{self, read_state};
@@ -78,6 +78,21 @@ pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<d
     request.plan.mode = Mode::RefreshOnly;
     request.plan.refresh = Refresh::All;
     run(setup, &request, options, listener).await
+}
+
+/// An error if operations of the workspace run on the service, which this program cannot ask for queries.
+pub async fn refuse_query(setup: &Setup, request: &OperationRequest) -> Diagnostics {
+    match place(setup, request).await {
+        Ok(None) => Diagnostics::new(),
+        Ok(Some(_)) => {
+            let detail = format!(
+                "Operations of this workspace run on HCP Terraform or Terraform Enterprise. {PROGRAM} runs queries only on this \
+                 machine: set the execution mode of the workspace to local, or use a working directory with another backend."
+            );
+            Diagnostic::error("Remote queries are not supported", detail).into()
+        }
+        Err(diagnostics) => diagnostics,
+    }
 }
 
 /// The options of a command that other commands do not have.

@@ -196,7 +196,7 @@ async fn prepare(
         Err(problems) => return Err(joined(earlier, problems)),
     };
     let mut diagnostics = joined(earlier, called.warnings);
-    let (loaded, found) = load::config_with_tests(Path::new("."), request.test_dir.as_deref(), setup);
+    let (loaded, found) = load::config_to_install(Path::new("."), request.test_dir.as_deref(), setup);
     let loaded = match loaded {
         Some(loaded) if !found.has_errors() => loaded,
         loaded => {

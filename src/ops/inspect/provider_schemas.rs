@@ -1,12 +1,14 @@
 //! `providers schema`: the schemas of the providers of the working directory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
+use crate::engine::ports::Providers;
 use crate::model::addr;
 use crate::model::deps::Requirements;
+use crate::model::provider::about_body;
 
 use crate::ops::backends;
 use crate::ops::configuration::load;
@@ -18,10 +20,17 @@ use crate::ops::plugins::packages;
 use crate::ops::plugins::schemas;
 use crate::ops::run::operation::CANCELED;
 use crate::ops::setup::Setup;
+use crate::render::json::provider_schemas::Identities;
+
+/// What providers say about their types.
+pub struct Described {
+    pub schemas: Schemas,
+    pub identities: BTreeMap<addr::Provider, Identities>,
+}
 
 /// The schemas of every provider that the configuration requires or the state speaks of. Warnings are not given, as in the
 /// reference: what is shown is for programs.
-pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schemas, Diagnostics> {
+pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Described, Diagnostics> {
     let (module, problems) = load::backend_module(setup);
     if problems.has_errors() {
         return Err(problems);
@@ -47,11 +56,34 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schema
         return Err(schemas::unavailable(provider).into());
     }
     let factories = Factories::without_cache(setup, found.origins);
-    let work = schemas::gather(&factories, needed);
+    let work = async {
+        let schemas = schemas::gather(&factories, needed).await?;
+        let identities = identities(&factories, &schemas).await?;
+        Ok(Described { schemas, identities })
+    };
     let schemas = tokio::select! {
         schemas = work => schemas,
         () = setup.stop.stopping() => Err(Diagnostic::error(CANCELED, "").into()),
     };
     factories.shutdown().await;
     schemas
+}
+
+/// The schemas of identities, provider by provider.
+async fn identities(
+    factories: &Factories,
+    schemas: &Schemas,
+) -> Result<BTreeMap<addr::Provider, Identities>, Diagnostics> {
+    let mut all = BTreeMap::new();
+    for (provider, of_provider) in schemas {
+        let process = factories.unconfigured(provider).await?;
+        let mut found = Identities::new();
+        for kind in of_provider.managed_names() {
+            let identity = process.identity_schema(&kind).await;
+            let identity = identity.map_err(|errors| about_body(errors, None, None))?;
+            found.extend(identity.map(|schema| (kind, schema)));
+        }
+        all.insert(provider.clone(), found);
+    }
+    Ok(all)
 }

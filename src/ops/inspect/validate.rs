@@ -10,7 +10,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::ports::Observer;
 use crate::engine::{self, ValidateInput};
 use crate::model::config::module_source::{self, ModuleSource};
-use crate::model::config::{Config, check_versions};
+use crate::model::config::{Config, RootFiles, check_versions};
 use crate::model::deps::Requirements;
 
 use crate::ops::configuration::load;
@@ -24,6 +24,8 @@ pub struct ValidateRequest {
     pub path: String,
     /// The folder of test files; none: they are not looked at.
     pub test_dir: Option<String>,
+    /// Query files too.
+    pub queries: bool,
 }
 
 /// Everything there is to say about the configuration in a folder.
@@ -47,7 +49,8 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
         )
         .into();
     }
-    let (loaded, mut diagnostics) = load::any_config_with_tests(dir, request.test_dir.as_deref(), setup);
+    let which = if request.queries { RootFiles::WithQueries } else { RootFiles::Configuration };
+    let (loaded, mut diagnostics) = load::any_config_with_tests(which, dir, request.test_dir.as_deref(), setup);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
     if let Err(problems) = setup.workdir.check_workspace() {
         diagnostics.extend(problems);

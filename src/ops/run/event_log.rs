@@ -52,9 +52,11 @@ fn text(event: &Event) -> Option<String> {
         Event::EphemeralDeferred { addr } => format!("ephemeral: {addr}: deferred, its configuration is unknown"),
         Event::ImportRequested { addr, id } => format!("import: {addr}: requested (id={id})"),
         Event::ImportPrepared { addr, kinds } => format!("import: {addr}: prepared ({})", kinds.join(", ")),
-        Event::ImportPlanned { addr, id } => format!("import: {addr}: planned (id={id})"),
-        Event::ImportStarted { addr, id } => format!("import: {addr}: started (id={id})"),
-        Event::ImportFinished { addr, id } => format!("import: {addr}: done (id={id})"),
+        Event::ImportPlanned { addr, by } => format!("import: {addr}: planned ({by})"),
+        Event::ImportStarted { addr, by } => format!("import: {addr}: started ({by})"),
+        Event::ImportFinished { addr, by } => format!("import: {addr}: done ({by})"),
+        Event::ListStarted { addr, .. } => format!("list: {addr}: started"),
+        Event::ListFinished(results) => format!("list: {}: {} objects", results.addr, results.objects.len()),
         Event::RequestPending { subject, provider, request, elapsed, .. } => {
             format!("provider: {provider}: {request} for {subject} not answered for {elapsed:?}")
         }

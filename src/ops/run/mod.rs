@@ -11,4 +11,5 @@ pub mod import;
 pub mod operation;
 pub mod plan;
 pub mod plan_file;
+pub mod query;
 mod sink;

@@ -147,6 +147,7 @@ pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostic
             ResourceMode::Managed => of_provider.managed(&resource.kind)?,
             ResourceMode::Data => of_provider.data(&resource.kind)?,
             ResourceMode::Ephemeral => of_provider.ephemeral(&resource.kind)?,
+            ResourceMode::List => of_provider.list_resource(&resource.kind)?,
         };
         let schema = schema.ok_or_else(|| format!("no schema of resource type {:?}", resource.kind))?;
         Ok(schema.implied_type().clone())

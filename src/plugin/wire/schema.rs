@@ -196,6 +196,7 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
             ResourceMode::Managed => &self.managed,
             ResourceMode::Data => &self.data,
             ResourceMode::Ephemeral => &self.ephemeral,
+            ResourceMode::List => &self.list_resources,
         };
         for name in names(map) {
             let Some(lazy) = map.get(&name) else { continue };

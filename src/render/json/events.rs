@@ -13,10 +13,11 @@ use crate::model::version::language_version;
 use crate::render::text::progress::{Operation, awaited, duration, ephemeral, words};
 
 use super::diagnostic::{diagnostic_json, severity_name};
+use super::listing;
 
 /// Version of the stream's format.
 const UI_VERSION: &str = "1.2";
-/// The same with the messages of actions.
+/// The same with the messages of actions, or of a query.
 const UI_VERSION_WITH_ACTIONS: &str = "1.3";
 
 /// A message without its time: level, text, type, and what belongs to the type.
@@ -247,7 +248,9 @@ pub fn event(event: &Event) -> Option<Message> {
         Event::RequestPending { subject, elapsed, .. } => {
             log(format!("{subject}: {}... [{} elapsed]", awaited(event)?, duration(*elapsed)))
         }
-        Event::Unchanged { .. }
+        Event::ListStarted { addr, config, sensitive } => listing::started(addr, config.as_ref(), sensitive),
+        Event::ListFinished(_)
+        | Event::Unchanged { .. }
         | Event::EphemeralDeferred { .. }
         | Event::ImportPlanned { .. }
         | Event::ImportRequested { .. }
@@ -354,7 +357,7 @@ fn change_document(change: &ResourceChange) -> Json {
     if let Some(importing) = &change.importing {
         let import = match (&importing.id, &importing.identity) {
             (Some(id), _) => json!({ "id": id }),
-            (_, Some(identity)) => json!({ "identity": serde_json::from_str::<Json>(identity).unwrap_or_default() }),
+            (_, Some(_)) => json!({}),
             (None, None) => json!({ "unknown": true }),
         };
         document.insert("importing".into(), import);

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod events;
 pub mod functions;
 pub mod go;
+pub mod listing;
 pub mod plan;
 mod provider_configs;
 pub mod provider_schemas;

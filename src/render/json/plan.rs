@@ -16,7 +16,7 @@ use super::actions::invocations_json;
 
 use super::checks::checks_json;
 use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
-use super::resources::{RenderedObject, key_json, module_tree};
+use super::resources::{RenderedObject, key_json, module_tree, put_identity};
 use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
 use super::state::{SchemaLookup, state_json};
 
@@ -120,6 +120,7 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
             schema_version: schema.as_ref().map_or(0, |schema| schema.version),
             value: marked(after, schema.as_deref()),
             object: None,
+            identity: change.identity.after.as_ref(),
         });
     }
     // By the text of the address, unlike resources of a state.
@@ -184,6 +185,8 @@ fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
         set(&mut inner, "importing", import);
     }
     put(&mut inner, "generated_config", change.generated_config.clone().unwrap_or_default());
+    put_identity(&mut inner, "before_identity", change.identity.before.as_ref());
+    put_identity(&mut inner, "after_identity", change.identity.after.as_ref());
     set(&mut out, "change", inner);
     put(&mut out, "action_reason", change.reason.json_name().unwrap_or_default());
     Json::Object(out)

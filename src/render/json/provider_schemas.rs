@@ -1,11 +1,13 @@
 //! `providers schema -json`: the schemas of providers, streamed. The document of a large provider has
 //! many megabytes; only one type is in memory at a time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::go;
 use crate::lang::value::Type;
 use crate::model::addr::{Provider, ResourceMode};
+use crate::model::provider::{IdentitySchema, IdentityUse};
 use crate::model::schema::{
     Attribute, AttributeShape, Block, FunctionSignature, NestedBlock, Nesting, Parameter, ProviderSchemas, Schema,
 };
@@ -14,10 +16,14 @@ const FORMAT_VERSION: &str = "1.0";
 /// Pieces are about this large, in bytes.
 const PIECE: usize = 1 << 16;
 
+/// The schemas of the identities of a provider's resource types.
+pub type Identities = BTreeMap<Arc<str>, IdentitySchema>;
+
 /// Gives the document, without a line ending, to `emit` in pieces. The error is a provider's name with what cannot be read
 /// of its description; what was emitted before it is cut short.
 pub fn write<'a>(
     providers: impl IntoIterator<Item = (&'a Provider, &'a Arc<dyn ProviderSchemas>)>,
+    identities: &BTreeMap<Provider, Identities>,
     emit: &mut dyn FnMut(&str),
 ) -> Result<(), (Provider, String)> {
     let mut out = Document { text: String::with_capacity(PIECE * 2), emit };
@@ -29,7 +35,9 @@ pub fn write<'a>(
     for (i, (name, provider, schemas)) in described.iter().enumerate() {
         out.text.push_str(if i == 0 { ",\"provider_schemas\":{" } else { "," });
         key(&mut out.text, name);
-        out.provider(provider, &***schemas).map_err(|why| ((*provider).clone(), why))?;
+        let none = Identities::new();
+        let identities = identities.get(*provider).unwrap_or(&none);
+        out.provider(provider, &***schemas, identities).map_err(|why| ((*provider).clone(), why))?;
     }
     out.text.push_str(if described.is_empty() { "}" } else { "}}" });
     (out.emit)(&out.text);
@@ -43,7 +51,12 @@ struct Document<'a> {
 }
 
 impl Document<'_> {
-    fn provider(&mut self, provider: &Provider, schemas: &dyn ProviderSchemas) -> Result<(), String> {
+    fn provider(
+        &mut self,
+        provider: &Provider,
+        schemas: &dyn ProviderSchemas,
+        identities: &Identities,
+    ) -> Result<(), String> {
         self.text.push_str("{\"provider\":");
         let own = schemas.provider()?;
         // What is part of the program and has no settings has not even an empty block.
@@ -52,6 +65,7 @@ impl Document<'_> {
         self.types(schemas, ResourceMode::Managed, "resource_schemas")?;
         self.types(schemas, ResourceMode::Data, "data_source_schemas")?;
         self.types(schemas, ResourceMode::Ephemeral, "ephemeral_resource_schemas")?;
+        self.types(schemas, ResourceMode::List, "list_resource_schemas")?;
         for (i, name) in schemas.function_names().iter().enumerate() {
             self.text.push_str(if i == 0 { ",\"functions\":{" } else { "," });
             key(&mut self.text, name);
@@ -63,6 +77,7 @@ impl Document<'_> {
         if !schemas.function_names().is_empty() {
             self.text.push('}');
         }
+        self.identities(identities);
         for (i, name) in schemas.action_names().iter().enumerate() {
             self.text.push_str(if i == 0 { ",\"action_schemas\":{" } else { "," });
             key(&mut self.text, name);
@@ -72,8 +87,29 @@ impl Document<'_> {
             self.text.push('}');
             self.flush();
         }
-        self.text.push_str(if schemas.action_names().is_empty() { "}" } else { "}}" });
+        if !schemas.action_names().is_empty() {
+            self.text.push('}');
+        }
+        for (i, name) in schemas.state_store_names().iter().enumerate() {
+            self.text.push_str(if i == 0 { ",\"state_store_schemas\":{" } else { "," });
+            key(&mut self.text, name);
+            let found = schemas.state_store(name)?.ok_or_else(|| format!("there is no schema of {name:?}"))?;
+            schema(&mut self.text, &found, true);
+        }
+        self.text.push_str(if schemas.state_store_names().is_empty() { "}" } else { "}}" });
         Ok(())
+    }
+
+    fn identities(&mut self, identities: &Identities) {
+        for (i, (name, schema)) in identities.iter().enumerate() {
+            self.text.push_str(if i == 0 { ",\"resource_identity_schemas\":{" } else { "," });
+            key(&mut self.text, name);
+            identity(&mut self.text, schema);
+            self.flush();
+        }
+        if !identities.is_empty() {
+            self.text.push('}');
+        }
     }
 
     fn types(&mut self, schemas: &dyn ProviderSchemas, mode: ResourceMode, name: &str) -> Result<(), String> {
@@ -140,6 +176,21 @@ fn schema(out: &mut String, schema: &Schema, with_block: bool) {
         block(out, &schema.block);
     }
     out.push('}');
+}
+
+fn identity(out: &mut String, schema: &IdentitySchema) {
+    out.push_str(&format!("{{\"version\":{},\"attributes\":{{", schema.version.cast_unsigned()));
+    for (name, attribute) in &schema.attributes {
+        member(out, name);
+        out.push('{');
+        member(out, "type");
+        out.push_str(&String::from_utf8_lossy(&attribute.ty.to_json_bytes()));
+        text(out, "description", &attribute.description);
+        flag(out, "required_for_import", attribute.import == IdentityUse::Required);
+        flag(out, "optional_for_import", attribute.import == IdentityUse::Optional);
+        out.push('}');
+    }
+    out.push_str("}}");
 }
 
 fn description_kind(markdown: bool) -> &'static str {
@@ -277,7 +328,7 @@ mod tests {
 
     fn written(provider: Provider, schemas: StaticSchemas) -> String {
         let (mut text, schemas) = (String::new(), Arc::new(schemas) as Arc<dyn ProviderSchemas>);
-        write([(&provider, &schemas)], &mut |piece| text.push_str(piece)).unwrap();
+        write([(&provider, &schemas)], &BTreeMap::new(), &mut |piece| text.push_str(piece)).unwrap();
         let head = format!("{{\"format_version\":\"1.0\",\"provider_schemas\":{{\"{provider}\":");
         text.strip_prefix(&head).and_then(|rest| rest.strip_suffix("}}")).unwrap_or(&text).to_owned()
     }
@@ -342,7 +393,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_left_out() {
         let mut text = String::new();
-        write([], &mut |piece| text.push_str(piece)).unwrap();
+        write([], &BTreeMap::new(), &mut |piece| text.push_str(piece)).unwrap();
         assert_eq!(text, r#"{"format_version":"1.0"}"#);
         assert_eq!(written(Provider::builtin("x"), StaticSchemas::default()), r#"{"provider":{"version":0}}"#);
         let whole = r#"{"provider":{"version":0,"block":{"description_kind":"plain"}}}"#;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
+use crate::model::provider::Identity;
 use crate::model::state::{DeposedKey, Object, ObjectStatus};
 
 use super::shape::{known_json, put, sensitive_json, set, type_json};
@@ -19,6 +20,7 @@ pub struct RenderedObject<'a> {
     pub value: Value,
     /// Of the state; planned objects have none.
     pub object: Option<&'a Object>,
+    pub identity: Option<&'a Identity>,
 }
 
 /// An instance key as JSON; null for none.
@@ -63,7 +65,20 @@ fn resource_json(shown: &RenderedObject<'_>) -> Json {
     if let Some(key) = shown.deposed {
         set(&mut out, "deposed_key", key.to_string());
     }
+    if let Some(identity) = shown.identity {
+        if shown.deposed.is_none() {
+            set(&mut out, "identity_schema_version", identity.schema_version);
+        }
+        put_identity(&mut out, "identity", Some(identity));
+    }
     Json::Object(out)
+}
+
+/// Adds an identity, if there is one.
+pub fn put_identity(out: &mut Map<String, Json>, name: &str, identity: Option<&Identity>) {
+    if let Some(identity) = identity {
+        set(out, name, serde_json::from_str::<Json>(&identity.json).unwrap_or_default());
+    }
 }
 
 /// A module with its resources and its children; the root has no address.

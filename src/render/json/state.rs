@@ -56,6 +56,7 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String
                 schema_version: deposed.map_or(object.schema_version, |_| 0),
                 value: object_value(addr, &provider.provider, object, schema.as_deref())?,
                 object: Some(object),
+                identity: object.identity.as_ref(),
             });
         }
     }

@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod diff;
 mod invocations;
 mod line_changes;
+pub mod listing;
 pub mod outputs;
 pub mod plan;
 pub mod progress;

@@ -258,10 +258,9 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         let _ = writeln!(out, "  # {reset}(moved from {})", change.previous_addr);
     }
     if let Some(importing) = change.importing.as_ref().filter(|_| !said_imported) {
-        let _ = match (&importing.id, &importing.identity) {
-            (Some(id), _) => writeln!(out, "  # {reset}(imported from \"{id}\")"),
-            (_, Some(identity)) => writeln!(out, "  # {reset}(imported by its identity {identity})"),
-            (None, None) => writeln!(out, "  # {reset}(will be imported first)"),
+        let _ = match &importing.id {
+            Some(id) => writeln!(out, "  # {reset}(imported from \"{id}\")"),
+            None => writeln!(out, "  # {reset}(will be imported first)"),
         };
     }
     if change.importing.is_some() && action.is_replace() && action.destroys() {

@@ -8,6 +8,7 @@ use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::{Action, ActionInvocation};
 use crate::model::state::DeposedKey;
 
+use super::listing;
 use super::style::Style;
 use super::visible::visible;
 
@@ -43,9 +44,9 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
         Event::ImportRequested { addr, id } => format!("{addr}: Importing from ID {id:?}..."),
         Event::ImportPrepared { addr, kinds } => return Some(prepared(addr, kinds, style)),
-        Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={}]", visible(id)),
-        Event::ImportStarted { addr, id } => format!("{addr}: Importing... [id={}]", visible(id)),
-        Event::ImportFinished { addr, id } => format!("{addr}: Import complete [id={}]", visible(id)),
+        Event::ImportPlanned { addr, by } => format!("{addr}: Preparing import... [{}]", visible(by)),
+        Event::ImportStarted { addr, by } => format!("{addr}: Importing... [{}]", visible(by)),
+        Event::ImportFinished { addr, by } => format!("{addr}: Import complete [{}]", visible(by)),
         Event::RequestPending { subject, stopping, elapsed, .. } => {
             let hint = if *stopping { "Ctrl-C again to stop without it" } else { "Ctrl-C to stop" };
             format!("{subject}: {}... [{} elapsed, {hint}]", awaited(event)?, duration(*elapsed))
@@ -53,7 +54,9 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::ActionStarted(_) | Event::ActionProgress { .. } | Event::ActionFinished { .. } => {
             return action(event, style);
         }
+        Event::ListFinished(results) => return listing::table(results),
         Event::RefreshFinished { .. }
+        | Event::ListStarted { .. }
         | Event::Unchanged { .. }
         | Event::ProvisionFinished { .. }
         | Event::EphemeralFinished { .. }

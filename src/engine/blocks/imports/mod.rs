@@ -73,8 +73,8 @@ impl Imports {
 #[derive(Clone, Debug)]
 pub enum Named {
     Id(Arc<str>),
-    /// An object, not yet of the type that the provider wants.
-    Identity(Value, Range),
+    /// An object of the type that the provider wants, with marks.
+    Identity(Value),
 }
 
 /// The import blocks of all modules.

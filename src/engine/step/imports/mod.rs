@@ -6,17 +6,42 @@ pub mod written;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::BlockId;
-use crate::engine::blocks::imports::NO_TARGET;
+use crate::engine::blocks::imports::{NO_TARGET, Statement};
 use crate::engine::run::Run;
+use crate::engine::step::resource::identity::IDENTITY_SCHEMAS;
+use crate::engine::waiting::PendingRequest;
+use crate::lang::value::Type;
 use crate::model::addr::AbsResourceInstance;
+use crate::model::config::ImportBy;
+use crate::model::provider::about_body;
 
-pub use values::{expand, named};
+pub use values::{Known, expand, named};
 
-/// Validates the imports of a block, as far as this is possible without values.
-pub fn validate(run: &Run, block: BlockId) -> Diagnostics {
+/// The type that the identities of a block's imports are converted to. None: there are none, or with errors.
+pub async fn identity_type(run: &Run, block: BlockId) -> (Option<Type>, Diagnostics) {
+    let by_identity = |statement: &Statement| matches!(statement.import.by, ImportBy::Identity(_));
+    if !run.blocks.imports.of(block).any(by_identity) {
+        return (None, Diagnostics::new());
+    }
+    let config = run.blocks.tree.resource(block.0, block.1);
+    let provider = match run.ports.providers.unconfigured(&config.provider).await {
+        Ok(provider) => provider,
+        Err(errors) => return (None, errors),
+    };
+    let subject = run.blocks.tree.config_addr(block.0, block.1);
+    let request = PendingRequest { name: IDENTITY_SCHEMAS, provider: &config.provider, subject: &subject };
+    match request.answered(&run.ports, provider.identity_schema(&config.addr.kind)).await {
+        // A type without identities is an error when the object is imported.
+        Ok(schema) => (Some(schema.unwrap_or_default().import_type()), Diagnostics::new()),
+        Err(found) => (None, about_body(found, None, Some(&subject.to_string()))),
+    }
+}
+
+/// Validates the imports of a block, as far as this is possible without values. `identity`: as [`identity_type`].
+pub fn validate(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for statement in run.blocks.imports.of(block) {
-        diagnostics.extend(expand(run, statement, Some(block), true).1);
+        diagnostics.extend(expand(run, statement, Some(block), Known { identity, lenient: true }).1);
         if diagnostics.has_errors() {
             break;
         }
@@ -25,13 +50,13 @@ pub fn validate(run: &Run, block: BlockId) -> Diagnostics {
 }
 
 /// Notes which instances of a block are imported. Those that the state has already are left as they are.
-pub fn plan(run: &Run, block: BlockId) -> Diagnostics {
+pub fn plan(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for statement in run.blocks.imports.of(block) {
         if diagnostics.has_errors() {
             break;
         }
-        for (addr, named) in diagnostics.take(expand(run, statement, Some(block), false)) {
+        for (addr, named) in diagnostics.take(expand(run, statement, Some(block), Known { identity, lenient: false })) {
             if run.prior.state.instance(&addr).is_some() {
                 continue;
             }

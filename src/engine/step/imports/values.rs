@@ -15,17 +15,25 @@ use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Type, Value};
+use crate::lang::value::{Type, Value};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
 use crate::model::config::{Import, ImportBy};
 
-/// The instances that a block imports in all instances of its module, with what names their objects. `lenient`: unknown
-/// values are left out, not refused.
+/// What is known where imports are evaluated.
+#[derive(Clone, Copy)]
+pub struct Known<'t> {
+    /// The type of identities; none: they are not converted.
+    pub identity: Option<&'t Type>,
+    /// Unknown values are left out, not refused.
+    pub lenient: bool,
+}
+
+/// The instances that a block imports in all instances of its module, with what names their objects.
 pub fn expand(
     run: &Run,
     statement: &Statement,
     block: Option<BlockId>,
-    lenient: bool,
+    known: Known<'_>,
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
     if !is_static(&statement.import) {
@@ -33,7 +41,7 @@ pub fn expand(
         return (found, diagnostics);
     }
     for module in run.results.module_instances(statement.module) {
-        found.extend(diagnostics.take(expand_in(run, module, &statement.import, block, lenient)));
+        found.extend(diagnostics.take(expand_in(run, module, &statement.import, block, known)));
         if diagnostics.has_errors() {
             break;
         }
@@ -46,13 +54,13 @@ fn expand_in(
     module: &Arc<ModuleSlots>,
     import: &Import,
     block: Option<BlockId>,
-    lenient: bool,
+    known: Known<'_>,
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
     let scope = || ModuleScope::new(run, module);
     let elements = match &import.for_each {
         None => vec![Each::None],
-        Some(for_each) => diagnostics.take(elements(for_each, &scope(), lenient)),
+        Some(for_each) => diagnostics.take(elements(for_each, &scope(), known.lenient)),
     };
     for each in elements {
         let scope = scope().with_each(each);
@@ -61,7 +69,7 @@ fn expand_in(
         if diagnostics.has_errors() {
             break;
         }
-        let named = diagnostics.take(named(import, &scope, lenient));
+        let named = diagnostics.take(named(import, &scope, known));
         if diagnostics.has_errors() {
             break;
         }
@@ -133,37 +141,32 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
 }
 
 /// What names the object of one element; none while it is unknown, or with errors.
-pub fn named(import: &Import, scope: &dyn Scope, lenient: bool) -> (Option<Named>, Diagnostics) {
+pub fn named(import: &Import, scope: &dyn Scope, known: Known<'_>) -> (Option<Named>, Diagnostics) {
     match &import.by {
         ImportBy::Id(expr) => {
-            let (id, diagnostics) = id_of(expr, scope, lenient);
+            let (id, diagnostics) = id_of(expr, scope, known.lenient);
             (id.map(Named::Id), diagnostics)
         }
-        ImportBy::Identity(expr) => identity_of(expr, scope, lenient),
+        ImportBy::Identity(expr) => identity_of(expr, scope, known),
     }
 }
 
-fn identity_of(expr: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Named>, Diagnostics) {
-    let (value, mut diagnostics) = evaluate(expr, scope);
+fn identity_of(expr: &Expression, scope: &dyn Scope, known: Known<'_>) -> (Option<Named>, Diagnostics) {
+    let (value, mut diagnostics) = match known.identity {
+        Some(ty) => evaluate_to(expr, ty, scope),
+        None => evaluate(expr, scope),
+    };
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
     let mut invalid = |detail: &str| {
         diagnostics.push(Diagnostic::error(INVALID_IMPORT_IDENTITY, detail).at(expr.range()));
     };
-    let marks = value.deep_marks();
-    let (bare, _) = value.unmark_deep();
-    if marks.contains(Marks::SENSITIVE) {
-        invalid("The import identity cannot be sensitive: the plan shows it.");
-    } else if marks.contains(Marks::EPHEMERAL) {
-        invalid("The import identity cannot be ephemeral: the plan holds it.");
-    } else if bare.is_null() {
+    if value.is_null() {
         invalid("The import identity cannot be null.");
-    } else if bare.is_known() && !bare.ty().is_object() && !bare.ty().is_map() {
-        invalid("The import identity must be an object with the attributes that the provider asks for.");
-    } else if bare.is_wholly_known() {
-        return (Some(Named::Identity(bare, expr.range())), diagnostics);
-    } else if !lenient {
+    } else if value.is_wholly_known() {
+        return (Some(Named::Identity(value)), diagnostics);
+    } else if !known.lenient {
         invalid(&format!(
             "The import block \"identity\" argument depends on resource attributes that cannot be determined until apply, so \
              {PROGRAM} cannot plan to import this resource."

@@ -1,20 +1,90 @@
 //! Configuration text for an object that has none: what `-generate-config-out` writes.
 //!
-//! It contains all configurable attributes with the values of the object; computed attributes are omitted.
+//! It contains all configurable attributes with the values of the object; computed attributes are omitted. The blocks that a
+//! query generates follow the rules of newer programs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::lang::syntax::fmt::format_blanks;
 use crate::lang::syntax::quote::quoted;
 use crate::lang::value::{Type, Value, json};
 use crate::model::addr::{LocalProviderConfig, Resource};
+use crate::model::provider::IdentitySchema;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+
+/// Where values come from, which decides on what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The object of an import.
+    Import,
+    /// The object of a result of a query. Computed attributes without a value are omitted; an empty text means that an
+    /// optional attribute is not set.
+    State,
+    /// A configuration by the provider: everything with a value is written.
+    Provider,
+}
+
+impl Source {
+    /// The value to write for an attribute; none: it is omitted. `top`: of the resource, not of a part of it.
+    fn value<'v>(
+        self,
+        name: &str,
+        attribute: &Attribute,
+        value: Option<&'v Value>,
+        top: bool,
+    ) -> Option<Option<&'v Value>> {
+        let configurable = attribute.required || attribute.optional;
+        // Older plugins have an "id" that can be set and must not be.
+        let is_id = top && name == "id" && attribute.computed && attribute.optional;
+        if attribute.deprecated || self != Source::Provider && (is_id || !configurable) {
+            return None;
+        }
+        let is_unset = |value: &&Value| attribute.optional && value.as_str() == Some("");
+        let value = value.filter(|value| self != Source::State || !is_unset(value));
+        let is_omitted = self != Source::Import && attribute.computed && value.is_none_or(Value::is_null);
+        if is_omitted { None } else { Some(value) }
+    }
+}
+
+/// The block of a result of a query.
+pub fn listed(
+    addr: &Resource,
+    provider: &LocalProviderConfig,
+    schema: &Block,
+    value: &Value,
+    source: Source,
+) -> String {
+    format_blanks(&whole(addr, Some(provider), body(schema, value, true, source)))
+}
+
+/// The `import` block of a result of a query.
+pub fn import(to: &Resource, provider: &LocalProviderConfig, schema: &IdentitySchema, identity: &Value) -> String {
+    let attributes = schema.attributes.keys();
+    let attributes: Vec<Item> = attributes
+        .map(|name| Item::line(name, &identity.get(name).map_or_else(|| "null".to_string(), expression), None))
+        .collect();
+    let mut object = "{\n".to_string();
+    write(&attributes, 1, &mut object);
+    let items = [
+        Item::line("to", &to.to_string(), None),
+        Item::line("provider", &provider.to_string(), None),
+        Item::line("identity", &(object + "}"), None),
+    ];
+    let mut out = "import {\n".to_string();
+    write(&items, 1, &mut out);
+    format_blanks(&(out + "}"))
+}
 
 /// The whole block. `provider`: written where the type's name does not imply it.
 pub fn resource(addr: &Resource, provider: Option<&LocalProviderConfig>, schema: &Block, value: &Value) -> String {
+    whole(addr, provider, body(schema, value, true, Source::Import))
+}
+
+fn whole(addr: &Resource, provider: Option<&LocalProviderConfig>, body: Vec<Item>) -> String {
     let mut items = Vec::new();
     items.extend(provider.map(|local| Item::line("provider", &local.to_string(), None)));
-    items.extend(body(schema, value, true));
+    items.extend(body);
     let mut out = format!("resource {} {} {{\n", quoted(&addr.kind), quoted(&addr.name));
     write(&items, 1, &mut out);
     out.push('}');
@@ -35,42 +105,43 @@ impl Item {
 
 const SENSITIVE: Option<&str> = Some("sensitive");
 
-fn body(schema: &Block, value: &Value, top: bool) -> Vec<Item> {
+fn body(schema: &Block, value: &Value, top: bool, source: Source) -> Vec<Item> {
     let mut items = Vec::new();
     for (name, attribute) in &schema.attributes {
-        // Older plugins have an "id" that can be set and must not be.
-        let is_id = top && &**name == "id" && attribute.computed && attribute.optional;
-        if is_id || attribute.deprecated || !(attribute.required || attribute.optional) {
-            continue;
-        }
-        items.push(argument(name, attribute, value.get(name)));
+        let value = source.value(name, attribute, value.get(name), top);
+        items.extend(value.map(|value| argument(name, attribute, value, source)));
     }
     for (name, nested) in &schema.blocks {
-        if let Some(value) = value.get(name).filter(|_| !nested.block.deprecated) {
-            blocks(name, nested, value, &mut items);
+        let is_written = |_: &&Value| source == Source::Provider || !nested.block.deprecated;
+        if let Some(value) = value.get(name).filter(is_written) {
+            blocks(name, nested, value, source, &mut items);
         }
     }
     items
 }
 
-fn argument(name: &str, attribute: &Attribute, value: Option<&Value>) -> Item {
+fn argument(name: &str, attribute: &Attribute, value: Option<&Value>, source: Source) -> Item {
     let Some(value) = value else { return Item::line(name, "null", None) };
     if attribute.sensitive || value.is_sensitive() {
         return Item::line(name, "null", SENSITIVE);
     }
     match attribute.nested() {
-        Some(shape) if !value.is_null() => Item::line(name, &nested_text(shape, value), None),
+        Some(shape) if !value.is_null() => Item::line(name, &nested_text(shape, value, source), None),
         _ => Item::line(name, &expression(value), None),
     }
 }
 
-fn nested_text(shape: &ObjectShape, value: &Value) -> String {
+fn nested_text(shape: &ObjectShape, value: &Value, source: Source) -> String {
     let one = |value: &Value| {
         if value.is_null() {
             return "null".to_string();
         }
-        let settable = shape.attributes.iter().filter(|(_, a)| a.required || a.optional);
-        let items: Vec<Item> = settable.map(|(name, a)| argument(name, a, value.get(name))).collect();
+        let written = |(name, a): (&Arc<str>, &Attribute)| match source {
+            Source::Import if !(a.required || a.optional) => None,
+            Source::Import => Some(argument(name, a, value.get(name), source)),
+            _ => Some(argument(name, a, source.value(name, a, value.get(name), false)?, source)),
+        };
+        let items: Vec<Item> = shape.attributes.iter().filter_map(written).collect();
         let mut out = "{\n".to_string();
         write(&items, 1, &mut out);
         out + "}"
@@ -95,13 +166,13 @@ fn indented(text: &str) -> String {
     text.split('\n').map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn blocks(name: &str, nested: &NestedBlock, value: &Value, items: &mut Vec<Item>) {
+fn blocks(name: &str, nested: &NestedBlock, value: &Value, source: Source, items: &mut Vec<Item>) {
     if value.is_null() || !value.is_known() {
         return;
     }
     let mut add = |header: String, value: &Value| {
         let hidden = value.is_sensitive();
-        let inner = if hidden { Vec::new() } else { body(&nested.block, value, false) };
+        let inner = if hidden { Vec::new() } else { body(&nested.block, value, false, source) };
         items.push(Item::Block { header, items: inner, comment: if hidden { SENSITIVE } else { None } });
     };
     match nested.nesting {

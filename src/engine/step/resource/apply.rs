@@ -300,10 +300,15 @@ fn breach(path: &Path, wrong: &str) -> String {
 
 /// Tells that the plan imported the object: it is in the state already.
 pub fn announce_import(ports: &Ports, change: &ResourceChange) {
-    let Some(id) = change.importing.as_ref().and_then(|i| i.id.clone().or_else(|| i.identity.clone())) else { return };
+    let Some(importing) = &change.importing else { return };
+    let by = match (&importing.id, &change.identity.before) {
+        (Some(id), _) => format!("id={id}"),
+        (None, Some(identity)) => format!("identity={}", identity.text()),
+        (None, None) => return,
+    };
     let addr = &change.addr;
-    ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
-    ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });
+    ports.observer.event(Event::ImportStarted { addr: addr.clone(), by: by.clone() });
+    ports.observer.event(Event::ImportFinished { addr: addr.clone(), by });
 }
 
 /// Tells that a change begins.
@@ -360,7 +365,10 @@ pub async fn apply(
     let (after, after_marks) = change.change.after.unmark_deep_with_paths();
     if change.action == Action::Update && before == after && before_marks != after_marks {
         // Only what is secret changed: nothing to ask the provider for.
-        let object = current.map(|c| Stored { value: change.change.after.clone(), ..c });
+        let object = current.map(|c| {
+            let identity = change.identity.after.clone().or(c.identity.clone());
+            Stored { value: change.change.after.clone(), identity, ..c }
+        });
         return (object, diagnostics);
     }
     if run.ports.stop.is_stopping() {
@@ -377,7 +385,7 @@ pub async fn apply(
         planned: after.clone(),
         config: config.unmark_deep().0,
         planned_private: change.private.clone(),
-        planned_identity: None,
+        planned_identity: change.identity.after.clone(),
         provider_meta: meta,
     };
     // Nothing reports a slow answer here: the events of a change in progress do.

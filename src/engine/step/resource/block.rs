@@ -17,7 +17,7 @@ use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Prior, Run, Verb};
 use crate::engine::step::expansion::expand;
 use crate::engine::step::{action, imports};
-use crate::lang::value::Value;
+use crate::lang::value::{Type, Value};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
 use crate::model::state::DeposedKey;
@@ -27,7 +27,7 @@ use super::orphan::{self, OrphanObject};
 use super::plan::{Forced, check_prevent_destroy};
 use super::record::{note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, choose, conditions, data, import, import_command, plan, read, replace};
+use super::{Instance, choose, conditions, data, import, import_command, list, plan, read, replace};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -65,7 +65,8 @@ pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn
     if provider.is_none() && !run.blocks.providers.chosen.contains_key(&(module, index)) {
         return End::Failed;
     }
-    let (work, diagnostics) = work_of_block(&run, node, module, index);
+    let (identity, mut diagnostics) = imports::identity_type(&run, (module, index)).await;
+    let work = diagnostics.take(work_of_block(&run, node, (module, index), identity.as_ref()));
     let failed = diagnostics.has_errors();
     run.report(node, diagnostics);
     let end = do_all(run.clone(), Job { node, block: Some((module, index)), provider }, work, turn).await;
@@ -86,8 +87,14 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
     do_all(run.clone(), Job { node, block, provider: Some(orphans.provider) }, work, turn).await
 }
 
-/// Expands the block in every module instance, and finds what the state has beside it.
-fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<Work>, Diagnostics) {
+/// Expands the block in every module instance, and finds what the state has beside it. `identity`: the type of the identities
+/// of its imports.
+fn work_of_block(
+    run: &Run,
+    node: NodeId,
+    (module, index): BlockId,
+    identity: Option<&Type>,
+) -> (Vec<Work>, Diagnostics) {
     let (mut work, mut diagnostics) = (Vec::new(), Diagnostics::new());
     let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
@@ -107,7 +114,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         }
         let _ = instance.resources[index as usize].set(slots);
     }
-    let found = imports_of_block(run, (module, index));
+    let found = imports_of_block(run, (module, index), identity);
     if found.has_errors() {
         work.clear();
     }
@@ -136,9 +143,9 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
     (work, diagnostics)
 }
 
-fn imports_of_block(run: &Run, block: BlockId) -> Diagnostics {
+fn imports_of_block(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
     match run.verb {
-        Verb::Plan { refresh_only: false, .. } => imports::plan(run, block),
+        Verb::Plan { refresh_only: false, .. } => imports::plan(run, block, identity),
         Verb::Import => imports::check_requested(run, block),
         _ => Diagnostics::new(),
     }
@@ -313,6 +320,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
             None => managed(&instance, &slots.instances[position]).await,
         },
         ResourceMode::Data => data::plan(&instance).await,
+        ResourceMode::List => list::run(&instance, position).await,
         ResourceMode::Ephemeral => (Some(Value::unknown(instance.schema.implied_type().clone())), Diagnostics::new()),
     };
     slots.instances[position].publish(value);
@@ -435,7 +443,7 @@ async fn managed(
     if forced == Forced::ByTriggers {
         change.reason = ActionReason::ReplaceByTriggers;
     }
-    change.importing = importing.as_ref().map(import::importing);
+    change.importing = importing.as_ref().map(|named| import::importing(named, current.as_ref()));
     if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
         // Nothing will be applied, so that what is stored is settled here.
         if current.dependencies != dependencies {

@@ -113,6 +113,10 @@ async fn destroy(instance: &Instance<'_>, task: &Task, deposed: Option<DeposedKe
 fn destroying_half(instance: &Instance<'_>, change: &ResourceChange) -> ResourceChange {
     let mut half = change.clone();
     half.action = Action::Delete;
+    if change.action.is_replace() {
+        // The planned identity is that of the other half.
+        half.identity.after = None;
+    }
     half.change.after = instance.null();
     half
 }

@@ -8,15 +8,14 @@ use crate::engine::graph::walk::End;
 use crate::engine::run::Run;
 use crate::engine::run::results::Each;
 use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::imports::named;
-use crate::engine::step::imports::written;
+use crate::engine::step::imports::{Known, named, written};
 use crate::lang::syntax::parser::parse_file;
 use crate::model::addr::InstanceKey;
-use crate::model::config::{Resource, resource_from_text};
+use crate::model::config::{ImportBy, Resource, resource_from_text};
 
 use super::plan::{Forced, plan};
 use super::record::{note_change, put};
-use super::{Instance, import};
+use super::{Instance, identity, import};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
     let generated = &run.blocks.imports.generated[index as usize];
@@ -32,15 +31,20 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     if run.prior.state.instance(&addr).is_some() || !run.is_targeted(node, &addr) {
         return Diagnostics::new();
     }
-    let (named, mut diagnostics) = named(&generated.import, &ModuleScope::new(run, &root), false);
-    let Some(named) = named else { return diagnostics };
     let mut instance = match Instance::new(run, addr, None, generated.provider, Some(root.clone()), Each::None) {
         Ok(instance) => instance,
-        Err(error) => {
-            diagnostics.push(error);
-            return diagnostics;
-        }
+        Err(error) => return error.into(),
     };
+    let identity = match &generated.import.by {
+        ImportBy::Id(_) => None,
+        ImportBy::Identity(_) => match identity::schema(&instance).await {
+            Ok(schema) => Some(schema.unwrap_or_default().import_type()),
+            Err(found) => return found,
+        },
+    };
+    let known = Known { identity: identity.as_ref(), lenient: false };
+    let (named, mut diagnostics) = named(&generated.import, &ModuleScope::new(run, &root), known);
+    let Some(named) = named else { return diagnostics };
     let Some(current) = diagnostics.take(import::import(&instance, &named).await) else { return diagnostics };
     let local = generated.written_provider.as_ref();
     let text = written::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
@@ -51,7 +55,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     let (change, found) = plan(&instance, Some(&current), Forced::No, None).await;
     diagnostics.extend(found);
     if let Some(mut change) = change {
-        change.importing = Some(import::importing(&named));
+        change.importing = Some(import::importing(&named, Some(&current)));
         change.generated_config = Some(text);
         note_change(&run.results, change);
     }

@@ -1,23 +1,20 @@
 //! Importing an existing object by its ID or identity.
 
 use crate::base::name::COMMAND;
-use crate::engine::engine_errors::{INVALID_IMPORT_IDENTITY, INVALID_PROVIDER_OBJECT, unexpected_deferral};
+use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
 use crate::engine::blocks::imports::Named;
 use crate::engine::change::write_only;
 use crate::engine::event::Event;
-use crate::lang::value::{Type, Value, convert, json};
+use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::Importing;
-use crate::model::provider::{
-    ClientCapabilities, IdentitySchema, ImportResponse, ImportedObject, NO_IDENTITY, has_errors,
-};
+use crate::model::provider::{ClientCapabilities, ImportResponse, ImportedObject, has_errors, identity_text};
 use crate::model::state::ObjectStatus;
 
-use super::{Instance, read};
+use super::{Instance, identity, read};
 use crate::engine::run::object::{Stored, mark, nonconforming};
 
 /// The request in the plugin protocol.
@@ -30,11 +27,11 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let (addr, kind) = (&instance.addr, instance.addr.kind());
     let (objects, mut diagnostics) = match named {
         Named::Id(id) => {
-            instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), id: id.to_string() });
+            instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), by: format!("id={id}") });
             let answer = instance.provider.import_resource_state(kind, id, ClientCapabilities::of_engine(false));
             settled(instance, instance.answered(IMPORT, answer).await)
         }
-        Named::Identity(value, range) => by_identity(instance, value, range).await,
+        Named::Identity(value) => by_identity(instance, value).await,
     };
     let Some(objects) = objects else { return (None, diagnostics) };
     let with = describe(named);
@@ -51,6 +48,10 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         );
         // The first one is still read, as the reference does.
         diagnostics.push(refuse("Multiple import states not supported", what));
+    }
+    if matches!(named, Named::Identity(_)) && object.identity.is_none() {
+        diagnostics.push(refuse(&format!("import of {addr} didn't return an identity"), String::new()));
+        return (None, diagnostics);
     }
     if object.state.is_null() {
         let what = format!("While attempting to import with {with}, the provider returned an instance with no state.");
@@ -117,18 +118,19 @@ pub fn no_such_object(addr: &AbsResourceInstance) -> Diagnostic {
     Diagnostic::error("Cannot import non-existent remote object", detail)
 }
 
-/// How a plan says by what an object was imported.
-pub fn importing(named: &Named) -> Importing {
+/// How a plan says by what an object was imported: of an identity, all that the provider knows.
+pub fn importing(named: &Named, imported: Option<&Stored>) -> Importing {
+    let identity = || imported?.identity.as_ref().map(|identity| identity.json.to_string());
     match named {
         Named::Id(id) => Importing { id: Some(id.to_string()), identity: None },
-        Named::Identity(value, _) => Importing { id: None, identity: json::to_simple_json(value).ok() },
+        Named::Identity(_) => Importing { id: None, identity: identity() },
     }
 }
 
 fn describe(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id:?}"),
-        Named::Identity(value, _) => format!("identity {}", json::to_simple_json(value).unwrap_or_default()),
+        Named::Identity(value) => format!("Identity {}", identity_text(value)),
     }
 }
 
@@ -136,39 +138,33 @@ fn describe(named: &Named) -> String {
 fn unquoted(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id}"),
-        Named::Identity(..) => describe(named),
+        Named::Identity(_) => describe(named),
     }
 }
 
-async fn by_identity(
-    instance: &Instance<'_>,
-    value: &Value,
-    range: &Range,
-) -> (Option<Vec<ImportedObject>>, Diagnostics) {
-    let kind = instance.addr.kind();
-    let schema = match instance.answered("GetResourceIdentitySchemas", instance.provider.identity_schema(kind)).await {
-        Ok(Some(schema)) => schema,
-        Ok(None) => {
-            let detail = format!(
-                "The provider {} does not say what identifies objects of the type {kind:?}, so that they can only be imported \
-                 by \"id\".",
-                instance.provider_addr.provider.for_display()
-            );
-            let error = Diagnostic::error(NO_IDENTITY, detail).at(range.clone());
-            return (None, error.into());
+async fn by_identity(instance: &Instance<'_>, value: &Value) -> (Option<Vec<ImportedObject>>, Diagnostics) {
+    let (kind, addr) = (instance.addr.kind(), &instance.addr);
+    let mut diagnostics = Diagnostics::new();
+    for (mark, what) in [(Marks::SENSITIVE, "sensitive"), (Marks::EPHEMERAL, "ephemeral")] {
+        if value.deep_marks().contains(mark) {
+            let detail = format!("Import identity for {addr} must not contain {what} values\n");
+            diagnostics.push(Diagnostic::error("Invalid import identity", detail));
         }
-        Err(found) => return (None, instance.about(found)),
-    };
-    let identity = match complete(value, &schema) {
-        Ok(identity) => identity,
-        Err(detail) => {
-            let error = Diagnostic::error(INVALID_IMPORT_IDENTITY, detail).at(range.clone());
-            return (None, error.into());
-        }
-    };
-    let id = json::to_simple_json(value).unwrap_or_default();
-    instance.run.ports.observer.event(Event::ImportPlanned { addr: instance.addr.clone(), id });
-    let answer = instance.provider.import_by_identity(kind, identity, ClientCapabilities::of_engine(false));
+    }
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    instance
+        .run
+        .ports
+        .observer
+        .event(Event::ImportPlanned { addr: addr.clone(), by: format!("identity={}", identity_text(value)) });
+    match identity::schema(instance).await {
+        Ok(Some(_)) => {}
+        Ok(None) => return (None, Diagnostic::error(format!("unknown identity type {kind:?}"), "").into()),
+        Err(found) => return (None, found),
+    }
+    let answer = instance.provider.import_by_identity(kind, value.clone(), ClientCapabilities::of_engine(false));
     settled(instance, instance.answered(IMPORT, answer).await)
 }
 
@@ -180,23 +176,4 @@ fn settled(instance: &Instance<'_>, response: ImportResponse) -> (Option<Vec<Imp
         diagnostics.push(unexpected_deferral(&instance.addr));
     }
     (Some(response.objects).filter(|_| !diagnostics.has_errors()), diagnostics)
-}
-
-/// The identity in the form of the protocol: all attributes, null for omitted optional ones.
-fn complete(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
-    let given = value.entries();
-    if let Some(unknown) = given.keys().find(|name| !schema.attributes.contains_key(*name)) {
-        return Err(format!("The identity of this type has no attribute named {:?}.", &**unknown));
-    }
-    let mut whole = Vec::with_capacity(schema.attributes.len());
-    for (name, attribute) in &schema.attributes {
-        let part = given.get(name).cloned().unwrap_or_else(|| Value::null(Type::Dynamic));
-        if attribute.is_required() && part.is_null() {
-            return Err(format!("The identity of this type needs the attribute {:?}, which is not set.", &**name));
-        }
-        let part = convert::convert(&part, &attribute.ty)
-            .map_err(|e| format!("Inappropriate value for attribute {:?}: {e}.", &**name))?;
-        whole.push((name.clone(), part));
-    }
-    Ok(Value::object(whole))
 }

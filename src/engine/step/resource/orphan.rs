@@ -6,7 +6,7 @@ use crate::engine::run::results::Expansion;
 use crate::engine::step::action;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
-use crate::model::plan::{Action, ActionReason, ResourceChange};
+use crate::model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
 use crate::model::provider::{ClientCapabilities, PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
 
@@ -98,6 +98,7 @@ pub async fn plan_destroy(
     let wants = instance.run.blocks.schemas.provider(provider).is_some_and(|s| s.capabilities().plan_destroy);
     let null = instance.null();
     let mut private = current.private.clone();
+    let mut planned_identity = None;
     if wants {
         let request = PlanRequest {
             kind: instance.addr.kind().into(),
@@ -106,7 +107,7 @@ pub async fn plan_destroy(
             config: null.clone(),
             prior_private: current.private.clone(),
             provider_meta: meta,
-            prior_identity: None,
+            prior_identity: current.identity.clone(),
             planned_private: std::sync::Arc::default(),
             client: ClientCapabilities::of_engine(instance.run.is_apply()),
         };
@@ -125,11 +126,13 @@ pub async fn plan_destroy(
             return (None, diagnostics);
         }
         private = response.private;
+        planned_identity = response.identity;
     }
     let mut change = new_change(instance, Action::Delete, current.value.clone(), null);
     change.deposed = deposed;
     change.reason = reason;
     change.private = private;
+    change.identity = IdentityChange { before: current.identity.clone(), after: planned_identity };
     (Some(change), diagnostics)
 }
 

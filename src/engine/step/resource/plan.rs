@@ -1,5 +1,7 @@
 //! Planning one managed object: evaluate, validate, ignore, propose, call the provider, check its response, decide the action.
 
+use std::sync::Arc;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
@@ -11,7 +13,7 @@ use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
 use crate::model::config::{IgnoreChanges, PreventDestroy};
 use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
-use crate::model::provider::{ClientCapabilities, PlanRequest, PlanResponse, has_errors};
+use crate::model::provider::{ClientCapabilities, Identity, PlanRequest, PlanResponse, has_errors};
 use crate::model::state::Object;
 
 use super::record::new_change;
@@ -84,7 +86,8 @@ impl Planner<'_, '_> {
         let tainted = current.filter(|c| c.is_tainted());
         let sound = current.filter(|c| !c.is_tainted());
         let mut before = sound.map_or_else(|| instance.null(), |c| c.value.clone());
-        let private = sound.map_or_else(|| std::sync::Arc::from([]), |c| c.private.clone());
+        let private = sound.map_or_else(|| Arc::from([]), |c| c.private.clone());
+        let identity = sound.and_then(|c| c.identity.clone());
 
         let (bare_config, _) = config.unmark_deep();
         let client = ClientCapabilities::of_engine(instance.run.is_apply());
@@ -101,7 +104,8 @@ impl Planner<'_, '_> {
         config_marks.iter_mut().for_each(|(_, marks)| *marks = Marks::SENSITIVE);
         let (bare_before, before_marks) = before.unmark_deep_with_paths();
 
-        let answer = self.ask(&bare_before, &bare_ignored, private, &meta, true).await?;
+        let stored = (private, identity);
+        let answer = self.ask(&bare_before, &bare_ignored, stored, &meta, true).await?;
         let mut after = mark(&answer.value, &config_marks, &instance.schema.block);
         let mut response = answer.response;
         let paths = self.required_replace(&response.requires_replace, &bare_before, &answer.value)?;
@@ -109,7 +113,8 @@ impl Planner<'_, '_> {
 
         if action.is_replace() {
             let null = instance.null();
-            let again = self.ask(&null, &bare_config, response.private.clone(), &meta, false).await?;
+            let planned = (response.private.clone(), response.identity.clone());
+            let again = self.ask(&null, &bare_config, planned, &meta, false).await?;
             after = mark(&again.value, &config_marks, &instance.schema.block);
             response = again.response;
         }
@@ -130,6 +135,8 @@ impl Planner<'_, '_> {
         change.reason = reason;
         change.required_replace = paths;
         change.private = response.private;
+        change.identity.before = current.and_then(|c| c.identity.clone());
+        change.identity.after = response.identity;
         Some(change)
     }
 
@@ -163,7 +170,7 @@ impl Planner<'_, '_> {
         &mut self,
         prior: &Value,
         config: &Value,
-        private: std::sync::Arc<[u8]>,
+        (private, identity): (Arc<[u8]>, Option<Identity>),
         meta: &Value,
         first: bool,
     ) -> Option<Answer> {
@@ -177,8 +184,8 @@ impl Planner<'_, '_> {
             config: config.clone(),
             prior_private: private,
             provider_meta: meta.clone(),
-            prior_identity: None,
-            planned_private: std::sync::Arc::default(),
+            prior_identity: identity,
+            planned_private: Arc::default(),
             client: ClientCapabilities::of_engine(instance.run.is_apply()),
         };
         let mut response =

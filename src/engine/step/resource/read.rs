@@ -31,7 +31,7 @@ pub async fn refresh(
     let request = ReadRequest {
         kind: addr.kind().into(),
         current: prior,
-        current_identity: None,
+        current_identity: stored.identity.clone(),
         private: stored.private.clone(),
         provider_meta: meta,
         client: ClientCapabilities::of_engine(run.is_apply()),

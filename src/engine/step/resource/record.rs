@@ -47,6 +47,7 @@ pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after:
         required_replace: Vec::<Path>::new(),
         private: std::sync::Arc::from([]),
         importing: None,
+        identity: Default::default(),
         generated_config: None,
     }
 }

@@ -10,7 +10,7 @@ use crate::model::provider::{RawState, UpgradeRequest, has_errors};
 use crate::model::schema::Schema;
 use crate::model::state::{Attributes, Object};
 
-use super::Instance;
+use super::{Instance, identity};
 use crate::engine::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
@@ -20,14 +20,7 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
     let mut diagnostics = Diagnostics::new();
     let (addr, schema) = (&instance.addr, &instance.schema);
     if object.schema_version > schema.version {
-        let provider = addr.resource.resource.implied_provider();
-        diagnostics.push(Diagnostic::error(
-            "Resource instance managed by newer provider version",
-            format!(
-                "The current state of {addr} was created by a newer provider version than is currently selected. Upgrade \
-                 the {provider} provider to work with this state."
-            ),
-        ));
+        diagnostics.push(newer_version(instance));
         return (None, diagnostics);
     }
     let stripped = current_without_surplus(object, schema);
@@ -81,7 +74,27 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         diagnostics.extend(written);
         return (None, diagnostics);
     }
-    (Some(with_value(object, mark(&value, &object.sensitive, &schema.block))), diagnostics)
+    let mut stored = with_value(object, mark(&value, &object.sensitive, &schema.block));
+    if let Some(identity) = stored.identity.take() {
+        match identity::upgraded(instance, identity).await {
+            Ok(identity) => stored.identity = Some(identity),
+            Err(found) => {
+                diagnostics.extend(found);
+                return (None, diagnostics);
+            }
+        }
+    }
+    (Some(stored), diagnostics)
+}
+
+/// The error of an object, or of its identity, with a newer version than that of the provider's schema.
+pub fn newer_version(instance: &Instance<'_>) -> Diagnostic {
+    let (addr, provider) = (&instance.addr, instance.addr.resource.resource.implied_provider());
+    let detail = format!(
+        "The current state of {addr} was created by a newer provider version than is currently selected. Upgrade the \
+         {provider} provider to work with this state."
+    );
+    Diagnostic::error("Resource instance managed by newer provider version", detail)
 }
 
 /// The object without attributes that the provider has removed, if it is of the current version: the provider is not asked

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::ephemeral_use;
 use super::plan::{path_of, prevention};
+use super::{ephemeral_use, list};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::base::source::Range;
@@ -25,7 +25,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::addr::ResourceMode;
 use crate::model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
 use crate::model::model_errors::did_you_mean;
-use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, about_body};
+use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, ValidateListRequest, about_body};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
 
@@ -50,19 +50,29 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
     conditions(run, instance, config, &mut diagnostics);
     let is_sound = !diagnostics.has_errors();
-    diagnostics.extend(imports::validate(run, (module, index)));
+    let identity = diagnostics.take(imports::identity_type(run, (module, index)).await);
+    diagnostics.extend(imports::validate(run, (module, index), identity.as_ref()));
     if !is_sound {
         return diagnostics;
     }
     if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
-    if config.addr.mode != ResourceMode::Ephemeral {
+    if !matches!(config.addr.mode, ResourceMode::Ephemeral | ResourceMode::List) {
         let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
         diagnostics.extend(ephemeral_use::check(&value, &schema.block, Some(&config.body), &address));
     }
     let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
-    match by_provider(&run.ports, config, value.unmark_deep().0, &address).await {
+    let mut bare = value.unmark_deep().0;
+    let mut list = None;
+    if config.addr.mode == ResourceMode::List {
+        let Some(arguments) = diagnostics.take(list::evaluated(&config.list, &scope, true)) else {
+            return diagnostics;
+        };
+        bare = list::settings(&bare, &schema);
+        list = Some(arguments);
+    }
+    match by_provider(&run.ports, config, bare, list, &address).await {
         Ok(found) => diagnostics.extend(about_body(found, Some(&config.body), Some(&address))),
         Err(errors) => diagnostics.extend(errors),
     }
@@ -76,12 +86,14 @@ async fn by_provider(
     ports: &Ports,
     config: &Resource,
     bare: Value,
+    list: Option<list::Arguments>,
     address: &str,
 ) -> Result<ProviderDiagnostics, Diagnostics> {
     let name = match config.addr.mode {
         ResourceMode::Managed => "ValidateResourceConfig",
         ResourceMode::Data => "ValidateDataResourceConfig",
         ResourceMode::Ephemeral => "ValidateEphemeralResourceConfig",
+        ResourceMode::List => "ValidateListResourceConfig",
     };
     let answer = async {
         let (provider, kind) = (ports.providers.unconfigured(&config.provider).await?, &config.addr.kind);
@@ -91,6 +103,12 @@ async fn by_provider(
             }
             ResourceMode::Data => provider.validate_data_config(kind, bare).await,
             ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
+            ResourceMode::List => {
+                let (limit, include_object) = list
+                    .map_or((Value::null(Type::Number), Value::null(Type::Bool)), |list| (list.limit, list.include));
+                let kind = kind.clone();
+                provider.validate_list_config(ValidateListRequest { kind, config: bare, include_object, limit }).await
+            }
         })
     };
     PendingRequest { name, provider: &config.provider, subject: &address }.answered(ports, answer).await
@@ -191,6 +209,9 @@ pub fn unknown_type(blocks: &Blocks, config: &Resource) -> Diagnostic {
                 false => suggestion(kind, &names(false)),
             };
             ("Invalid resource type", format!("The provider {provider} does not support resource type {kind:?}.{hint}"))
+        }
+        ResourceMode::List => {
+            ("Invalid list resource", format!("The provider {provider} does not support list resource {kind:?}."))
         }
         ResourceMode::Ephemeral => (
             "Invalid ephemeral resource",

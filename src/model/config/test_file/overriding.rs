@@ -90,7 +90,7 @@ fn kind_of(target: &Target) -> Option<OverrideKind> {
     match mode {
         ResourceMode::Managed => Some(OverrideKind::Resource),
         ResourceMode::Data => Some(OverrideKind::Data),
-        ResourceMode::Ephemeral => None,
+        ResourceMode::Ephemeral | ResourceMode::List => None,
     }
 }
 

@@ -80,6 +80,7 @@ fn schema<'s>(schemas: &'s Schemas, provider: &Provider, address: &AbsResourceIn
         ResourceMode::Managed => &schemas.managed,
         ResourceMode::Data => &schemas.data,
         ResourceMode::Ephemeral => &schemas.ephemeral,
+        ResourceMode::List => &schemas.list_resources,
     };
     types.get(address.kind()).map(|schema| &**schema)
 }
@@ -108,6 +109,7 @@ fn resource_change(document: &Json, schemas: &Schemas) -> Result<ResourceChange,
         provider: AbsProviderConfig::root(provider),
         private: Arc::default(),
         importing,
+        identity: Default::default(),
         generated_config: text(&change["generated_config"]),
         previous_addr,
         addr,

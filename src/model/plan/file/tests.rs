@@ -10,9 +10,10 @@ use crate::model::addr::{
 };
 use crate::model::config::{ActionEvent, OnActionFailure};
 use crate::model::plan::{
-    Action, ActionInvocation, ActionReason, Change, Importing, InvocationTrigger, LifecycleTrigger, Mode, OutputChange,
-    ResourceChange,
+    Action, ActionInvocation, ActionReason, Change, IdentityChange, Importing, InvocationTrigger, LifecycleTrigger,
+    Mode, OutputChange, ResourceChange,
 };
+use crate::model::provider::Identity;
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 fn action() -> AbsActionInstance {
@@ -63,6 +64,10 @@ fn sample() -> SavedPlan {
         required_replace: vec![Path::new().attr("l").index_int(0)],
         private: Arc::from(&b"\x00secret"[..]),
         importing: Some(Importing { id: None, identity: None }),
+        identity: IdentityChange {
+            before: Some(Identity { schema_version: 2, json: "{\"a\":1}".into() }),
+            after: None,
+        },
         generated_config: Some("resource".into()),
     };
     let output = OutputChange {

@@ -14,7 +14,8 @@ use serde_json::value::RawValue;
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
-use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
+use crate::model::plan::{Action, ActionReason, Change, IdentityChange, Importing, Mode, OutputChange, ResourceChange};
+use crate::model::provider::Identity;
 use crate::model::state::file::{module_instance, problems_text, provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::model::version::PROGRAM_VERSION;
@@ -88,7 +89,13 @@ struct ChangeText {
     importing: Option<ImportText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generated: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<IdentitiesText>,
 }
+
+/// Those before and after: the version of the schema, and the text of a JSON object.
+#[derive(Serialize, Deserialize)]
+struct IdentitiesText(Option<(i64, String)>, Option<(i64, String)>);
 
 #[derive(Serialize, Deserialize)]
 struct ImportText {
@@ -271,6 +278,7 @@ impl Writer {
             private: base64::engine::general_purpose::STANDARD.encode(&change.private),
             importing: change.importing.as_ref().map(|i| ImportText { id: i.id.clone(), identity: i.identity.clone() }),
             generated: change.generated_config.clone(),
+            identity: identities_text(&change.identity),
         }
     }
 
@@ -283,6 +291,17 @@ impl Writer {
             sensitive: output.sensitive,
         }
     }
+}
+
+fn identities_text(change: &IdentityChange) -> Option<IdentitiesText> {
+    let one = |identity: &Option<Identity>| identity.as_ref().map(|it| (it.schema_version, it.json.to_string()));
+    (*change != IdentityChange::default()).then(|| IdentitiesText(one(&change.before), one(&change.after)))
+}
+
+fn identities(text: IdentitiesText) -> IdentityChange {
+    let one =
+        |text: Option<(i64, String)>| text.map(|(schema_version, json)| Identity { schema_version, json: json.into() });
+    IdentityChange { before: one(text.0), after: one(text.1) }
 }
 
 fn mark_bits(marks: Marks) -> u8 {
@@ -443,6 +462,7 @@ impl Reader {
             private: private.into(),
             importing: text.importing.map(|i| Importing { id: i.id, identity: i.identity }),
             generated_config: text.generated,
+            identity: text.identity.map(identities).unwrap_or_default(),
         })
     }
 

@@ -214,6 +214,7 @@ fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
         required_replace: message.messages(11).map(|steps| path(&steps?)).collect::<Result<_, _>>()?,
         private: message.bytes(10).unwrap_or_default().into(),
         importing,
+        identity: Default::default(),
         generated_config: generated,
     };
     Ok(RawChange { change, before, after })

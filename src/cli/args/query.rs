@@ -1,0 +1,49 @@
+//! `query`
+
+use clap::Command;
+
+use super::common::{TOO_MANY, json_flag, variable_arguments, variable_flags, view_flags};
+use super::flags::{self, Given, text};
+use super::{ArgsError, gather};
+use crate::base::name::COMMAND;
+use crate::ops::interface::options::VariableArgument;
+
+#[derive(Debug)]
+pub struct Query {
+    pub variables: Vec<VariableArgument>,
+    pub json: bool,
+    pub generate_config_out: Option<String>,
+}
+
+pub fn command() -> Command {
+    flags::command("query")
+        .about("Search and list remote infrastructure")
+        .long_about(format!(
+            "Lists the objects that exist and match the \"list\" blocks in the query files (*.tfquery.hcl) of the working directory. \
+             Changes nothing.\n\nWith -generate-config-out, writes blocks that import the results; \"{COMMAND} validate -query\" \
+             checks query files."
+        ))
+        .args(variable_flags())
+        .args([
+            text(
+                "generate-config-out",
+                "path",
+                "Write a resource block and an import block for each result to this new file.",
+            ),
+            json_flag(),
+        ])
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Query, ArgsError> {
+    let (given, mut diagnostics) = gather(command(), args);
+    if !given.positional().is_empty() {
+        diagnostics.error(TOO_MANY, "To specify a working directory for the query, use the global -chdir flag.");
+    }
+    let json = given.on("json");
+    if diagnostics.has_errors() {
+        return Err(ArgsError::all(diagnostics, json));
+    }
+    let generate_config_out = given.text("generate-config-out").filter(|path| !path.is_empty());
+    Ok(Query { variables: variable_arguments(&given), json, generate_config_out })
+}

@@ -1,0 +1,41 @@
+//! `query`
+
+use crate::cli::Invocation;
+use crate::cli::args::query;
+use crate::cli::view::operation::{listener, query_view};
+use crate::ops::hcp;
+use crate::ops::run::query::{QueryRequest, operation_request};
+use crate::render::text::listing;
+
+use super::plan::audience;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match query::parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let view = query_view(&invocation.console, audience(invocation, args.json));
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let request = QueryRequest { variables: args.variables, generate: args.generate_config_out.map(Into::into) };
+    let listener = listener(&view);
+    let work = async {
+        let refused = hcp::refuse_query(&setup, &operation_request(&request)).await;
+        match refused.has_errors() {
+            true => (Vec::new(), refused),
+            false => crate::ops::run::query::run(&setup, &request, listener).await,
+        }
+    };
+    let (results, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
+        Ok(done) => done,
+        Err(code) => return code,
+    };
+    if let Some(text) = listing::without_results(&results, &invocation.console.style).filter(|_| !args.json) {
+        invocation.console.print(&text);
+    }
+    let failed = diagnostics.has_errors();
+    view.finish(diagnostics);
+    u8::from(failed)
+}

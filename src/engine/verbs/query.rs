@@ -1,0 +1,38 @@
+//! Query: the lists of the root module, with what they refer to. Nothing is planned.
+
+use std::sync::Arc;
+
+use super::prepare::{RunRequest, prepare};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::execute::execute;
+use crate::engine::input::QueryInput;
+use crate::engine::ports::Ports;
+use crate::engine::run::{Inputs, Query, Verb};
+use crate::model::addr::ResourceMode;
+use crate::model::plan::{ListResults, Refresh};
+
+pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, Diagnostics) {
+    if !input.config.root.resources.keys().any(|addr| addr.mode == ResourceMode::List) {
+        let detail = "The configuration does not contain any resources that can be queried.";
+        return (Vec::new(), Diagnostic::error("No resources to query", detail).into());
+    }
+    let verb = Verb::Plan { refresh_only: false, pre_destroy: false };
+    let request = RunRequest {
+        inputs: Inputs {
+            variables: input.variables,
+            refresh: Refresh::All,
+            plan_time: Some(ports.host.now()),
+            query: Some(Query { generate: input.generate_config }),
+            ..Inputs::default()
+        },
+        ..RunRequest::new(verb, &input.config, input.state, input.parallelism)
+    };
+    match prepare(request, ports).await {
+        Ok(run) => {
+            let (run, diagnostics) = execute(run).await;
+            let lists = std::mem::take(&mut *run.results.lists());
+            (lists.into_values().collect(), diagnostics)
+        }
+        Err(diagnostics) => (Vec::new(), diagnostics),
+    }
+}

@@ -254,7 +254,8 @@ async fn stored_identities_must_fit_the_schema() {
     for (schema_version, json, error) in cases {
         let mut state = state.clone();
         let instances = &mut Arc::make_mut(state.resources.values_mut().next().unwrap()).instances;
-        let object = instances.values_mut().next().unwrap().current.as_mut().unwrap();
+        let instance = Arc::make_mut(instances.values_mut().next().unwrap());
+        let object = instance.current.as_mut().unwrap();
         object.identity = Some(Identity { schema_version, json: json.into() });
         let (_, found) = plan(&world, &config(&[("main.tf", text)]), &state, Options::default()).await;
         let found: Vec<String> = found.iter().map(|d| d.summary.clone()).collect();

@@ -35,6 +35,19 @@ pub enum Kind {
     LocalModuleDeprecation,
 }
 
+/// Which diagnostics with a place and the same summary are shown as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grouping {
+    pub warnings: bool,
+    pub errors: bool,
+}
+
+impl Default for Grouping {
+    fn default() -> Grouping {
+        Grouping { warnings: true, errors: false }
+    }
+}
+
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

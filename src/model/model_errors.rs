@@ -67,5 +67,7 @@ pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n A
     Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
 }
 
+/// A failure is handled in an unknown way.
+pub const INVALID_ON_FAILURE: &str = "Invalid \"on_failure\" keyword";
 /// The configuration has an unknown backend type.
 pub const INVALID_BACKEND_TYPE: &str = "Invalid backend type";

@@ -9,8 +9,8 @@ use super::wire::v6::message as wire;
 use super::wire::{diagnostic, identity, value};
 use crate::lang::value::Type;
 use crate::model::provider::{
-    IdentitySchema, ListRequest, ListResult, ListSink, MISSING_IDENTITY, ProviderDiagnostic, ProviderDiagnostics,
-    ValidateListRequest, has_errors, no_identity_schema,
+    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostic, ProviderDiagnostics, ValidateListRequest,
+    has_errors, no_identity_schema,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 use wire::list_resource::Event;
@@ -91,7 +91,10 @@ impl<P: Protocol> ProviderClient<P> {
         }
         let Some(identity) = identity::from_wire(event.identity, identity).map_err(garbage)? else {
             return match diagnostics.is_empty() {
-                true => Err(one(ProviderDiagnostic::error(format!("{MISSING_IDENTITY} {kind}"), ""))),
+                true => Err(one(ProviderDiagnostic::error(
+                    format!("missing identity data in ListResource event for {kind}"),
+                    "",
+                ))),
                 false => Err(diagnostics),
             };
         };

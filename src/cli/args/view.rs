@@ -3,8 +3,7 @@
 
 use clap::{Arg, Command};
 
-use crate::base::diag::{Diagnostics, Kind};
-use crate::render::text::diagnostic::Grouping;
+use crate::base::diag::{Diagnostics, Grouping, Kind};
 
 use super::flags::{switch, text};
 

@@ -10,7 +10,7 @@ use crate::engine::blocks::imports::Imports;
 use crate::engine::blocks::tree::Tree;
 use crate::engine::blocks::{BlockOrder, ProviderUse};
 use crate::engine::graph::schedule::Built;
-use crate::engine::graph::{Dag, Node, Orphans, Request};
+use crate::engine::graph::{Dag, Node, NodeId, Orphans, Request};
 use crate::engine::run::Verb;
 use crate::model::addr::{ResourceMode, Target};
 use crate::model::plan::ActionInvocation;
@@ -43,31 +43,13 @@ impl VerbGraph {
         mut requests: Vec<Request>,
         purpose: &Purpose<'_>,
     ) -> VerbGraph {
-        let Purpose { verb, state, imports, planned, targets, excludes, is_query } = *purpose;
+        let Purpose { verb, state, planned, .. } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();
         let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
         let dependencies = ancestors.of_blocks(&builder);
         let read_barriers = derive::read_barriers(&builder, &ancestors);
-        let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
-        if !targets.is_empty() {
-            if verb == Verb::PlanDestroy {
-                let destroyed = target::destroyed(state, targets);
-                orphans.iter_mut().for_each(|o| o.instances.retain(|addr| destroyed.contains(addr)));
-            }
-            let trimmed = verb == Verb::PlanDestroy;
-            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, trimmed);
-        }
-        if !excludes.is_empty() {
-            if verb == Verb::PlanDestroy {
-                let spared = target::spared(state, excludes);
-                orphans.iter_mut().for_each(|o| o.instances.retain(|addr| !spared.contains(addr)));
-            }
-            active = target::exclude(&builder.graph, builder.tree, imports, excludes);
-        }
-        if is_query {
-            active = needed_by_lists(&builder.graph, tree);
-        }
+        let (mut active, filtered) = selected(&builder, &mut orphans, purpose);
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.
         if matches!(verb, Verb::Apply { .. }) {
@@ -122,6 +104,32 @@ impl VerbGraph {
             diagnostics: builder.diagnostics,
         }
     }
+}
+
+/// Which nodes the run is about, and those of them that are limited to targeted instances. Takes the other instances out of the orphans.
+fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_>) -> (Vec<bool>, BTreeSet<NodeId>) {
+    let Purpose { verb, state, imports, targets, excludes, is_query, .. } = *purpose;
+    let (graph, tree) = (&builder.graph, builder.tree);
+    let is_destroy = verb == Verb::PlanDestroy;
+    let (mut active, mut filtered) = (vec![true; graph.len()], BTreeSet::new());
+    if !targets.is_empty() {
+        if is_destroy {
+            let destroyed = target::destroyed(state, targets);
+            orphans.iter_mut().for_each(|o| o.instances.retain(|addr| destroyed.contains(addr)));
+        }
+        (active, filtered) = target::select(graph, tree, orphans, imports, targets, is_destroy);
+    }
+    if !excludes.is_empty() {
+        if is_destroy {
+            let spared = target::spared(state, excludes);
+            orphans.iter_mut().for_each(|o| o.instances.retain(|addr| !spared.contains(addr)));
+        }
+        active = target::exclude(graph, tree, imports, excludes);
+    }
+    if is_query {
+        active = needed_by_lists(graph, tree);
+    }
+    (active, filtered)
 }
 
 /// The lists with all that they refer to.

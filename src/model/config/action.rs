@@ -8,7 +8,7 @@ use crate::lang::syntax::ast::{Attribute, Block, Expression};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, Subject};
-use crate::model::model_errors::duplicate_count_and_for_each;
+use crate::model::model_errors::{INVALID_ON_FAILURE, duplicate_count_and_for_each};
 use crate::model::schema::decode::duplicate_block;
 
 use super::action_event::{ActionEvent, OnActionFailure};
@@ -152,7 +152,7 @@ fn decode_events(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<ActionEv
 fn decode_on_failure(attribute: &Attribute, diags: &mut Diagnostics) -> OnActionFailure {
     OnActionFailure::of_keyword(attribute.expr.as_keyword().unwrap_or_default()).unwrap_or_else(|| {
         let detail = "The \"on_failure\" argument requires one of the following keywords: halt, taint or continue.";
-        diags.push(Diagnostic::error("Invalid \"on_failure\" keyword", detail).at(attribute.expr.range()));
+        diags.push(Diagnostic::error(INVALID_ON_FAILURE, detail).at(attribute.expr.range()));
         OnActionFailure::default()
     })
 }

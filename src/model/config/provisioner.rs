@@ -6,6 +6,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::lang::syntax::ast::{Block, Traversal};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
+use crate::model::model_errors::INVALID_ON_FAILURE;
 
 use super::block::{OnFailure, ProvisionerBlock, ProvisionerWhen};
 use super::{module_call, names};
@@ -96,7 +97,7 @@ fn decode_on_failure(content: &Content, diags: &mut Diagnostics) -> OnFailure {
         _ => {
             diags.push(
                 Diagnostic::error(
-                    "Invalid \"on_failure\" keyword",
+                    INVALID_ON_FAILURE,
                     "The \"on_failure\" argument requires one of the following keywords: continue or fail.",
                 )
                 .at(attribute.expr.range()),

@@ -9,9 +9,6 @@ use crate::lang::value::Value;
 
 use super::{Identity, ProviderDiagnostic, ProviderDiagnostics};
 
-/// How the summary begins where a provider lists an object without an identity; the type follows.
-pub const MISSING_IDENTITY: &str = "missing identity data in ListResource event for";
-
 /// The error of a provider that lists objects of a type that has no identity.
 pub fn no_identity_schema(kind: &str) -> ProviderDiagnostic {
     let summary = format!(

@@ -24,7 +24,7 @@ pub use capabilities::{ClientCapabilities, DeferralReason};
 pub use identity::{
     INVALID_IDENTITY, Identity, IdentityAttribute, IdentitySchema, IdentityUse, NO_IDENTITY, identity_text,
 };
-pub use list::{ListRequest, ListResult, ListSink, MISSING_IDENTITY, ValidateListRequest, no_identity_schema};
+pub use list::{ListRequest, ListResult, ListSink, ValidateListRequest, no_identity_schema};
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};
 pub use remote_state::RemoteStates;

@@ -92,7 +92,10 @@ async fn calls_that_a_provider_lacks_are_named() {
     for (call, found) in optional_calls(&*provider).await {
         // Without identities there is nothing to list.
         let (summary, part) = match call {
-            "ListResource" => ("Identity schema not found", "\"t_thing\" have no identity".to_owned()),
+            "ListResource" => (
+                "Identity schema not found for resource type t_thing; this is a bug in the provider - please report it there",
+                String::new(),
+            ),
             _ => ("Unsupported plugin method", format!("The plugin6.(*GRPCProvider).{call} method is not supported")),
         };
         assert_eq!((found.len(), found[0].summary.as_str()), (1, summary), "{call}");

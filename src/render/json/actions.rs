@@ -125,7 +125,7 @@ fn invocation_json(of: &ActionInvocation, schema: Option<&Schema>) -> Json {
     set(&mut out, "address", of.addr.to_string());
     set(&mut out, "type", &*action.kind);
     set(&mut out, "name", &*action.name);
-    let config = shown(&of.config, schema);
+    let config = without_write_only(&of.config, schema);
     set(&mut out, "config_values", known_json(&config));
     set(&mut out, "config_sensitive", sensitive_json(&config));
     set(&mut out, "config_unknown", unknown_json(&config));
@@ -150,7 +150,7 @@ fn invocation_json(of: &ActionInvocation, schema: Option<&Schema>) -> Json {
 }
 
 /// The configuration as documents show it: without the values of write-only attributes.
-fn shown(config: &Value, schema: Option<&Schema>) -> Value {
+fn without_write_only(config: &Value, schema: Option<&Schema>) -> Value {
     let Some(schema) = schema else { return config.clone() };
     let hidden = |name: &str| schema.block.attributes.get(name).is_some_and(|attribute| attribute.write_only);
     let config = with_schema_marks(config, &schema.block);

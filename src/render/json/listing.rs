@@ -23,7 +23,7 @@ pub fn started(addr: &AbsResourceInstance, config: Option<&Value>, sensitive: &[
 pub fn finished(results: &ListResults) -> Vec<Message> {
     let addr = &results.addr;
     let found = |object| {
-        let members = json!({ "list_resource_found": found(results, object) });
+        let members = json!({ "list_resource_found": object_members(results, object) });
         Message::new("list_resource_found", format!("{addr}: Result found"), members)
     };
     let mut complete = about(addr);
@@ -38,7 +38,7 @@ fn about(addr: &AbsResourceInstance) -> Map<String, Json> {
     members.into_iter().map(|(name, text)| (name.to_string(), Json::String(text))).collect()
 }
 
-fn found(results: &ListResults, object: &ListedObject) -> Map<String, Json> {
+fn object_members(results: &ListResults, object: &ListedObject) -> Map<String, Json> {
     let addr = &results.addr;
     let mut found = Map::new();
     found.insert("address".into(), addr.to_string().into());

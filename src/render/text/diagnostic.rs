@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::base::diag::{Diagnostic, Diagnostics, Grouping, Severity};
 use crate::base::name::PROGRAM;
 
 use super::snippet::{Snippet, snippet};
@@ -57,19 +57,6 @@ pub fn render_framed(diagnostics: Diagnostics) -> Vec<String> {
     let list = join_similar(sorted(diagnostics), Grouping::default());
     let bare = |text: String| text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     list.iter().map(|joined| bare(render_as(joined, &Style::plain(), true))).collect()
-}
-
-/// Which diagnostics with a place and the same summary are shown as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grouping {
-    pub warnings: bool,
-    pub errors: bool,
-}
-
-impl Default for Grouping {
-    fn default() -> Grouping {
-        Grouping { warnings: true, errors: false }
-    }
 }
 
 /// A diagnostic that stands for others like it.

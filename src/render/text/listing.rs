@@ -60,7 +60,7 @@ mod tests {
             object("second", Value::object([("n", Value::null(Type::Number)), ("z", Value::string("\u{1b}"))])),
         ];
         let results = ListResults { addr, identity_version: 0, objects };
-        let expected = "list.a_b.c[1]   n=7,t=true,z=[x,y]   first\nlist.a_b.c[1]   n=<null>,z=\\u001b    second\n\n";
+        let expected = "list.a_b.c[1]   n=7,t=true,z=[x,y]   first\nlist.a_b.c[1]   n=<null>,z=\\x1b      second\n\n";
         assert_eq!(table(&results).expect("has objects"), expected);
         assert_eq!(table(&ListResults { objects: Vec::new(), ..results }), None);
     }

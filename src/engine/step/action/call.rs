@@ -61,12 +61,12 @@ pub fn check_key(action: &Action, key: &Key, range: &Range) -> Option<Diagnostic
     let detail = match (action.count.is_some(), action.for_each.is_some(), key) {
         (true, _, Key::Known(InstanceKey::None)) => return Some(missing("count", "an integer", range)),
         (true, _, Key::Known(InstanceKey::Str(_))) => {
-            format!("Invalid string key {} for action with count", shown(key))
+            format!("Invalid string key {} for action with count", key_text(key))
         }
         (_, true, Key::Known(InstanceKey::None)) => return Some(missing("for_each", "a string", range)),
         (_, true, Key::Known(InstanceKey::Int(n))) => format!("Invalid key {n} for action with for_each"),
         (false, false, Key::Known(InstanceKey::Int(_) | InstanceKey::Str(_)) | Key::Unknown) => {
-            format!("Unexpanded action referenced with instance key {}", shown(key))
+            format!("Unexpanded action referenced with instance key {}", key_text(key))
         }
         (true, _, Key::Known(InstanceKey::Int(_)) | Key::Unknown)
         | (_, true, Key::Known(InstanceKey::Str(_)) | Key::Unknown)
@@ -80,7 +80,7 @@ fn missing(argument: &str, kind: &str, range: &Range) -> Diagnostic {
     Diagnostic::error("Missing index", detail).at(range.clone())
 }
 
-fn shown(key: &Key) -> String {
+fn key_text(key: &Key) -> String {
     match key {
         Key::Known(InstanceKey::Int(n)) => n.to_string(),
         Key::Known(key) => key.to_string(),

@@ -18,8 +18,8 @@ use crate::model::addr::{AbsResourceInstance, InstanceKey, LocalProviderConfig, 
 use crate::model::config::ListArguments;
 use crate::model::plan::{GeneratedImport, ListResults, ListedObject};
 use crate::model::provider::{
-    IdentitySchema, ListRequest, ListResult, ListSink, MISSING_IDENTITY, ProviderDiagnostics, ValidateListRequest,
-    about_body, has_errors, no_identity_schema,
+    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostics, ValidateListRequest, about_body,
+    has_errors, no_identity_schema,
 };
 use crate::model::schema::list_block::{CONFIG, DATA};
 use crate::model::schema::{Block, Schema};
@@ -33,8 +33,8 @@ const DEFAULT_LIMIT: u64 = 100;
 /// Asks the provider for the objects of an instance. Returns what references see; none with errors. `position`: of the
 /// instance among those of its block.
 pub async fn run(instance: &Instance<'_>, position: usize) -> (Option<Value>, Diagnostics) {
-    let (found, diagnostics) = found(instance, position).await;
-    let Some(Found { config, results, types }) = found else { return (None, diagnostics) };
+    let (listing, diagnostics) = request(instance, position).await;
+    let Some(Listing { config, results, types }) = listing else { return (None, diagnostics) };
     let run = instance.run;
     let data = results.objects.iter().map(|object| types.value(object)).collect();
     let results = Arc::new(results);
@@ -46,7 +46,7 @@ pub async fn run(instance: &Instance<'_>, position: usize) -> (Option<Value>, Di
 }
 
 /// The results of a list with its settings.
-struct Found {
+struct Listing {
     config: Value,
     results: ListResults,
     types: Types,
@@ -67,7 +67,7 @@ impl Types {
     }
 }
 
-async fn found(instance: &Instance<'_>, position: usize) -> (Option<Found>, Diagnostics) {
+async fn request(instance: &Instance<'_>, position: usize) -> (Option<Listing>, Diagnostics) {
     let (block, mut diagnostics) = instance.evaluate();
     let arguments = diagnostics.take(arguments(instance));
     let Some(Arguments { limit, include }) = arguments.filter(|_| !diagnostics.has_errors()) else {
@@ -104,7 +104,7 @@ async fn found(instance: &Instance<'_>, position: usize) -> (Option<Found>, Diag
         return (None, diagnostics);
     }
     let results = ListResults { addr: instance.addr.clone(), identity_version: types.identity.version, objects };
-    (Some(Found { config, results, types }), diagnostics)
+    (Some(Listing { config, results, types }), diagnostics)
 }
 
 /// Reports the settings with which the list begins.
@@ -258,18 +258,14 @@ async fn listed(instance: &Instance<'_>, types: &Types, request: ListRequest) ->
 }
 
 /// Diagnostics of a list: their paths begin in the settings.
-fn about(instance: &Instance<'_>, found: ProviderDiagnostics) -> Diagnostics {
-    let (sourceless, mut placed): (ProviderDiagnostics, ProviderDiagnostics) =
-        found.into_iter().partition(|found| found.summary.starts_with(MISSING_IDENTITY));
-    for found in &mut placed {
-        found.attribute = found.attribute.take().map(|path| {
+fn about(instance: &Instance<'_>, mut found: ProviderDiagnostics) -> Diagnostics {
+    for diagnostic in &mut found {
+        diagnostic.attribute = diagnostic.attribute.take().map(|path| {
             let steps = [PathStep::Attr(CONFIG.into())].into_iter().chain(path.steps().iter().cloned());
             Path::from(steps.collect::<Vec<_>>())
         });
     }
-    let mut diagnostics = instance.about(placed);
-    diagnostics.extend(about_body(sourceless, None, None));
-    diagnostics
+    instance.about(found)
 }
 
 /// Writes blocks for all objects.

@@ -128,7 +128,8 @@ fn check(flag: &Arg, name: &str, value: &str) -> Result<(), String> {
     } else if kind == TypeId::of::<Duration>() {
         crate::base::duration::parse(value).is_ok()
     } else {
-        true
+        let possible = flag.get_possible_values();
+        possible.is_empty() || possible.iter().any(|one| one.matches(value, false))
     };
     if sound { Ok(()) } else { Err(format!("invalid value {value:?} for flag -{name}: parse error")) }
 }

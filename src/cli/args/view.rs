@@ -111,7 +111,8 @@ pub fn view_flags() -> [Arg; 5] {
             DEPRECATION,
             "module:level",
             "Which warnings about deprecated variables and outputs of modules to show: \"module:all\", \"module:local\" for those of modules in folders of the project, or \"module:none\".",
-        ),
+        )
+        .value_parser(["module:all", "module:local", "module:none"]),
         switch(NO_COLOR, false, "Write no colours."),
     ]
 }

@@ -501,7 +501,7 @@ fn sample_of(ty: &Type) -> Value {
     }
 }
 
-/// The messages of an answer, which must not tell of a panic.
+/// Checks that the messages of an answer report no panic.
 async fn check(reply: Reply) {
     let sound = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);

@@ -168,7 +168,7 @@ impl<'a> Gatherer<'a> {
         self.add(Some(Need::Action(self.module, index as u32)), Some(&call.expr.range()));
     }
 
-    /// The condition of an `action_trigger`. What it says of its own resource is checked by the steps.
+    /// The condition of an `action_trigger`. The steps check its references to the resource around it.
     pub fn trigger_condition(&mut self, expr: &Expression, own: &addr::Resource) {
         self.together(|this| {
             for found in expr.variables() {

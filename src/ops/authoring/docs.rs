@@ -57,7 +57,7 @@ pub struct DocsOutcome {
     pub pages: usize,
     pub created: Vec<PathBuf>,
     pub changed: Vec<PathBuf>,
-    /// Pages of types that are no more.
+    /// Pages of types that no longer exist.
     pub removed: Vec<PathBuf>,
 }
 

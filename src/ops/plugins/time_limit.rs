@@ -6,7 +6,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{Environment, TERRANE_PLUGIN_CONFIGURE_TIMEOUT, TERRANE_PLUGIN_SCHEMA_TIMEOUT};
 use crate::model::addr::Provider;
 
-/// A request with a time limit of its own.
+/// A request with a separate time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedRequest {
     Schema,

@@ -107,7 +107,7 @@ impl Group {
     }
 }
 
-/// A schema with a section of its own, below the list that mentions it.
+/// A schema with a separate section, below the list that mentions it.
 struct Section<'a> {
     anchor: String,
     /// Names from the root on, separated by dots.

@@ -198,7 +198,7 @@ fn within(step: impl fmt::Display, difference: Option<(String, String)>) -> Opti
     difference.map(|(path, text)| (format!("{step}: {path}"), text))
 }
 
-/// Whether each expectation has an element of its own. Greedy: enough for expectations that are exact.
+/// Whether each expectation has a separate element. Greedy: enough for expectations that are exact.
 fn is_matching(expected: &[Expected], found: &[Json], exactly: bool) -> bool {
     let mut left: Vec<&Json> = found.iter().collect();
     let all = expected.iter().all(|expected| {

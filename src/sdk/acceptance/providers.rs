@@ -100,7 +100,7 @@ pub(super) fn required_providers(
 }
 
 impl Serving {
-    /// Serves providers until the end of the test, each on a socket of its own.
+    /// Serves providers until the end of the test, each on a separate socket.
     pub fn start(providers: &[LocalProvider], protocol: u16, settings: &Settings) -> Result<Serving, Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::new(format!("cannot start: {error}")))?;

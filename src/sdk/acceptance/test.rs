@@ -19,7 +19,7 @@ use crate::sdk::server::{Served, server};
 /// A test of providers with a real program.
 ///
 /// The providers run in the process of the test, so that debuggers and fake services see them. The test runs in a working
-/// directory of its own; at its end, also after a failed step, everything is destroyed.
+/// separate directory; at its end, also after a failed step, everything is destroyed.
 ///
 /// ```
 /// use terrane::sdk::acceptance::{Step, Test, state};

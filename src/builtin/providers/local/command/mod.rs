@@ -31,7 +31,7 @@ struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// Runs the program to its end, whatever that is. Dropping the future kills it and the programs it has started.
+    /// Runs the program until it ends. Dropping the future kills it and the programs it has started.
     async fn run(&self, program: &Program) -> Result<Output, Error> {
         self.execute(program).await.map_err(|state| {
             self.failed(format!(

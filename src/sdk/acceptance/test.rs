@@ -18,8 +18,8 @@ use crate::sdk::server::{Served, server};
 
 /// A test of providers with a real program.
 ///
-/// The providers run in the process of the test, so that debuggers and fake services see them. The test runs in a working
-/// separate directory; at its end, also after a failed step, everything is destroyed.
+/// The providers run in the process of the test, so that debuggers and fake services see them. The test runs in a separate
+/// working directory; at its end, also after a failed step, everything is destroyed.
 ///
 /// ```
 /// use terrane::sdk::acceptance::{Step, Test, state};

@@ -237,9 +237,12 @@ async fn an_interrupted_or_panicking_list_is_an_error() {
         let interrupt = Some(Interrupt { after, stage: Stage::Stopping });
         let lister = Lister::new(Schedule::seeded(1, 1, interrupt), false);
         // Without the interrupt it would never end.
-        let (_, found) =
+        let (results, found) =
             query(&lister, config("", &text("total = 100").replace("config", "limit = 1000000\n config")), false).await;
         assert_eq!(found, ["execution halted: "], "{after}");
+        // A part of a list is not reported as a complete one.
+        let events = lister.events.lock().expect("no test panics with the lock").clone();
+        assert!(results.is_empty() && !events.iter().any(|event| event.starts_with("end ")), "{after}: {events:?}");
     }
     let (results, found) = query(&lister(), config("", &text("fail = \"panic\"")), false).await;
     assert_eq!(results.len(), 0);

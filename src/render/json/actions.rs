@@ -4,22 +4,18 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::engine::event::Event;
 use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, InstanceKey};
+use crate::model::addr::AbsActionInstance;
 use crate::model::config::Action;
 use crate::model::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 use crate::model::schema::Schema;
 use crate::render::text::plan::{ActionLookup, with_schema_marks};
 
 use super::config::expression_json;
-use super::events::{Message, resource};
+use super::events::{Message, instance_key, resource};
 use super::shape::{known_json, put, sensitive_json, set, unknown_json};
 
 fn action(addr: &AbsActionInstance) -> Json {
-    let key = match &addr.action.key {
-        InstanceKey::None => Json::Null,
-        InstanceKey::Int(n) => (*n).into(),
-        InstanceKey::Str(s) => s.to_string().into(),
-    };
+    let key = instance_key(&addr.action.key);
     json!({
         "addr": addr.to_string(),
         "module": addr.module.to_string(),

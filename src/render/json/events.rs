@@ -118,12 +118,17 @@ pub fn diagnostic(diagnostic: &Diagnostic) -> Message {
     Message { level, ..Message::new("diagnostic", text, json!({ "diagnostic": document })) }
 }
 
-pub(super) fn resource(addr: &AbsResourceInstance) -> Json {
-    let key = match addr.key() {
+/// The key of an instance; null without one.
+pub(super) fn instance_key(key: &InstanceKey) -> Json {
+    match key {
         InstanceKey::None => Json::Null,
         InstanceKey::Int(n) => (*n).into(),
         InstanceKey::Str(s) => s.to_string().into(),
-    };
+    }
+}
+
+pub(super) fn resource(addr: &AbsResourceInstance) -> Json {
+    let key = instance_key(addr.key());
     json!({
         "addr": addr.to_string(),
         "module": addr.module.to_string(),

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::stop::Stop;
+use crate::engine::engine_errors::halted;
 use crate::engine::event::Event;
 use crate::engine::run::object::mark;
 use crate::engine::step::imports::written;
@@ -254,6 +255,10 @@ async fn listed(instance: &Instance<'_>, types: &Types, request: ListRequest) ->
         }
     }
     diagnostics.extend(about(instance, about_all));
+    // The objects that came before an interrupt are not the whole list.
+    if instance.run.ports.stop.is_stopping() {
+        diagnostics.push(halted());
+    }
     (objects, diagnostics)
 }
 

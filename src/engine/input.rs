@@ -55,6 +55,8 @@ pub struct PlanInput {
     /// Actions to invoke, and nothing else: the mode is then `RefreshOnly`.
     pub requested_actions: Vec<AbsActionInstance>,
     pub refresh: Refresh,
+    /// Plan what can be planned, and defer the rest to a later plan.
+    pub deferral_allowed: bool,
     /// Write configuration for imports that have none; it is in the plan's changes.
     pub generate_config: bool,
     /// At most so many steps run at the same time.

@@ -62,7 +62,7 @@ pub fn parallelism_flag() -> Arg {
 }
 
 /// Flags that decide what a plan is about.
-pub fn operation_flags() -> [Arg; 10] {
+pub fn operation_flags() -> [Arg; 11] {
     [
         switch("destroy", false, "Plan to destroy all managed objects of the configuration and of the state."),
         switch(
@@ -98,6 +98,7 @@ pub fn operation_flags() -> [Arg; 10] {
             "Plan without this module, resource or instance, and without all that depends on it. The address may have \"*\" in it. May be repeated. For exceptional use, and not together with -target.",
         ),
         list("exclude-file", "path", "A file with addresses as for -exclude. May be repeated."),
+        switch("allow-deferral", false, "Plan what is known, and leave the rest to a later plan: instances whose number is unknown, what a provider defers, and all that depends on them."),
     ]
 }
 
@@ -110,6 +111,7 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
             (false, false) => Refresh::Never,
         },
         parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
+        deferral_allowed: given.on("allow-deferral"),
         ..selection(given, &mut diagnostics)
     };
     for text in given.texts("replace") {

@@ -68,6 +68,8 @@ pub struct Inputs {
     /// Left out, with all that depends on it.
     pub excludes: Vec<Target>,
     pub force_replace: BTreeSet<AbsResourceInstance>,
+    /// In plan: objects may be deferred. In apply: the plan deferred some.
+    pub deferral_allowed: bool,
     /// Actions to invoke, and nothing else.
     pub requested_actions: Vec<AbsActionInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.

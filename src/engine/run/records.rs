@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::addr::{AbsResource, ConfigResource};
-use crate::model::plan::{Action, ActionInvocation, OutputChange, ResourceChange};
+use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource};
+use crate::model::plan::{
+    Action, ActionInvocation, DeferredChange, DeferredInvocation, DeferredReason, OutputChange, ResourceChange,
+};
 use crate::model::state::State;
 
 use super::results::CheckRecord;
@@ -29,6 +31,14 @@ pub struct PlannedChanges {
     pub invocations: Vec<Arc<ActionInvocation>>,
     pub drift: Vec<ResourceChange>,
     pub outputs: Vec<OutputChange>,
+    pub deferred: Vec<DeferredChange>,
+    pub deferred_invocations: Vec<DeferredInvocation>,
+    /// Something is left to a later plan, be it in `deferred` or not.
+    pub has_deferrals: bool,
+    /// Resources with deferred instances.
+    deferred_resources: FxHashSet<ConfigResource>,
+    /// Instances whose planned change was deferred later.
+    withdrawn: FxHashSet<AbsResourceInstance>,
     by_resource: FxHashMap<AbsResource, Vec<usize>>,
     /// Resources with planned changes: by block, and by block and module instance.
     pub pending: FxHashSet<ConfigResource>,
@@ -44,6 +54,36 @@ impl PlannedChanges {
         }
         self.by_resource.entry(resource).or_default().push(self.resources.len());
         self.resources.push(change);
+    }
+
+    /// Leaves a change to a later plan, and with it all that depends on its resource.
+    pub fn defer(&mut self, change: ResourceChange, reason: DeferredReason) {
+        self.has_deferrals = true;
+        self.deferred_resources.insert(change.addr.config());
+        self.deferred.push(DeferredChange { reason, change });
+    }
+
+    /// Leaves a change that was added already to a later plan.
+    pub fn withdraw(&mut self, change: ResourceChange, reason: DeferredReason) {
+        self.withdrawn.insert(change.addr.clone());
+        self.defer(change, reason);
+    }
+
+    pub fn defer_invocation(&mut self, invocation: ActionInvocation, reason: DeferredReason) {
+        self.has_deferrals = true;
+        self.deferred_invocations.push(DeferredInvocation { reason, invocation: Arc::new(invocation) });
+    }
+
+    /// The changes to apply.
+    pub fn take_resources(&mut self) -> Vec<ResourceChange> {
+        let mut changes = std::mem::take(&mut self.resources);
+        changes.retain(|change| change.deposed.is_some() || !self.withdrawn.contains(&change.addr));
+        changes
+    }
+
+    /// True if one of the resources has a deferred instance.
+    pub fn defers_any(&self, resources: &[ConfigResource]) -> bool {
+        !self.deferred_resources.is_empty() && resources.iter().any(|of| self.deferred_resources.contains(of))
     }
 
     /// The planned changes of a resource in one module instance.

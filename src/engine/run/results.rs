@@ -35,6 +35,16 @@ pub enum Expansion {
     Stored(Arc<[usize]>),
     /// Sorted by key.
     ForEach(Arc<[(Arc<str>, Value)]>),
+    /// Not known yet: one placeholder stands for all instances. `Each` is what `count` and `each` mean in it.
+    Unknown(Placeholder),
+}
+
+/// By what a block repeats whose instances are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placeholder {
+    Count,
+    ForEach,
+    Enabled,
 }
 
 /// What `count` and `each` mean in one instance.
@@ -46,7 +56,7 @@ pub enum Each {
     Entry(Arc<str>, Value),
     /// Key and value of an import, of any type.
     Pair(Value, Value),
-    /// Some instance, while it is not known which: in validate.
+    /// Some instance, while it is not known which: in validate, and of a placeholder.
     UnknownIndex,
     UnknownEntry,
     /// The arguments of a module, in validate: they are not checked for `count` and `for_each`.
@@ -61,6 +71,7 @@ impl Expansion {
             Expansion::Count(n) => *n,
             Expansion::Stored(indices) => indices.len(),
             Expansion::ForEach(entries) => entries.len(),
+            Expansion::Unknown(_) => 1,
         }
     }
 
@@ -70,6 +81,7 @@ impl Expansion {
             Expansion::Count(_) => InstanceKey::Int(index as i64),
             Expansion::Stored(indices) => InstanceKey::Int(indices[index] as i64),
             Expansion::ForEach(entries) => InstanceKey::Str(entries[index].0.clone()),
+            Expansion::Unknown(_) => InstanceKey::Wildcard,
         }
     }
 
@@ -79,7 +91,24 @@ impl Expansion {
             Expansion::Count(_) => Each::Index(index),
             Expansion::Stored(indices) => Each::Index(indices[index]),
             Expansion::ForEach(entries) => Each::Entry(entries[index].0.clone(), entries[index].1.clone()),
+            Expansion::Unknown(Placeholder::Count) => Each::UnknownIndex,
+            Expansion::Unknown(Placeholder::ForEach) => Each::UnknownEntry,
+            Expansion::Unknown(Placeholder::Enabled) => Each::None,
         }
+    }
+
+    /// What it is in a module instance: in a placeholder, no instance is known.
+    pub fn within(self, module: &ModuleInstance) -> Expansion {
+        match self {
+            Expansion::Count(_) if is_placeholder(module) => Expansion::Unknown(Placeholder::Count),
+            Expansion::ForEach(_) if is_placeholder(module) => Expansion::Unknown(Placeholder::ForEach),
+            known => known,
+        }
+    }
+
+    /// The key of an instance in a module instance: of a placeholder, no key is known.
+    pub fn key_in(&self, module: &ModuleInstance, index: usize) -> InstanceKey {
+        if is_placeholder(module) { InstanceKey::Wildcard } else { self.key(index) }
     }
 
     pub fn index_of(&self, key: &InstanceKey) -> Option<usize> {
@@ -91,6 +120,11 @@ impl Expansion {
             _ => None,
         }
     }
+}
+
+/// True for the placeholder of module instances that are not known.
+pub fn is_placeholder(module: &ModuleInstance) -> bool {
+    module.0.iter().any(|step| step.key == InstanceKey::Wildcard)
 }
 
 /// The slots of one module instance.
@@ -273,6 +307,24 @@ impl Results {
             at = next;
         }
         Some(at)
+    }
+
+    /// True if it is not known whether a module instance exists.
+    pub fn is_undecided(&self, tree: &Tree, addr: &ModuleInstance) -> bool {
+        let mut at = self.root.clone();
+        for step in addr.0.iter() {
+            let slots = tree.module(at.id).calls.get_index_of(&step.name).and_then(|call| at.calls[call].get());
+            let Some(slots) = slots else { return false };
+            if let Expansion::Unknown(_) = slots.expansion {
+                return true;
+            }
+            let Some(next) = slots.expansion.index_of(&step.key).and_then(|index| slots.instances.get(index)) else {
+                return false;
+            };
+            let next = next.clone();
+            at = next;
+        }
+        false
     }
 
     pub fn provider(&self, index: u32) -> Option<Arc<dyn Provider>> {

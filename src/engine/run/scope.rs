@@ -340,6 +340,7 @@ fn whole_resource(
             let kind = unknown();
             Value::null(kind.ty().clone()).mark(kind.marks())
         }
+        Expansion::Unknown(_) => Value::dynamic(),
         Expansion::Count(n) => {
             let index = |key: &InstanceKey| match key {
                 InstanceKey::Int(i) => usize::try_from(*i).ok().filter(|i| *i < MOST_INSTANCES),
@@ -404,6 +405,7 @@ fn whole_call(blocks: &Blocks, call: &CallSlots, child: ModuleId) -> Value {
     match &call.expansion {
         Expansion::Single | Expansion::Enabled(true) => call.instances.first().map_or_else(Value::dynamic, outputs),
         Expansion::Enabled(false) => Value::null_dynamic(),
+        Expansion::Unknown(_) => Value::dynamic(),
         Expansion::Count(_) | Expansion::Stored(_) => Value::tuple(call.instances.iter().map(outputs).collect()),
         Expansion::ForEach(entries) => {
             let instances = entries.iter().zip(&call.instances);

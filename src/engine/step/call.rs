@@ -9,7 +9,7 @@ use crate::engine::run::results::{CallSlots, Each, Expansion, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 
-use super::expansion::expand;
+use super::expansion::{Unknown, expand};
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
@@ -19,7 +19,11 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut all = Vec::new();
     for parent in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, parent);
-        let expansion = diagnostics.take(expand(call.repetition(), &scope, validating));
+        let unknown = if validating { Unknown::Skipped } else { Unknown::of_run(run) };
+        let expansion = diagnostics.take(expand(call.repetition(), &scope, unknown));
+        if let Some(Expansion::Unknown(_)) = &expansion {
+            run.results.changes().has_deferrals = true;
+        }
         let slots = match expansion {
             _ if validating => {
                 let each = match (&call.count, &call.for_each) {

@@ -14,7 +14,7 @@ use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, about_body, has_errors};
 
-use super::expansion::expand;
+use super::expansion::{Unknown, expand};
 use super::resource::{Instance, choose, conditions};
 use crate::engine::run::object::{mark, nonconforming};
 
@@ -27,7 +27,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
     }
     for parent in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, parent);
-        let found = expand(config.repetition(), &scope, false);
+        let found = expand(config.repetition(), &scope, Unknown::of_run(run));
         let Some(expansion) = diagnostics.take(found) else { continue };
         let _ = parent.resources[index as usize].set(ResourceSlots::new(expansion));
         let Some(slots) = parent.resources[index as usize].get() else { continue };
@@ -69,7 +69,12 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         return (None, diagnostics);
     }
     let (bare, marks) = config.unmark_deep_with_paths();
-    if !bare.is_wholly_known() {
+    let is_plan = !run.is_apply() && run.inputs.deferral_allowed;
+    let waits = is_plan && run.results.changes().defers_any(instance.dependencies());
+    if waits || instance.is_placeholder() {
+        run.results.changes().has_deferrals = true;
+    }
+    if waits || instance.is_placeholder() || !bare.is_wholly_known() {
         run.ports.observer.event(Event::EphemeralDeferred { addr: addr.clone() });
         let unknown = Value::unknown(instance.schema.implied_type().clone());
         return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);
@@ -87,11 +92,14 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         let elapsed = run.ports.host.since(started);
         run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, elapsed, failed });
     };
-    let answer = instance.provider.open_ephemeral(kind, bare, ClientCapabilities::default()).await;
+    // In apply it must open: what is planned needs it.
+    let client = ClientCapabilities { deferral_allowed: is_plan, ..ClientCapabilities::default() };
+    let answer = instance.provider.open_ephemeral(kind, bare, client).await;
     let mut failed = has_errors(&answer.diagnostics);
     diagnostics.extend(instance.about(answer.diagnostics));
     if !failed && answer.deferred.is_some() {
         // As the reference, which lets the plan go on.
+        run.results.changes().has_deferrals |= is_plan;
         finish(failed);
         let unknown = Value::unknown(instance.schema.implied_type().clone());
         return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);

@@ -5,7 +5,8 @@ use crate::engine::engine_errors::INVALID_FOR_EACH;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::run::results::{Expansion, MOST_INSTANCES};
+use crate::engine::run::Run;
+use crate::engine::run::results::{Expansion, MOST_INSTANCES, Placeholder};
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
@@ -34,17 +35,44 @@ fn unknown_members() -> String {
     )
 }
 
-/// The expansion of a block; none with errors, or where it is unknown and may be (`allow_unknown`, in validate).
-pub fn expand(of: Repetition<'_>, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+/// What becomes of a block whose instances are unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// An error.
+    Refused,
+    /// There is no expansion: in validate.
+    Skipped,
+    /// There is a placeholder for all instances.
+    Deferred,
+}
+
+impl Unknown {
+    /// Outside of validate.
+    pub fn of_run(run: &Run) -> Unknown {
+        if run.inputs.deferral_allowed { Unknown::Deferred } else { Unknown::Refused }
+    }
+
+    /// None: unknown is an error.
+    fn expansion(self, placeholder: Placeholder) -> Option<Option<Expansion>> {
+        match self {
+            Unknown::Refused => None,
+            Unknown::Skipped => Some(None),
+            Unknown::Deferred => Some(Some(Expansion::Unknown(placeholder))),
+        }
+    }
+}
+
+/// The expansion of a block; none with errors, or where it is unknown and that is skipped.
+pub fn expand(of: Repetition<'_>, scope: &dyn Scope, unknown: Unknown) -> (Option<Expansion>, Diagnostics) {
     match (of.count, of.for_each, of.enabled) {
-        (Some(count), _, _) => expand_count(count, scope, allow_unknown),
-        (_, Some(for_each), _) => expand_for_each(for_each, scope, allow_unknown),
-        (_, _, Some(enabled)) => expand_enabled(enabled, scope, allow_unknown),
+        (Some(count), _, _) => expand_count(count, scope, unknown),
+        (_, Some(for_each), _) => expand_for_each(for_each, scope, unknown),
+        (_, _, Some(enabled)) => expand_enabled(enabled, scope, unknown),
         _ => (Some(Expansion::Single), Diagnostics::new()),
     }
 }
 
-fn expand_enabled(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+fn expand_enabled(expr: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Option<Expansion>, Diagnostics) {
     let (value, mut diagnostics) = evaluate(expr, scope);
     if diagnostics.has_errors() {
         return (None, diagnostics);
@@ -52,7 +80,10 @@ fn expand_enabled(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> 
     match enabled_of(&value) {
         Ok(on) => (Some(Expansion::Enabled(on)), diagnostics),
         // As in the other peer, only a plan needs the value.
-        Err(_) if allow_unknown => (None, diagnostics),
+        Err(_) if unknown == Unknown::Skipped => (None, diagnostics),
+        Err((_, causes)) if causes.unknown && unknown == Unknown::Deferred => {
+            (Some(Expansion::Unknown(Placeholder::Enabled)), diagnostics)
+        }
         Err((detail, causes)) => {
             let error = Diagnostic::error("Invalid enabled argument", detail).at(expr.range());
             diagnostics.push(with_causes(error, expr, scope, causes));
@@ -85,13 +116,13 @@ fn enabled_of(value: &Value) -> Result<bool, (String, Causes)> {
     })
 }
 
-fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+fn expand_count(expr: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Option<Expansion>, Diagnostics) {
     let (value, mut diagnostics) = evaluate_to(expr, &Type::Number, scope);
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    match count_of(&value, allow_unknown) {
-        Ok(count) => (count.map(Expansion::Count), diagnostics),
+    match count_of(&value, unknown) {
+        Ok(expansion) => (expansion, diagnostics),
         Err(detail) => {
             diagnostics.push(Diagnostic::error("Invalid count argument", detail).at(expr.range()));
             (None, diagnostics)
@@ -99,7 +130,7 @@ fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (O
     }
 }
 
-fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String> {
+fn count_of(value: &Value, unknown: Unknown) -> Result<Option<Expansion>, String> {
     if value.marks().contains(Marks::EPHEMERAL) {
         return Err(format!(
             "The given \"count\" is derived from an ephemeral value, which means that {PROGRAM} cannot persist it \
@@ -110,29 +141,28 @@ fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String>
         return Err("The given \"count\" argument value is null. An integer is required.".into());
     }
     let Some(number) = value.as_number() else {
-        return match allow_unknown {
-            true => Ok(None),
-            false => Err(format!(
+        return unknown.expansion(Placeholder::Count).ok_or_else(|| {
+            format!(
                 "The \"count\" value depends on resource attributes that cannot be determined until apply, so \
                           {PROGRAM} cannot predict how many instances will be created. To work around this, use the \
                           -target argument to first apply only the resources that the count depends on."
-            )),
-        };
+            )
+        });
     };
     let unsuitable = |what: &str| format!("The given \"count\" argument value is unsuitable: {what}.");
     let whole = "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
     let count = number.as_i64().ok_or_else(|| unsuitable(whole))?;
     match usize::try_from(count) {
         // Checking makes no instances.
-        Ok(count) if count > MOST_INSTANCES && !allow_unknown => {
+        Ok(count) if count > MOST_INSTANCES && unknown != Unknown::Skipped => {
             Err(unsuitable(&format!("at most {MOST_INSTANCES} instances are possible")))
         }
-        Ok(count) => Ok(Some(count)),
+        Ok(count) => Ok(Some(Expansion::Count(count))),
         Err(_) => Err(unsuitable("must be greater than or equal to zero")),
     }
 }
 
-fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+fn expand_for_each(expr: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Option<Expansion>, Diagnostics) {
     let (value, mut diagnostics) = evaluate(expr, scope);
     if diagnostics.has_errors() {
         return (None, diagnostics);
@@ -146,8 +176,8 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
         diagnostics.extend(secrets.into_iter().map(report));
         return (None, diagnostics);
     }
-    match entries_of(&value, allow_unknown) {
-        Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
+    match entries_of(&value, unknown) {
+        Ok(expansion) => (expansion, diagnostics),
         Err((error, causes)) => {
             diagnostics.push(with_causes(error.at(expr.range()), expr, scope, causes));
             (None, diagnostics)
@@ -179,7 +209,7 @@ type Entries = Vec<(Arc<str>, Value)>;
 /// An error, without its place, and what of the value to name as its cause.
 type Unsuitable = (Diagnostic, Causes);
 
-fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, Unsuitable> {
+fn entries_of(value: &Value, unknown: Unknown) -> Result<Option<Expansion>, Unsuitable> {
     let invalid = |detail: String| (Diagnostic::error(INVALID_FOR_EACH, detail), Causes::default());
     if value.is_null() {
         return Err(invalid(
@@ -197,18 +227,16 @@ fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, Uns
         )));
     }
     if !value.is_known() || ty.is_set() && !value.is_wholly_known() {
-        return match allow_unknown {
-            true => Ok(None),
-            false => {
-                let (error, causes) = invalid(if ty.is_set() { unknown_members() } else { unknown_keys() });
-                Err((error, Causes { unknown: true, ..causes }))
-            }
-        };
+        return unknown.expansion(Placeholder::ForEach).ok_or_else(|| {
+            let (error, causes) = invalid(if ty.is_set() { unknown_members() } else { unknown_keys() });
+            (error, Causes { unknown: true, ..causes })
+        });
     }
+    let of_entries = |entries: Entries| Some(Expansion::ForEach(entries.into()));
     if !ty.is_set() {
-        return Ok(Some(value.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect()));
+        return Ok(of_entries(value.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect()));
     }
-    members_of(value).map(Some)
+    members_of(value).map(of_entries)
 }
 
 fn members_of(value: &Value) -> Result<Entries, Unsuitable> {

@@ -505,6 +505,7 @@ pub struct Options {
     pub replace: Vec<AbsResourceInstance>,
     pub no_refresh: bool,
     pub invoke: Vec<addr::AbsActionInstance>,
+    pub deferral: bool,
 }
 
 /// How many steps may run at once, where the schedule does not say.
@@ -528,6 +529,7 @@ pub async fn plan(
         targets: options.targets,
         force_replace: options.replace,
         excludes: Vec::new(),
+        deferral_allowed: options.deferral,
         requested_actions: options.invoke,
         refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },
         generate_config: false,

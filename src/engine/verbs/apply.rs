@@ -43,6 +43,8 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
             excludes: plan.excludes.clone(),
             requested_actions: plan.requested_actions.clone(),
             plan_time: parse_time(&plan.timestamp),
+            // What the plan deferred is still unknown where it depends on something that is not applied either.
+            deferral_allowed: plan.has_deferrals(),
             ..Inputs::default()
         },
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),

@@ -60,7 +60,8 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     }
     diagnostics.extend(forget_warning(&plan.changes));
     plan.applyable = !plan.errored && is_applyable(&plan);
-    plan.complete = !plan.errored && input.targets.is_empty() && input.excludes.is_empty();
+    let is_whole = input.targets.is_empty() && input.excludes.is_empty();
+    plan.complete = !plan.errored && is_whole && !run.results.changes().has_deferrals;
     (Some(plan), with(warnings, diagnostics))
 }
 
@@ -119,6 +120,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
             force_replace: input.force_replace.iter().cloned().collect(),
             requested_actions: input.requested_actions.clone(),
             plan_time: Some(now),
+            deferral_allowed: input.deferral_allowed,
             query: None,
         },
         generate_config: input.generate_config,

@@ -13,11 +13,16 @@ use crate::model::state::{Instance, ResourceState, State};
 
 /// The plan that a finished walk comes to.
 pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> Plan {
-    let PlannedChanges { resources: mut changes, mut invocations, drift, mut outputs, .. } =
-        std::mem::take(&mut *run.results.changes());
+    let mut found = std::mem::take(&mut *run.results.changes());
+    run.results.changes().has_deferrals = found.has_deferrals;
+    let mut changes = found.take_resources();
+    let PlannedChanges { mut invocations, drift, mut outputs, mut deferred, .. } = found;
     let states = std::mem::take(&mut *run.results.states());
     let checks = std::mem::take(&mut run.results.checks().records);
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    deferred.sort_by_cached_key(|d| (d.change.addr.to_string(), d.change.deposed.clone()));
+    let mut deferred_invocations = found.deferred_invocations;
+    deferred_invocations.sort_by_cached_key(|d| (d.invocation.addr.to_string(), d.invocation.caller().map(ToString::to_string)));
     // Stable: those of one object keep their order.
     invocations.sort_by(|a, b| (a.lifecycle().is_some(), a.caller()).cmp(&(b.lifecycle().is_some(), b.caller())));
     outputs.extend(gone_outputs(run));
@@ -29,6 +34,8 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
         mode: input.mode,
         changes,
         invocations,
+        deferred,
+        deferred_invocations,
         drift,
         outputs,
         variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),

@@ -10,6 +10,8 @@ pub enum InstanceKey {
     None,
     Int(i64),
     Str(Arc<str>),
+    /// Any key: which instances there are is not known yet. Only deferred changes have it.
+    Wildcard,
 }
 
 impl InstanceKey {
@@ -30,6 +32,7 @@ impl fmt::Display for InstanceKey {
         match self {
             InstanceKey::None => Ok(()),
             InstanceKey::Int(n) => write!(f, "[{n}]"),
+            InstanceKey::Wildcard => f.write_str("[*]"),
             InstanceKey::Str(s) => {
                 f.write_str("[\"")?;
                 write_escaped(f, s)?;

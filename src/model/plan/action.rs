@@ -93,12 +93,3 @@ impl ActionReason {
         })
     }
 }
-
-/// Why a provider put a change off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DeferredReason {
-    Unknown,
-    ResourceConfigUnknown,
-    ProviderConfigUnknown,
-    AbsentPrerequisite,
-}

@@ -4,6 +4,7 @@
 
 mod action;
 mod change;
+mod deferred;
 pub mod document;
 pub mod file;
 mod invocation;
@@ -12,8 +13,9 @@ mod query;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use action::{Action, ActionReason, DeferredReason};
+pub use action::{Action, ActionReason};
 pub use change::{Change, IdentityChange, Importing, OutputChange, ResourceChange};
+pub use deferred::{DeferredChange, DeferredInvocation, DeferredReason};
 pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 pub use query::{GeneratedImport, ListResults, ListedObject};
 
@@ -52,6 +54,9 @@ pub struct Plan {
     pub changes: Vec<ResourceChange>,
     /// The actions to invoke, those of one object in their order.
     pub invocations: Vec<Arc<ActionInvocation>>,
+    /// What a later plan decides. Sorted by address. Apply leaves these objects as they are.
+    pub deferred: Vec<DeferredChange>,
+    pub deferred_invocations: Vec<DeferredInvocation>,
     /// What the refresh found changed outside; includes moves alone. Sorted by address.
     pub drift: Vec<ResourceChange>,
     /// Root outputs, unchanged ones included; sorted by name.
@@ -87,6 +92,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// True if the plan leaves something to a later one, for another reason than its targets.
+    pub fn has_deferrals(&self) -> bool {
+        !self.deferred.is_empty()
+            || !self.deferred_invocations.is_empty()
+            || !self.complete && !self.errored && self.targets.is_empty() && self.excludes.is_empty()
+    }
+
     /// True if something is to be done to an object (not counting outputs).
     pub fn has_resource_changes(&self) -> bool {
         self.changes.iter().any(|change| change.action != Action::NoOp)

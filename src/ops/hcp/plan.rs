@@ -67,6 +67,12 @@ impl Operation<'_> {
                 "The service that runs this operation does not support the -minimal-refresh option.",
             );
         }
+        if self.request.plan.deferral_allowed {
+            problems.error(
+                "Deferred changes are currently not supported",
+                "The service that runs this operation does not support the -allow-deferral option.",
+            );
+        }
         if !self.request.plan.requested_actions.is_empty() {
             problems.error(
                 "Invoking actions is not supported",

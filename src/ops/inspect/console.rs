@@ -165,6 +165,7 @@ async fn start_evaluation(
             force_replace: Vec::new(),
             requested_actions: Vec::new(),
             refresh: Refresh::All,
+            deferral_allowed: false,
             generate_config: false,
             parallelism: 10,
         };

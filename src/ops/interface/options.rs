@@ -44,6 +44,8 @@ pub struct PlanOptions {
     pub targets: Vec<Target>,
     /// Left out, with all that depends on it. Never together with targets.
     pub excludes: Vec<Target>,
+    /// Plan what can be planned, and defer the rest to a later plan.
+    pub deferral_allowed: bool,
     /// Files with more of them, still to be read.
     pub target_files: Vec<PathBuf>,
     pub exclude_files: Vec<PathBuf>,
@@ -61,6 +63,7 @@ impl Default for PlanOptions {
             generate_config: false,
             targets: Vec::new(),
             excludes: Vec::new(),
+            deferral_allowed: false,
             target_files: Vec::new(),
             exclude_files: Vec::new(),
             force_replace: Vec::new(),

@@ -227,6 +227,7 @@ impl Session {
             force_replace: options.force_replace.clone(),
             requested_actions: options.requested_actions.clone(),
             refresh: options.refresh,
+            deferral_allowed: options.deferral_allowed,
             generate_config: options.generate_config,
             parallelism: options.parallelism,
         };

@@ -6,7 +6,7 @@ use crate::engine::event::Event;
 use crate::lang::value::Value;
 use crate::model::addr::AbsActionInstance;
 use crate::model::config::Action;
-use crate::model::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
+use crate::model::plan::{ActionInvocation, DeferredInvocation, InvocationTrigger, LifecycleTrigger};
 use crate::model::schema::Schema;
 use crate::render::text::plan::{ActionLookup, with_schema_marks};
 
@@ -113,6 +113,16 @@ pub fn invocations_json(plan: &[std::sync::Arc<ActionInvocation>], actions: &Act
         invocation_json(of, schema.as_deref())
     };
     plan.iter().map(document).collect()
+}
+
+/// The deferred invocations of a plan.
+pub fn deferred_json(deferred: &[DeferredInvocation], actions: &ActionLookup<'_>) -> Vec<Json> {
+    let document = |deferred: &DeferredInvocation| {
+        let of = &deferred.invocation;
+        let schema = actions(&of.provider.provider, &of.addr.action.action.kind);
+        json!({ "reason": deferred.reason.json_name(), "action_invocation": invocation_json(of, schema.as_deref()) })
+    };
+    deferred.iter().map(document).collect()
 }
 
 fn invocation_json(of: &ActionInvocation, schema: Option<&Schema>) -> Json {

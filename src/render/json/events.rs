@@ -121,7 +121,7 @@ pub fn diagnostic(diagnostic: &Diagnostic) -> Message {
 /// The key of an instance; null without one.
 pub(super) fn instance_key(key: &InstanceKey) -> Json {
     match key {
-        InstanceKey::None => Json::Null,
+        InstanceKey::None | InstanceKey::Wildcard => Json::Null,
         InstanceKey::Int(n) => (*n).into(),
         InstanceKey::Str(s) => s.to_string().into(),
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use crate::lang::value::{Type, Value};
-use crate::model::addr::ResourceMode;
+use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::config::Config;
 use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
 use crate::model::version::language_version;
 use crate::render::text::plan::{ActionLookup, with_schema_marks};
 
-use super::actions::invocations_json;
+use super::actions::{deferred_json, invocations_json};
 
 use super::checks::checks_json;
 use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
@@ -44,6 +44,12 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     };
     put(&mut out, "resource_drift", changes(&plan.drift));
     put(&mut out, "resource_changes", changes(&plan.changes));
+    let deferred = plan.deferred.iter().map(|deferred| {
+        let change = change_json(&deferred.change, document.schemas);
+        serde_json::json!({ "reason": deferred.reason.json_name(), "resource_change": change })
+    });
+    put(&mut out, "deferred_changes", deferred.collect::<Vec<Json>>());
+    put(&mut out, "deferred_action_invocations", deferred_json(&plan.deferred_invocations, document.actions));
     let invocations = invocations_json(&plan.invocations, document.actions);
     let outputs: Map<String, Json> =
         plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output))).collect();
@@ -163,8 +169,10 @@ fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
     set(&mut out, "mode", resource.mode.state_name());
     set(&mut out, "type", &*resource.kind);
     set(&mut out, "name", &*resource.name);
-    if !change.addr.key().is_none() {
-        set(&mut out, "index", key_json(change.addr.key()));
+    match change.addr.key() {
+        InstanceKey::None => {}
+        InstanceKey::Wildcard => set(&mut out, "index_unknown", true),
+        key => set(&mut out, "index", key_json(key)),
     }
     set(&mut out, "provider_name", change.provider.provider.to_string());
     if let Some(key) = &change.deposed {

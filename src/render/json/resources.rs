@@ -26,7 +26,7 @@ pub struct RenderedObject<'a> {
 /// An instance key as JSON; null for none.
 pub fn key_json(key: &InstanceKey) -> Json {
     match key {
-        InstanceKey::None => Json::Null,
+        InstanceKey::None | InstanceKey::Wildcard => Json::Null,
         InstanceKey::Int(n) => Json::from(*n),
         InstanceKey::Str(text) => Json::from(&**text),
     }

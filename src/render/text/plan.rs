@@ -284,7 +284,7 @@ fn delete_reason(change: &ResourceChange) -> String {
     let key = match change.addr.key() {
         InstanceKey::Str(text) => format!("{text:?}"),
         InstanceKey::Int(n) => n.to_string(),
-        InstanceKey::None => String::new(),
+        InstanceKey::None | InstanceKey::Wildcard => String::new(),
     };
     let mut text = match change.reason {
         ActionReason::DeleteBecauseNoResourceConfig => {
@@ -298,7 +298,7 @@ fn delete_reason(change: &ResourceChange) -> String {
             format!("\n  # (because {} is not in configuration)", change.addr.module)
         }
         ActionReason::DeleteBecauseWrongRepetition => match change.addr.key() {
-            InstanceKey::None => "\n  # (because resource uses count or for_each)".into(),
+            InstanceKey::None | InstanceKey::Wildcard => "\n  # (because resource uses count or for_each)".into(),
             InstanceKey::Int(_) => "\n  # (because resource does not use count)".into(),
             InstanceKey::Str(_) => "\n  # (because resource does not use for_each)".into(),
         },

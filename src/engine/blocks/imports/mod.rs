@@ -75,6 +75,8 @@ pub enum Named {
     Id(Arc<str>),
     /// An object of the type that the provider wants, with marks.
     Identity(Value),
+    /// Not known yet: the import is deferred.
+    Unknown,
 }
 
 /// The import blocks of all modules.

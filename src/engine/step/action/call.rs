@@ -70,7 +70,9 @@ pub fn check_key(action: &Action, key: &Key, range: &Range) -> Option<Diagnostic
         }
         (true, _, Key::Known(InstanceKey::Int(_)) | Key::Unknown)
         | (_, true, Key::Known(InstanceKey::Str(_)) | Key::Unknown)
-        | (false, false, Key::Known(InstanceKey::None)) => return None,
+        | (false, false, Key::Known(InstanceKey::None))
+        // No expression has this key.
+        | (_, _, Key::Known(InstanceKey::Wildcard)) => return None,
     };
     Some(Diagnostic::error(INVALID_INDEX, detail).at(range.clone()))
 }

@@ -14,6 +14,7 @@ use crate::engine::waiting::PendingRequest;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsActionInstance, Provider as ProviderAddr};
 use crate::model::config::Action;
+use crate::model::plan::DeferredReason;
 use crate::model::provider::{ClientCapabilities, PlanActionRequest, Provider, about_body, has_errors};
 use crate::model::schema::Schema;
 use crate::model::schema::decode::decode_body;
@@ -74,14 +75,14 @@ impl<'r> Instance<'r> {
         let request = PlanActionRequest {
             kind: self.config.addr.kind.clone(),
             config: config.unmark_deep().0,
-            client: ClientCapabilities::of_engine(false),
+            client: ClientCapabilities::of_engine(self.run.inputs.deferral_allowed),
         };
         let waiting = PendingRequest { name: "PlanAction", provider: self.provider(), subject: &self.addr };
         let answer = waiting.answered(&self.run.ports, provider.plan_action(request)).await;
         let failed = has_errors(&answer.diagnostics);
         Planned {
             diagnostics: about_body(answer.diagnostics, Some(&self.config.body), Some(address)),
-            deferred: answer.deferred.is_some() && !failed,
+            deferred: answer.deferred.filter(|_| !failed).map(DeferredReason::from),
         }
     }
 
@@ -93,7 +94,7 @@ impl<'r> Instance<'r> {
 /// What a provider said of an invocation.
 pub struct Planned {
     pub diagnostics: Diagnostics,
-    pub deferred: bool,
+    pub deferred: Option<DeferredReason>,
 }
 
 /// A provider without such an action.

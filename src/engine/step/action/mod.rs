@@ -15,7 +15,7 @@ use crate::engine::blocks::tree::ModuleId;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 
-use super::expansion::expand;
+use super::expansion::{Unknown, expand};
 
 /// Whether anything may be evaluated of an action in this run.
 pub fn is_evaluated(run: &Run) -> bool {
@@ -42,7 +42,7 @@ fn expand_instances(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let action = run.blocks.tree.action(module, index);
     for instance in run.results.module_instances(module) {
-        let found = expand(action.repetition(), &ModuleScope::new(run, instance), false);
+        let found = expand(action.repetition(), &ModuleScope::new(run, instance), Unknown::of_run(run));
         if let Some(expansion) = diagnostics.take(found) {
             let _ = instance.actions[index as usize].set(expansion);
         }

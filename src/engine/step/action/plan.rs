@@ -1,11 +1,14 @@
 //! Planning the actions that the change of an object invokes.
 
+use std::sync::Arc;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::blocks::BlockId;
 use crate::engine::build::actions::config_addr;
 use crate::engine::change::write_only;
 use crate::engine::engine_errors::unexpected_deferral;
 use crate::engine::run::Verb;
-use crate::engine::run::results::Each;
+use crate::engine::run::results::{Each, Expansion};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::step::resource;
 use crate::lang::eval::evaluate_to;
@@ -13,7 +16,9 @@ use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::InstanceKey;
 use crate::model::config::{ActionCall, ActionEvent, ActionTrigger};
-use crate::model::plan::{Action, ActionInvocation, InvocationTrigger, LifecycleTrigger, ResourceChange};
+use crate::model::plan::{
+    Action, ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger, ResourceChange,
+};
 
 use super::call;
 use super::instance::Instance;
@@ -28,7 +33,7 @@ pub fn has_triggers(instance: &resource::Instance<'_>) -> bool {
 pub async fn triggered(instance: &resource::Instance<'_>, change: &ResourceChange) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let Some(config) = instance.config.filter(|_| has_triggers(instance)) else { return diagnostics };
-    let mut planned = Vec::new();
+    let mut planned: Vec<Call> = Vec::new();
     for (block, trigger) in config.lifecycle.action_triggers.iter().enumerate() {
         let events: Vec<ActionEvent> =
             trigger.events.iter().copied().filter(|event| happens(*event, change.action)).collect();
@@ -65,9 +70,106 @@ pub async fn triggered(instance: &resource::Instance<'_>, change: &ResourceChang
         }
     }
     if !diagnostics.has_errors() {
-        instance.run.results.changes().invocations.extend(planned.into_iter().map(std::sync::Arc::new));
+        record(instance, change, planned);
     }
     diagnostics
+}
+
+/// An invocation, and why its provider deferred it.
+type Call = (ActionInvocation, Option<DeferredReason>);
+
+/// Adds the invocations of a change. If one is deferred, the change and its other invocations are too.
+fn record(instance: &resource::Instance<'_>, change: &ResourceChange, planned: Vec<Call>) {
+    let mut changes = instance.run.results.changes();
+    if planned.iter().all(|(_, deferred)| deferred.is_none()) {
+        changes.invocations.extend(planned.into_iter().map(|(invocation, _)| Arc::new(invocation)));
+        return;
+    }
+    changes.withdraw(change.clone(), DeferredReason::DeferredPrereq);
+    for (invocation, deferred) in planned {
+        changes.defer_invocation(invocation, deferred.unwrap_or(DeferredReason::DeferredPrereq));
+    }
+}
+
+/// True if the block of an object calls an action whose instances are not known yet.
+pub fn calls_unknown_instances(instance: &resource::Instance<'_>) -> bool {
+    let (Some(config), Some(module)) = (instance.config, &instance.module) else { return false };
+    let actions = &instance.run.blocks.tree.module(module.id).actions;
+    let is_unknown = |call: &ActionCall| {
+        let slot = actions.get_index_of(&call.action).and_then(|index| module.actions[index].get());
+        matches!(slot, Some(Expansion::Unknown(_)))
+    };
+    config.lifecycle.action_triggers.iter().flat_map(|trigger| &trigger.actions).any(is_unknown)
+}
+
+/// Adds what a deferred change would invoke to the deferred invocations.
+pub fn deferred_with(instance: &resource::Instance<'_>, change: &ResourceChange) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let (Some(config), Some(module)) = (instance.config.filter(|_| has_triggers(instance)), &instance.module) else {
+        return diagnostics;
+    };
+    let scope = ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
+    for (block, trigger) in config.lifecycle.action_triggers.iter().enumerate() {
+        match may_run(trigger.condition.as_ref(), &scope) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(found) => {
+                diagnostics.extend(found);
+                continue;
+            }
+        }
+        for event in trigger.events.iter().copied().filter(|event| happens(*event, change.action)) {
+            for (position, call) in trigger.actions.iter().enumerate() {
+                let on_failure = trigger.on_failure;
+                let place = LifecycleTrigger { resource: instance.addr.clone(), event, block, position, on_failure };
+                match deferred_call(instance, call, place, change, &scope) {
+                    Ok(Some(invocation)) => {
+                        let mut changes = instance.run.results.changes();
+                        changes.defer_invocation(invocation, DeferredReason::DeferredPrereq);
+                    }
+                    Ok(None) => {}
+                    Err(found) => diagnostics.extend(found),
+                }
+            }
+        }
+    }
+    diagnostics
+}
+
+/// The invocation of a deferred change, as far as it is known. None: an error was reported before the walk.
+fn deferred_call(
+    instance: &resource::Instance<'_>,
+    call: &ActionCall,
+    trigger: LifecycleTrigger,
+    change: &ResourceChange,
+    scope: &ModuleScope<'_>,
+) -> Result<Option<ActionInvocation>, Diagnostics> {
+    let Some((block, provider)) = called(instance, call) else { return Ok(None) };
+    let run = instance.run;
+    let config = run.blocks.tree.action(block.0, block.1);
+    let addr = call::instance(call, config, scope)?.absolute(instance.addr.module.clone());
+    let caller = if trigger.event.is_destroy() { &change.change.before } else { &change.change.after };
+    let config = match Instance::find(run, block, addr.clone(), None) {
+        Ok(action) => {
+            let (value, found) = action.evaluate(Some(caller.clone()), &action.addr.to_string());
+            if found.has_errors() {
+                return Err(found);
+            }
+            write_only::without_values(&action.schema.block, &value)
+        }
+        // Its instances are not known.
+        Err(_) => Value::dynamic(),
+    };
+    let provider = run.blocks.providers.configs.get(provider).addr.clone();
+    Ok(Some(ActionInvocation { addr, provider, trigger: InvocationTrigger::Lifecycle(trigger), config }))
+}
+
+/// The block of a called action, and its provider.
+fn called(instance: &resource::Instance<'_>, call: &ActionCall) -> Option<(BlockId, u32)> {
+    let (module, _) = instance.block?;
+    let index = instance.run.blocks.tree.module(module).actions.get_index_of(&call.action)?;
+    let block = (module, index as u32);
+    Some((block, *instance.run.blocks.providers.of_actions.get(&block)?))
 }
 
 /// True if an action of the resource comes with the event. A replacement that leaves the old object alone destroys nothing.
@@ -105,16 +207,11 @@ async fn plan_call(
     trigger: LifecycleTrigger,
     change: &ResourceChange,
     scope: &ModuleScope<'_>,
-) -> (Option<ActionInvocation>, Diagnostics) {
+) -> (Option<Call>, Diagnostics) {
     let run = instance.run;
     let mut diagnostics = Diagnostics::new();
-    let block = instance.block.and_then(|(module, _)| {
-        let index = run.blocks.tree.module(module).actions.get_index_of(&call.action)?;
-        Some((module, index as u32))
-    });
-    let provider = block.and_then(|block| run.blocks.providers.of_actions.get(&block).copied());
     // Otherwise the error was reported before the walk.
-    let (Some(block), Some(provider)) = (block, provider) else { return (None, diagnostics) };
+    let Some((block, provider)) = called(instance, call) else { return (None, diagnostics) };
     let config = run.blocks.tree.action(block.0, block.1);
     let found = call::instance(call, config, scope).and_then(|found| {
         let addr = found.absolute(instance.addr.module.clone());
@@ -137,7 +234,7 @@ async fn plan_call(
     let address = format!("{}, called from {}", instance.addr, config_addr(&run.blocks.tree, block.0, config));
     let answer = action.ask_for_plan(&running, &value, &address).await;
     diagnostics.extend(answer.diagnostics);
-    if answer.deferred {
+    if answer.deferred.is_some() && !run.inputs.deferral_allowed {
         diagnostics.push(unexpected_deferral(&action.addr.action));
     }
     if diagnostics.has_errors() {
@@ -150,7 +247,7 @@ async fn plan_call(
         // What is evaluated again keeps no secrets in the plan.
         config: if is_destroy { value } else { write_only::without_values(&action.schema.block, &value) },
     };
-    (Some(invocation), diagnostics)
+    (Some((invocation, answer.deferred)), diagnostics)
 }
 
 /// What apply does not evaluate again has to be complete.

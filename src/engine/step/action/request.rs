@@ -132,7 +132,7 @@ async fn plan_one(
     };
     let answer = action.ask_for_plan(&provider, &config, &address).await;
     diagnostics.extend(answer.diagnostics);
-    if answer.deferred {
+    if answer.deferred.is_some() && !run.inputs.deferral_allowed {
         diagnostics.push(unexpected_deferral(&action.addr));
     }
     if diagnostics.has_errors() {
@@ -144,6 +144,10 @@ async fn plan_one(
         trigger: InvocationTrigger::Request { caller: caller.as_ref().map(|(addr, _)| addr.clone()) },
         config,
     };
+    if let Some(reason) = answer.deferred {
+        run.results.changes().defer_invocation(invocation, reason);
+        return (None, diagnostics);
+    }
     (Some(invocation), diagnostics)
 }
 

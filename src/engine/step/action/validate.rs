@@ -11,7 +11,7 @@ use crate::engine::build::actions::config_addr;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::expansion::expand;
+use crate::engine::step::expansion::{Unknown, expand};
 use crate::engine::step::resource::ephemeral_use;
 use crate::engine::waiting::PendingRequest;
 use crate::lang::eval::evaluate_to;
@@ -137,7 +137,7 @@ async fn validate(run: &Run, instance: &Arc<ModuleSlots>, action: &Action, calle
     if has_invalid_references(run, module, action) {
         return diagnostics;
     }
-    let _ = diagnostics.take(expand(action.repetition(), &ModuleScope::new(run, instance), true));
+    let _ = diagnostics.take(expand(action.repetition(), &ModuleScope::new(run, instance), Unknown::Skipped));
     let each = match (&action.count, &action.for_each) {
         (Some(_), _) => Each::UnknownIndex,
         (_, Some(_)) => Each::UnknownEntry,

@@ -8,6 +8,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::BlockId;
 use crate::engine::blocks::imports::{NO_TARGET, Statement};
 use crate::engine::run::Run;
+use crate::engine::run::results::Expansion;
+use crate::engine::step::expansion::Unknown;
 use crate::engine::step::resource::identity::IDENTITY_SCHEMAS;
 use crate::engine::waiting::PendingRequest;
 use crate::lang::value::Type;
@@ -41,7 +43,7 @@ pub async fn identity_type(run: &Run, block: BlockId) -> (Option<Type>, Diagnost
 pub fn validate(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for statement in run.blocks.imports.of(block) {
-        diagnostics.extend(expand(run, statement, Some(block), Known { identity, lenient: true }).1);
+        diagnostics.extend(expand(run, statement, Some(block), Known { identity, unknown: Unknown::Skipped }).1);
         if diagnostics.has_errors() {
             break;
         }
@@ -56,7 +58,8 @@ pub fn plan(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
         if diagnostics.has_errors() {
             break;
         }
-        for (addr, named) in diagnostics.take(expand(run, statement, Some(block), Known { identity, lenient: false })) {
+        let known = Known { identity, unknown: Unknown::of_run(run) };
+        for (addr, named) in diagnostics.take(expand(run, statement, Some(block), known)) {
             if run.prior.state.instance(&addr).is_some() {
                 continue;
             }
@@ -78,10 +81,16 @@ pub fn check_requested(run: &Run, block: BlockId) -> Diagnostics {
 
 /// The error of an import whose block does not have the instance.
 fn without_instance(run: &Run, block: BlockId, addr: &AbsResourceInstance) -> Option<Diagnostic> {
+    if run.results.is_undecided(&run.blocks.tree, &addr.module) {
+        return None;
+    }
     if let Some(module) = run.results.find_module(&run.blocks.tree, &addr.module) {
         // Without slots, the block could not be expanded, which is reported separately.
         let slots = module.resources[block.1 as usize].get();
-        if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_some()) {
+        let may_have = |expansion: &Expansion| {
+            matches!(expansion, Expansion::Unknown(_)) || expansion.index_of(addr.key()).is_some()
+        };
+        if slots.is_none_or(|slots| may_have(&slots.expansion)) {
             return None;
         }
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::imports::{Named, Statement, address, is_static, not_static};
 use crate::engine::run::Run;
+use crate::engine::step::expansion::Unknown;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::describe::{Causes, with_causes};
@@ -24,8 +25,8 @@ use crate::model::config::{Import, ImportBy};
 pub struct Known<'t> {
     /// The type of identities; none: they are not converted.
     pub identity: Option<&'t Type>,
-    /// Unknown values are left out, not refused.
-    pub lenient: bool,
+    /// What becomes of unknown values: in validate, they are left out.
+    pub unknown: Unknown,
 }
 
 /// The instances that a block imports in all instances of its module, with what names their objects.
@@ -60,7 +61,13 @@ fn expand_in(
     let scope = || ModuleScope::new(run, module);
     let elements = match &import.for_each {
         None => vec![Each::None],
-        Some(for_each) => diagnostics.take(elements(for_each, &scope(), known.lenient)),
+        Some(for_each) => match diagnostics.take(elements(for_each, &scope(), known.unknown)) {
+            Some(elements) => elements,
+            None if known.unknown == Unknown::Deferred && !diagnostics.has_errors() => {
+                return (block.map_or_else(Vec::new, |block| all_instances(run, block)), diagnostics);
+            }
+            None => return (found, diagnostics),
+        },
     };
     for each in elements {
         let scope = scope().with_each(each);
@@ -94,10 +101,22 @@ fn expand_in(
     (found, diagnostics)
 }
 
-fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Each>, Diagnostics) {
+/// Any instance of a block may be among the elements that are not known yet, so the import of each is deferred.
+fn all_instances(run: &Run, (module, index): BlockId) -> Vec<(AbsResourceInstance, Named)> {
+    let config = run.blocks.tree.resource(module, index);
+    let instances = run.results.module_instances(module).iter().filter_map(|module| {
+        let slots = module.resources[index as usize].get()?;
+        let resource = config.addr.absolute(module.addr.clone());
+        Some((0..slots.instances.len()).map(move |i| (resource.instance(slots.expansion.key(i)), Named::Unknown)))
+    });
+    instances.flatten().collect()
+}
+
+/// The elements of a `for_each`; none while they are unknown, or with errors.
+fn elements(for_each: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Option<Vec<Each>>, Diagnostics) {
     let (value, mut diagnostics) = evaluate(for_each, scope);
     if diagnostics.has_errors() {
-        return (Vec::new(), diagnostics);
+        return (None, diagnostics);
     }
     let (bare, marks) = value.unmark();
     let ty = bare.ty();
@@ -106,17 +125,17 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
         with_causes(error, for_each, scope, causes)
     };
     if !bare.is_wholly_known() {
-        if !lenient {
+        if unknown == Unknown::Refused {
             let detail = format!(
                 "The \"for_each\" expression includes values derived from other resource attributes that cannot be \
                           determined until apply, and so {PROGRAM} cannot determine the full set of values that might be used \
                           to import this resource."
             );
             diagnostics.push(invalid(&detail, Causes { unknown: true, ..Causes::default() }));
-            return (Vec::new(), diagnostics);
+            return (None, diagnostics);
         }
         // Until all of it is known, validate does not look at what is made of it.
-        return (Vec::new(), diagnostics);
+        return (None, diagnostics);
     }
     let pair = |key: Value, value: &Value| Each::Pair(key, value.clone().mark(marks));
     let all = match () {
@@ -131,11 +150,11 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
         () => None,
     };
     match all {
-        Some(all) => (all, diagnostics),
+        all @ Some(_) => (all, diagnostics),
         None => {
             let error = Diagnostic::error(INVALID_FOR_EACH, "The \"for_each\" expression must be a collection.");
             diagnostics.push(error.at(for_each.range()));
-            (Vec::new(), diagnostics)
+            (None, diagnostics)
         }
     }
 }
@@ -144,8 +163,7 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
 pub fn named(import: &Import, scope: &dyn Scope, known: Known<'_>) -> (Option<Named>, Diagnostics) {
     match &import.by {
         ImportBy::Id(expr) => {
-            let (id, diagnostics) = id_of(expr, scope, known.lenient);
-            (id.map(Named::Id), diagnostics)
+            id_of(expr, scope, known.unknown)
         }
         ImportBy::Identity(expr) => identity_of(expr, scope, known),
     }
@@ -166,7 +184,9 @@ fn identity_of(expr: &Expression, scope: &dyn Scope, known: Known<'_>) -> (Optio
         invalid("The import identity cannot be null.");
     } else if value.is_wholly_known() {
         return (Some(Named::Identity(value)), diagnostics);
-    } else if !known.lenient {
+    } else if known.unknown == Unknown::Deferred {
+        return (Some(Named::Unknown), diagnostics);
+    } else if known.unknown == Unknown::Refused {
         invalid(&format!(
             "The import block \"identity\" argument depends on resource attributes that cannot be determined until apply, so \
              {PROGRAM} cannot plan to import this resource."
@@ -175,7 +195,7 @@ fn identity_of(expr: &Expression, scope: &dyn Scope, known: Known<'_>) -> (Optio
     (None, diagnostics)
 }
 
-fn id_of(id: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Arc<str>>, Diagnostics) {
+fn id_of(id: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Option<Named>, Diagnostics) {
     let (value, mut diagnostics) = evaluate_to(id, &Type::String, scope);
     if diagnostics.has_errors() {
         return (None, diagnostics);
@@ -185,7 +205,8 @@ fn id_of(id: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Arc<str>>
     };
     match value.as_arc_str() {
         _ if value.is_null() => invalid("The import ID cannot be null."),
-        None if lenient => {}
+        None if unknown == Unknown::Skipped => {}
+        None if unknown == Unknown::Deferred => return (Some(Named::Unknown), diagnostics),
         None => invalid(&format!(
             "The import block \"id\" argument depends on resource attributes that cannot be determined until apply, so \
              {PROGRAM} cannot plan to import this resource."
@@ -193,7 +214,7 @@ fn id_of(id: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Arc<str>>
         Some(id) if id.is_empty() => {
             invalid("The import ID value evaluates to an empty string, please provide a non-empty value.");
         }
-        Some(id) => return (Some(id), diagnostics),
+        Some(id) => return (Some(Named::Id(id)), diagnostics),
     }
     (None, diagnostics)
 }

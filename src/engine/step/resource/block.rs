@@ -15,7 +15,7 @@ use crate::engine::run::object::Stored;
 use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Prior, Run, Verb};
-use crate::engine::step::expansion::expand;
+use crate::engine::step::expansion::{Unknown, expand};
 use crate::engine::step::{action, imports};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
@@ -25,9 +25,9 @@ use crate::model::state::DeposedKey;
 use super::expand::stored_value;
 use super::orphan::{self, OrphanObject};
 use super::plan::{Forced, check_prevent_destroy};
-use super::record::{note_change, note_drift, put};
+use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, choose, conditions, data, import, import_command, list, plan, read, replace};
+use super::{Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -99,8 +99,9 @@ fn work_of_block(
     let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
-        let found = expand(config.repetition(), &scope, false);
+        let found = expand(config.repetition(), &scope, Unknown::of_run(run));
         let Some(expansion) = diagnostics.take(found) else { continue };
+        let expansion = expansion.within(&instance.addr);
         let resource = config.addr.absolute(instance.addr.clone());
         diagnostics.extend(replace::without_key(run, &resource, &expansion));
         let slots = ResourceSlots::new(expansion);
@@ -128,6 +129,10 @@ fn work_of_block(
         let Some(stored) = run.prior.state.resources.get(resource) else { continue };
         for key in stored.instances.keys() {
             let addr = resource.instance(key.clone());
+            if matches!(expansion, Some(Expansion::Unknown(_))) || run.results.is_undecided(&run.blocks.tree, &resource.module) {
+                // Whether it is wanted is decided later.
+                continue;
+            }
             let wanted = expansion.is_some_and(|e| e.index_of(key).is_some());
             let is_targeted = run.is_targeted(node, &addr);
             // Observed: targets do not protect the objects of module instances that are gone, but for deposed ones.
@@ -304,7 +309,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
     let Some((block_module, index)) = job.block else { return Diagnostics::new() };
     let Some(slots) = module.resources[index as usize].get() else { return Diagnostics::new() };
     let config = run.blocks.tree.resource(module.id, index);
-    let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key(position));
+    let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key_in(&module.addr, position));
     let each = slots.expansion.each(position);
     let provider = match job.provider.map_or_else(|| choose::provider(run, (block_module, index), module, &each), Ok) {
         Ok(provider) => provider,
@@ -315,6 +320,9 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
         Err(error) => return error.into(),
     };
     let (value, diagnostics) = match config.addr.mode {
+        ResourceMode::Managed | ResourceMode::Data if instance.is_placeholder() => {
+            deferral::placeholder(&instance).await
+        }
         ResourceMode::Managed => match requested(&instance) {
             Some(id) => import_command::import(&instance, &id).await,
             None => managed(&instance, &slots.instances[position]).await,
@@ -365,6 +373,10 @@ async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (
         current = diagnostics.take(read::refresh(instance, stored, None).await);
         if diagnostics.has_errors() {
             return (Now::default(), diagnostics);
+        }
+        if instance.is_deferred() {
+            // What the provider could not read yet stays as it is.
+            return (Now { current, unchanged }, diagnostics);
         }
         note_drift(instance, object, &before, current.as_ref().map(|c| &c.value));
         if let Some(current) = &mut current {
@@ -421,9 +433,15 @@ async fn managed(
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }
-        put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        if !instance.is_deferred() {
+            put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        }
     }
     if run.plans_nothing() {
+        if let (Some(reason), Some(current)) = (instance.deferral.get(), &current) {
+            let change = new_change(instance, Action::Read, current.value.clone(), current.value.clone());
+            run.results.changes().defer(change, *reason);
+        }
         let value = current.map(|c| c.value);
         diagnostics.extend(conditions::preconditions(instance));
         slot.publish(value.clone());
@@ -444,6 +462,12 @@ async fn managed(
         change.reason = ActionReason::ReplaceByTriggers;
     }
     change.importing = importing.as_ref().map(|named| import::importing(named, current.as_ref()));
+    if let Some(reason) = deferral::reason(instance, &dependencies) {
+        slot.publish(Some(change.change.after.clone()));
+        let value = change.change.after.clone();
+        diagnostics.extend(deferral::defer(instance, change, reason).await);
+        return (Some(value), diagnostics);
+    }
     if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
         // Nothing will be applied, so that what is stored is settled here.
         if current.dependencies != dependencies {

@@ -1,6 +1,6 @@
 //! Data sources: read in plan if their dependencies have no pending changes, otherwise in apply.
 
-use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
+use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;
@@ -12,11 +12,11 @@ use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
 use crate::model::config::Check;
 use crate::model::plan::{Action, ActionReason};
-use crate::model::provider::{ClientCapabilities, ReadDataRequest, has_errors};
+use crate::model::provider::{ReadDataRequest, has_errors};
 use crate::model::state::{CheckStatus, ObjectStatus};
 
 use super::record::{new_change, note_change, put, shown_id};
-use super::{Instance, conditions, ephemeral_use};
+use super::{Instance, conditions, deferral, ephemeral_use};
 use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
@@ -32,7 +32,8 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         return (None, diagnostics);
     }
     let is_known = config.is_wholly_known();
-    let is_pending = dependencies_pending(instance);
+    let deferred = deferral::reason(instance, instance.dependencies());
+    let is_pending = deferred.is_some() || dependencies_pending(instance);
     if !is_known || is_pending {
         if run.plans_nothing() {
             put(&run.results, instance, None, None, false);
@@ -46,12 +47,24 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             false => ActionReason::ReadBecauseConfigUnknown,
             true => ActionReason::ReadBecauseDependencyPending,
         };
+        if let Some(reason) = deferred {
+            run.results.changes().defer(change, reason);
+            return (Some(after), diagnostics);
+        }
         note_change(&run.results, change);
         put(&run.results, instance, None, None, false);
         diagnostics.extend(conditions::postconditions(instance, &after));
         return (Some(after), diagnostics);
     }
     let (stored, found) = read(instance, &config).await;
+    if let Some(reason) = instance.deferral.get().filter(|_| !found.has_errors()) {
+        diagnostics.extend(found);
+        let after = planned_object(instance, &config);
+        let mut change = new_change(instance, Action::Read, instance.null(), after.clone());
+        change.reason = ActionReason::ReadBecauseDependencyPending;
+        run.results.changes().defer(change, *reason);
+        return (Some(after), diagnostics);
+    }
     if let Some(check) = instance.check_around() {
         let value = stored.as_ref().map_or_else(|| planned_object(instance, &config), |stored| stored.value.clone());
         diagnostics.extend(for_check(instance, check, found));
@@ -157,7 +170,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     }
     run.ports.observer.event(Event::ReadStarted { addr: addr.clone() });
     let started = run.ports.host.now();
-    let client = ClientCapabilities::of_engine(run.is_apply());
+    let client = instance.client();
     let (kind, address) = (addr.kind().into(), addr.to_string());
     let request = ReadDataRequest { kind, address, config: bare, provider_meta: meta, client };
     let response = instance.provider.read_data_source(request).await;
@@ -169,12 +182,16 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     };
     let wrong = match failed {
         true => None,
-        false if response.deferred.is_some() => Some(unexpected_deferral(addr)),
+        false if response.deferred.is_some() => instance.note_deferral(response.deferred),
         false => check_answer(instance, &value),
     };
     if failed || wrong.is_some() {
         diagnostics.extend(wrong);
         finish(None, true);
+        return (None, diagnostics);
+    }
+    if instance.is_deferred() {
+        finish(None, false);
         return (None, diagnostics);
     }
     let value = mark(&value, &marks, &instance.schema.block);

@@ -53,7 +53,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
 /// In destroy provisioners `count.index` and `each.key` come from the address: the block may have changed.
 fn each(task: &Task) -> Each {
     match task.change.addr.key() {
-        InstanceKey::None => Each::None,
+        InstanceKey::None | InstanceKey::Wildcard => Each::None,
         InstanceKey::Int(i) => usize::try_from(*i).map_or(Each::None, Each::Index),
         InstanceKey::Str(key) => Each::Entry(key.clone(), Value::dynamic()),
     }

@@ -6,7 +6,7 @@ use crate::engine::blocks::tree::ModuleId;
 use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Prior, Run, Verb};
-use crate::engine::step::expansion::expand;
+use crate::engine::step::expansion::{Unknown, expand};
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResource, InstanceKey};
 use crate::model::schema::Schema;
@@ -20,9 +20,9 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
-        let found = expand(config.repetition(), &scope, false);
+        let found = expand(config.repetition(), &scope, Unknown::of_run(run));
         let Some(expansion) = diagnostics.take(found) else { continue };
-        fill(run, instance, index, expansion);
+        fill(run, instance, index, expansion.within(&instance.addr));
     }
     diagnostics
 }

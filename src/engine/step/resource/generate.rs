@@ -8,13 +8,16 @@ use crate::engine::graph::walk::End;
 use crate::engine::run::Run;
 use crate::engine::run::results::Each;
 use crate::engine::run::scope::ModuleScope;
+use crate::engine::step::expansion::Unknown;
 use crate::engine::step::imports::{Known, named, written};
 use crate::lang::syntax::parser::parse_file;
+use crate::lang::value::Value;
 use crate::model::addr::InstanceKey;
 use crate::model::config::{ImportBy, Resource, resource_from_text};
+use crate::model::plan::Action;
 
 use super::plan::{Forced, plan};
-use super::record::{note_change, put};
+use super::record::{new_change, note_change, put};
 use super::{Instance, identity, import};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
@@ -42,10 +45,18 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
             Err(found) => return found,
         },
     };
-    let known = Known { identity: identity.as_ref(), lenient: false };
+    let known = Known { identity: identity.as_ref(), unknown: Unknown::of_run(run) };
     let (named, mut diagnostics) = named(&generated.import, &ModuleScope::new(run, &root), known);
     let Some(named) = named else { return diagnostics };
-    let Some(current) = diagnostics.take(import::import(&instance, &named).await) else { return diagnostics };
+    let imported = diagnostics.take(import::import(&instance, &named).await);
+    if let Some(reason) = instance.deferral.get().filter(|_| !diagnostics.has_errors()) {
+        let unknown = Value::unknown(instance.schema.implied_type().clone());
+        let mut change = new_change(&instance, Action::NoOp, instance.null(), unknown);
+        change.importing = Some(import::importing(&named, None));
+        run.results.changes().defer(change, *reason);
+        return diagnostics;
+    }
+    let Some(current) = imported else { return diagnostics };
     let local = generated.written_provider.as_ref();
     let text = written::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
     put(&run.results, &instance, None, Some(current.encode(&instance.schema)), false);

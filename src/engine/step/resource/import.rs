@@ -1,7 +1,7 @@
 //! Importing an existing object by its ID or identity.
 
 use crate::base::name::COMMAND;
-use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
+use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -10,7 +10,7 @@ use crate::engine::change::write_only;
 use crate::engine::event::Event;
 use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::Importing;
+use crate::model::plan::{DeferredReason, Importing};
 use crate::model::provider::{ClientCapabilities, ImportResponse, ImportedObject, has_errors, identity_text};
 use crate::model::state::ObjectStatus;
 
@@ -28,16 +28,23 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let (objects, mut diagnostics) = match named {
         Named::Id(id) => {
             instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), by: format!("id={id}") });
-            let answer = instance.provider.import_resource_state(kind, id, ClientCapabilities::of_engine(false));
+            let answer = instance.provider.import_resource_state(kind, id, client(instance));
             settled(instance, instance.answered(IMPORT, answer).await)
         }
         Named::Identity(value) => by_identity(instance, value).await,
+        Named::Unknown => {
+            let _ = instance.deferral.set(DeferredReason::ResourceConfigUnknown);
+            return (None, Diagnostics::new());
+        }
     };
     let Some(objects) = objects else { return (None, diagnostics) };
     let with = describe(named);
     let refuse = |summary: &str, what: String| Diagnostic::error(summary, what);
     let mut objects = objects.into_iter().filter(|object| *object.kind == *kind);
     let Some(object) = objects.next() else {
+        if instance.is_deferred() {
+            return (None, diagnostics);
+        }
         diagnostics.push(nothing_returned(named));
         return (None, diagnostics);
     };
@@ -51,6 +58,9 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     }
     if matches!(named, Named::Identity(_)) && object.identity.is_none() {
         diagnostics.push(refuse(&format!("import of {addr} didn't return an identity"), String::new()));
+        return (None, diagnostics);
+    }
+    if object.state.is_null() && instance.is_deferred() {
         return (None, diagnostics);
     }
     if object.state.is_null() {
@@ -80,10 +90,15 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    if current.is_none() {
+    if current.is_none() && !instance.is_deferred() {
         diagnostics.push(no_such_object(addr));
     }
     (current, diagnostics)
+}
+
+/// The import command defers nothing.
+fn client(instance: &Instance<'_>) -> ClientCapabilities {
+    ClientCapabilities::of_engine(instance.run.inputs.deferral_allowed)
 }
 
 /// An imported object of an instance, before it is read.
@@ -124,6 +139,7 @@ pub fn importing(named: &Named, imported: Option<&Stored>) -> Importing {
     match named {
         Named::Id(id) => Importing { id: Some(id.to_string()), identity: None },
         Named::Identity(_) => Importing { id: None, identity: identity() },
+        Named::Unknown => Importing { id: None, identity: None },
     }
 }
 
@@ -131,6 +147,7 @@ fn describe(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id:?}"),
         Named::Identity(value) => format!("Identity {}", identity_text(value)),
+        Named::Unknown => "an unknown ID".to_owned(),
     }
 }
 
@@ -138,7 +155,7 @@ fn describe(named: &Named) -> String {
 fn unquoted(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id}"),
-        Named::Identity(_) => describe(named),
+        Named::Identity(_) | Named::Unknown => describe(named),
     }
 }
 
@@ -164,7 +181,7 @@ async fn by_identity(instance: &Instance<'_>, value: &Value) -> (Option<Vec<Impo
         Ok(None) => return (None, Diagnostic::error(format!("unknown identity type {kind:?}"), "").into()),
         Err(found) => return (None, found),
     }
-    let answer = instance.provider.import_by_identity(kind, value.clone(), ClientCapabilities::of_engine(false));
+    let answer = instance.provider.import_by_identity(kind, value.clone(), client(instance));
     settled(instance, instance.answered(IMPORT, answer).await)
 }
 
@@ -172,8 +189,8 @@ async fn by_identity(instance: &Instance<'_>, value: &Value) -> (Option<Vec<Impo
 fn settled(instance: &Instance<'_>, response: ImportResponse) -> (Option<Vec<ImportedObject>>, Diagnostics) {
     let failed = has_errors(&response.diagnostics);
     let mut diagnostics = instance.about(response.diagnostics);
-    if response.deferred.is_some() && !failed {
-        diagnostics.push(unexpected_deferral(&instance.addr));
+    if !failed {
+        diagnostics.extend(instance.note_deferral(response.deferred));
     }
     (Some(response.objects).filter(|_| !diagnostics.has_errors()), diagnostics)
 }

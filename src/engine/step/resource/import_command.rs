@@ -110,6 +110,7 @@ async fn adopt(asked: &Instance<'_>, object: ImportedObject, to: AbsResourceInst
         provider_addr: asked.provider_addr,
         schema,
         create_before_destroy: false,
+        deferral: Default::default(),
     };
     let (current, mut found) = read::refresh(&instance, stored(&instance, object), None).await;
     if found.has_errors() {

@@ -7,6 +7,7 @@ pub mod block;
 pub mod choose;
 pub mod conditions;
 pub mod data;
+pub mod deferral;
 pub mod destroy;
 pub mod ephemeral_use;
 pub mod expand;
@@ -25,7 +26,7 @@ pub mod upgrade;
 pub mod validate;
 
 use crate::engine::blocks::BlockId;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::references::{Gatherer, refers_to_itself};
@@ -39,6 +40,7 @@ use crate::lang::syntax::ast::Body;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::config::{Check, ProvisionerBlock, Resource};
+use crate::model::plan::DeferredReason;
 use crate::model::provider::{Provider, about_body, no_provider_meta};
 use crate::model::schema::Schema;
 use crate::model::schema::decode::decode_body;
@@ -57,6 +59,8 @@ pub struct Instance<'r> {
     pub provider_addr: &'r AbsProviderConfig,
     pub schema: Arc<Schema>,
     pub create_before_destroy: bool,
+    /// Why the provider deferred a request about the instance; the first reason counts.
+    pub deferral: OnceLock<DeferredReason>,
 }
 
 impl<'r> Instance<'r> {
@@ -94,6 +98,7 @@ impl<'r> Instance<'r> {
             provider_addr,
             schema,
             create_before_destroy,
+            deferral: OnceLock::new(),
         })
     }
 

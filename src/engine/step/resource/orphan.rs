@@ -7,13 +7,13 @@ use crate::engine::step::action;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
-use crate::model::provider::{ClientCapabilities, PlanRequest, has_errors};
+use crate::model::provider::{PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
 
-use super::plan::{check_prevent_destroy, unexpected_deferral};
+use super::plan::{check_prevent_destroy, deferral_error};
 use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, read};
+use super::{Instance, deferral, read};
 use crate::engine::run::object::Stored;
 
 /// What the plan of a destruction is about.
@@ -73,6 +73,10 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
         planned = diagnostics.take(plan_destroy(instance, &current, orphan.deposed, orphan.reason).await);
     }
     if let Some(change) = planned {
+        if let Some(reason) = deferral::reason(instance, instance.dependencies()) {
+            diagnostics.extend(deferral::defer(instance, change, reason).await);
+            return diagnostics;
+        }
         if change.deposed.is_none() {
             diagnostics.extend(check_prevent_destroy(instance, &change));
         }
@@ -109,13 +113,13 @@ pub async fn plan_destroy(
             provider_meta: meta,
             prior_identity: current.identity.clone(),
             planned_private: std::sync::Arc::default(),
-            client: ClientCapabilities::of_engine(instance.run.is_apply()),
+            client: instance.client(),
         };
         let response = instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
         let failed = has_errors(&response.diagnostics);
         diagnostics.extend(instance.about(response.diagnostics));
-        if response.deferred.is_some() && !failed {
-            diagnostics.push(unexpected_deferral(instance));
+        if !failed {
+            diagnostics.extend(deferral_error(instance, response.deferred));
         }
         if failed || response.deferred.is_some() {
             return (None, diagnostics);
@@ -158,7 +162,7 @@ pub fn reason(instance: &Instance<'_>, expansion: Option<&Expansion>) -> ActionR
             ActionReason::DeleteBecauseWrongRepetition
         }
         InstanceKey::None if config.lifecycle.enabled.is_some() => ActionReason::DeleteBecauseNotEnabled,
-        InstanceKey::None => ActionReason::None,
+        InstanceKey::None | InstanceKey::Wildcard => ActionReason::None,
         InstanceKey::Int(_) if config.count.is_none() => ActionReason::DeleteBecauseWrongRepetition,
         InstanceKey::Int(_) => ActionReason::DeleteBecauseCountIndex,
         InstanceKey::Str(_) if config.for_each.is_none() => ActionReason::DeleteBecauseWrongRepetition,

@@ -6,14 +6,14 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
-use crate::engine::engine_errors::{self, INVALID_PROVIDER_PLAN};
+use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
 use crate::model::config::{IgnoreChanges, PreventDestroy};
 use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
-use crate::model::provider::{ClientCapabilities, Identity, PlanRequest, PlanResponse, has_errors};
+use crate::model::provider::{DeferralReason, Identity, PlanRequest, PlanResponse, has_errors};
 use crate::model::state::Object;
 
 use super::record::new_change;
@@ -90,7 +90,7 @@ impl Planner<'_, '_> {
         let identity = sound.and_then(|c| c.identity.clone());
 
         let (bare_config, _) = config.unmark_deep();
-        let client = ClientCapabilities::of_engine(instance.run.is_apply());
+        let client = instance.client();
         let found = instance.provider.validate_resource_config(instance.addr.kind(), bare_config.clone(), client);
         let found = instance.answered("ValidateResourceConfig", found).await;
         self.diagnostics.extend(instance.about(found));
@@ -180,13 +180,13 @@ impl Planner<'_, '_> {
         let request = PlanRequest {
             kind: instance.addr.kind().into(),
             prior: prior.clone(),
-            proposed,
+            proposed: proposed.clone(),
             config: config.clone(),
             prior_private: private,
             provider_meta: meta.clone(),
             prior_identity: identity,
             planned_private: Arc::default(),
-            client: ClientCapabilities::of_engine(instance.run.is_apply()),
+            client: instance.client(),
         };
         let mut response =
             instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
@@ -200,8 +200,8 @@ impl Planner<'_, '_> {
             return None;
         }
         if response.deferred.is_some() {
-            self.diagnostics.push(unexpected_deferral(instance));
-            return None;
+            self.diagnostics.extend(deferral_error(instance, response.deferred));
+            return (!self.diagnostics.has_errors()).then(|| deferred_answer(instance, response, proposed));
         }
         let provider = &instance.provider_addr.provider;
         let addr = &instance.addr;
@@ -289,17 +289,46 @@ impl Planner<'_, '_> {
     }
 }
 
-/// The error of a plan that the provider deferred: not allowed while planning, and too late during apply.
-pub fn unexpected_deferral(instance: &Instance<'_>) -> Diagnostic {
+/// The answer of a provider that deferred the plan, which is not held to the rules of plans.
+fn deferred_answer(instance: &Instance<'_>, response: PlanResponse, proposed: Value) -> Answer {
+    let is_usable = |value: &Value| {
+        value.is_known() && !value.is_null() && nonconforming(value, instance.schema.implied_type()).is_none()
+    };
+    let value = if is_usable(&response.planned) { response.planned.clone() } else { proposed };
+    Answer { value, response }
+}
+
+/// Notes the deferral of a plan. The error: it is not allowed while planning, or too late during apply.
+pub fn deferral_error(instance: &Instance<'_>, deferred: Option<DeferralReason>) -> Option<Diagnostic> {
     let addr = &instance.addr;
-    if !instance.run.is_apply() {
-        return engine_errors::unexpected_deferral(addr);
+    if deferred.is_none() || !instance.run.is_apply() {
+        return instance.note_deferral(deferred);
     }
     let detail = format!(
         "{PROGRAM} has encountered a bug where a provider would mark the resource \"{addr}\" as deferred during apply, but not \
          during plan. This is most likely a bug in the provider. Please file an issue with the provider."
     );
-    Diagnostic::error("Resource deferred during apply, but not during plan", detail)
+    Some(Diagnostic::error("Resource deferred during apply, but not during plan", detail))
+}
+
+/// What a placeholder of unknown instances becomes, as far as it is known. None with errors.
+pub async fn placeholder(instance: &Instance<'_>, config: &Value) -> (Option<Value>, Diagnostics) {
+    let mut planner = Planner { instance, forced: Forced::No, planned: None, diagnostics: Diagnostics::new() };
+    let meta = planner.diagnostics.take(instance.provider_meta());
+    if planner.diagnostics.has_errors() || !planner.check_ephemeral(config) {
+        return (None, planner.diagnostics);
+    }
+    let (bare, mut marks) = config.unmark_deep_with_paths();
+    let found = instance.provider.validate_resource_config(instance.addr.kind(), bare.clone(), instance.client());
+    let found = instance.answered("ValidateResourceConfig", found).await;
+    planner.diagnostics.extend(instance.about(found));
+    if planner.diagnostics.has_errors() {
+        return (None, planner.diagnostics);
+    }
+    marks.retain(|(_, marks)| marks.contains(Marks::SENSITIVE));
+    marks.iter_mut().for_each(|(_, marks)| *marks = Marks::SENSITIVE);
+    let answer = planner.ask(&instance.null(), &bare, (Arc::from([]), None), &meta, true).await;
+    (answer.map(|answer| mark(&answer.value, &marks, &instance.schema.block)), planner.diagnostics)
 }
 
 /// Whether the planned object is sensitive where the prior one was.

@@ -1,16 +1,16 @@
 //! Refreshing: reading the current object from the provider.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
+use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::engine::event::Event;
-use crate::model::provider::{ClientCapabilities, ReadRequest, has_errors};
+use crate::model::provider::{ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 
 use super::Instance;
 use super::record::shown_id;
 use crate::engine::run::object::{Stored, mark, nonconforming, normalise};
 
-/// The object as it is now; none: it is gone. With errors, the object as it was.
+/// The object as it is now; none: it is gone. With errors and if the provider defers, the object as it was.
 pub async fn refresh(
     instance: &Instance<'_>,
     stored: Stored,
@@ -34,13 +34,13 @@ pub async fn refresh(
         current_identity: stored.identity.clone(),
         private: stored.private.clone(),
         provider_meta: meta,
-        client: ClientCapabilities::of_engine(run.is_apply()),
+        client: instance.client(),
     };
     let response = instance.answered("ReadResource", instance.provider.read_resource(request)).await;
     let failed = has_errors(&response.diagnostics);
     diagnostics.extend(instance.about(response.diagnostics));
-    if response.deferred.is_some() && !failed {
-        diagnostics.push(unexpected_deferral(addr));
+    if !failed {
+        diagnostics.extend(instance.note_deferral(response.deferred));
     }
     if failed || response.deferred.is_some() {
         return (Some(stored), diagnostics);

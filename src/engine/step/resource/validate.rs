@@ -15,7 +15,7 @@ use crate::engine::ports::Ports;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::expansion::expand;
+use crate::engine::step::expansion::{Unknown, expand};
 use crate::engine::step::resource::provision::missing_host;
 use crate::engine::step::{action, imports};
 use crate::engine::waiting::PendingRequest;
@@ -40,7 +40,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     };
     let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
     let scope = ModuleScope::new(run, instance);
-    let _ = diagnostics.take(expand(config.repetition(), &scope, true));
+    let _ = diagnostics.take(expand(config.repetition(), &scope, Unknown::Skipped));
     if let Some(key) = config.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
         let _ = diagnostics.take(evaluate_to(key, &Type::String, &block_scope(run, instance, config)));
     }

@@ -14,9 +14,12 @@ use serde_json::value::RawValue;
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
-use crate::model::plan::{Action, ActionReason, Change, IdentityChange, Importing, Mode, OutputChange, ResourceChange};
+use crate::model::plan::{
+    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
+    Importing, Mode, OutputChange, ResourceChange,
+};
 use crate::model::provider::Identity;
-use crate::model::state::file::{module_instance, problems_text, provider_config, resource_instance};
+use crate::model::state::file::{deferred_instance, module_instance, problems_text, provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::model::version::PROGRAM_VERSION;
 
@@ -34,6 +37,11 @@ struct Top {
     invocations: Vec<InvocationText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     requested_actions: Vec<String>,
+    /// Reason and change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred: Vec<(u32, ChangeText)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deferred_invocations: Vec<(u32, InvocationText)>,
     drift: Vec<ChangeText>,
     outputs: Vec<OutputText>,
     variables: Vec<(String, ValueText)>,
@@ -176,6 +184,15 @@ numbered!(reason_number, reason_of, ActionReason, "action reason", {
     ActionReason::DeleteBecauseNotEnabled = 14,
 });
 
+numbered!(deferral_number, deferral_of, DeferredReason, "reason of a deferral", {
+    DeferredReason::Unknown = 0,
+    DeferredReason::InstanceCountUnknown = 1,
+    DeferredReason::ResourceConfigUnknown = 2,
+    DeferredReason::ProviderConfigUnknown = 3,
+    DeferredReason::AbsentPrereq = 4,
+    DeferredReason::DeferredPrereq = 5,
+});
+
 numbered!(status_number, status_of, CheckStatus, "check status", {
     CheckStatus::Unknown = 0,
     CheckStatus::Pass = 1,
@@ -192,6 +209,12 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
     let plan = &saved.plan;
     let changes = plan.changes.iter().map(|c| writer.change(c)).collect();
     let invocations = plan.invocations.iter().map(|i| invocations::text_of(i, writer.value(&i.config))).collect();
+    let deferred = plan.deferred.iter().map(|d| (deferral_number(d.reason), writer.change(&d.change))).collect();
+    let invocation = |d: &DeferredInvocation| {
+        let of = &d.invocation;
+        (deferral_number(d.reason), invocations::text_of(of, writer.value(&of.config)))
+    };
+    let deferred_invocations = plan.deferred_invocations.iter().map(invocation).collect();
     let drift = plan.drift.iter().map(|c| writer.change(c)).collect();
     let outputs = plan.outputs.iter().map(|o| writer.output(o)).collect();
     let variables = plan.variables.iter().map(|(name, v)| (name.to_string(), writer.value(v))).collect();
@@ -203,6 +226,8 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
         changes,
         invocations,
         requested_actions: plan.requested_actions.iter().map(ToString::to_string).collect(),
+        deferred,
+        deferred_invocations,
         drift,
         outputs,
         variables,
@@ -355,15 +380,14 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     let plan = &mut saved.plan;
     plan.mode = mode_of(top.mode)?;
     plan.changes = reader.changes(top.changes)?;
-    plan.invocations = top
-        .invocations
-        .into_iter()
-        .map(|text| {
-            let provider = reader.provider(text.provider.clone())?;
-            let config = reader.value(text.config.clone())?;
-            invocations::of_text(text, provider, config).map(Arc::new)
-        })
-        .collect::<Result<_, String>>()?;
+    plan.invocations = top.invocations.into_iter().map(|text| reader.invocation(text)).collect::<Result<_, _>>()?;
+    for (reason, text) in top.deferred {
+        plan.deferred.push(DeferredChange { reason: deferral_of(reason)?, change: reader.change(text)? });
+    }
+    for (reason, text) in top.deferred_invocations {
+        let invocation = reader.invocation(text)?;
+        plan.deferred_invocations.push(DeferredInvocation { reason: deferral_of(reason)?, invocation });
+    }
     plan.requested_actions =
         top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?;
     plan.drift = reader.changes(top.drift)?;
@@ -439,12 +463,19 @@ impl Reader {
         Ok(provider)
     }
 
+    fn invocation(&mut self, text: InvocationText) -> Result<Arc<ActionInvocation>, String> {
+        let provider = self.provider(text.provider.clone())?;
+        let config = self.value(text.config.clone())?;
+        invocations::of_text(text, provider, config).map(Arc::new)
+    }
+
     fn changes(&mut self, list: Vec<ChangeText>) -> Result<Vec<ResourceChange>, String> {
         list.into_iter().map(|text| self.change(text)).collect()
     }
 
     fn change(&mut self, text: ChangeText) -> Result<ResourceChange, String> {
-        let addr = instance_of(&text.addr)?;
+        // Only a deferred change has wildcard keys; nothing else is ever written with them.
+        let addr = deferred_instance(&text.addr).ok_or_else(|| no_address(&text.addr))?;
         let previous_addr = match text.previous {
             Some(previous) => instance_of(&previous)?,
             None => addr.clone(),
@@ -486,7 +517,11 @@ fn fingerprint_of(text: &str) -> Result<Fingerprint, String> {
 }
 
 pub(super) fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {
-    resource_instance(text).ok_or_else(|| format!("{text:?} is no address"))
+    resource_instance(text).ok_or_else(|| no_address(text))
+}
+
+fn no_address(text: &str) -> String {
+    format!("{text:?} is no address")
 }
 
 fn target_of((kind, text): (u8, String)) -> Result<Target, String> {

@@ -15,8 +15,10 @@ use zip::ZipArchive;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
 use crate::model::addr::parse::parse_target;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
-use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, Plan, ResourceChange};
-use crate::model::state::file::{provider_config, resource_instance};
+use crate::model::plan::{
+    Action, ActionReason, Change, DeferredChange, DeferredReason, Importing, Mode, OutputChange, Plan, ResourceChange,
+};
+use crate::model::state::file::{deferred_instance, provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 use super::protobuf::{Message, text};
@@ -31,6 +33,7 @@ const VERSION: u64 = 3;
 pub struct Undecoded {
     changes: Vec<RawChange>,
     drift: Vec<RawChange>,
+    deferred: Vec<(DeferredReason, RawChange)>,
     /// The record of installed modules.
     pub modules: Vec<u8>,
 }
@@ -55,7 +58,7 @@ pub type TypeOf<'a> = &'a dyn Fn(&Provider, &AbsResourceInstance) -> Result<Type
 
 impl Undecoded {
     pub fn providers(&self) -> BTreeSet<Provider> {
-        self.changes.iter().chain(&self.drift).map(|raw| raw.change.provider.provider.clone()).collect()
+        self.changes.iter().chain(&self.drift).chain(self.deferred.iter().map(|(_, raw)| raw)).map(|raw| raw.change.provider.provider.clone()).collect()
     }
 }
 
@@ -66,6 +69,11 @@ impl SavedPlan {
         let plan = &mut self.plan;
         plan.changes = decoded(undecoded.changes, type_of)?;
         plan.drift = decoded(undecoded.drift, type_of)?;
+        for (reason, raw) in undecoded.deferred {
+            let changes = decoded(vec![raw], type_of)?;
+            plan.deferred.extend(changes.into_iter().map(|change| DeferredChange { reason, change }));
+        }
+        plan.deferred.sort_by_cached_key(|deferred| deferred.change.addr.to_string());
         if plan.is_of_opentofu {
             plan.applyable = !plan.errored && has_changes(plan);
         }
@@ -122,6 +130,7 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
     saved.undecoded = Some(Undecoded {
         changes: message.messages(3).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
         drift: message.messages(18).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
+        deferred: message.messages(27).map(|deferred| deferred_change(&deferred?)).collect::<Result<_, _>>()?,
         modules,
     });
     Ok(Some(saved))
@@ -177,8 +186,22 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
     Ok(plan)
 }
 
+fn deferred_change(message: &Message<'_>) -> Result<(DeferredReason, RawChange), String> {
+    let reason = match message.message(1)?.number(1) {
+        1 => DeferredReason::InstanceCountUnknown,
+        2 => DeferredReason::ResourceConfigUnknown,
+        3 => DeferredReason::ProviderConfigUnknown,
+        4 => DeferredReason::AbsentPrereq,
+        5 => DeferredReason::DeferredPrereq,
+        _ => DeferredReason::Unknown,
+    };
+    Ok((reason, raw_change(&message.message(2)?)?))
+}
+
 fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
-    let addr = instance(message.text(13)?)?;
+    // Only deferred changes have wildcard keys.
+    let text = message.text(13)?;
+    let addr = deferred_instance(text).ok_or_else(|| invalid_address(text))?;
     let previous_addr = match message.text(14)? {
         "" => addr.clone(),
         previous => instance(previous)?,
@@ -320,7 +343,11 @@ fn reason(number: u64) -> Result<ActionReason, String> {
 }
 
 fn instance(text: &str) -> Result<AbsResourceInstance, String> {
-    resource_instance(text).ok_or_else(|| format!("invalid resource instance address {text:?}"))
+    resource_instance(text).ok_or_else(|| invalid_address(text))
+}
+
+fn invalid_address(text: &str) -> String {
+    format!("invalid resource instance address {text:?}")
 }
 
 fn provider(text: &str) -> Result<AbsProviderConfig, String> {

@@ -13,7 +13,7 @@ use crate::model::addr::{
 
 /// `module.a["k"].module.b[0]`.
 pub fn module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
-    let mut cursor = Cursor { rest: text };
+    let mut cursor = Cursor { rest: text, wildcards: false };
     let steps = cursor.module_steps();
     match (steps, cursor.rest) {
         (Some(steps), "") if !steps.is_empty() && !text.ends_with('.') => Ok(ModuleInstance(steps.into())),
@@ -26,7 +26,7 @@ pub fn module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
 
 /// `module.a.aws_x.y` or `module.a.data.aws_x.y`: a dependency. Instance keys, which old states have, are dropped.
 pub fn config_resource(text: &str) -> Result<ConfigResource, Diagnostic> {
-    let mut cursor = Cursor { rest: text };
+    let mut cursor = Cursor { rest: text, wildcards: false };
     parse_resource(&mut cursor)
         .filter(|_| cursor.rest.is_empty())
         .ok_or_else(|| Diagnostic::error(INVALID_ADDRESS, TYPE_AND_NAME_REQUIRED))
@@ -34,7 +34,15 @@ pub fn config_resource(text: &str) -> Result<ConfigResource, Diagnostic> {
 
 /// `module.a[0].data.aws_x.y["k"]`: as resource instances print.
 pub fn resource_instance(text: &str) -> Option<AbsResourceInstance> {
-    let mut cursor = Cursor { rest: text };
+    instance_at(Cursor { rest: text, wildcards: false })
+}
+
+/// As [`resource_instance`], of a deferred change: keys may be `[*]`.
+pub fn deferred_instance(text: &str) -> Option<AbsResourceInstance> {
+    instance_at(Cursor { rest: text, wildcards: true })
+}
+
+fn instance_at(mut cursor: Cursor<'_>) -> Option<AbsResourceInstance> {
     let module = ModuleInstance(cursor.module_steps()?.into());
     let resource = cursor.resource()?;
     let key = cursor.key()?;
@@ -50,7 +58,7 @@ fn parse_resource(cursor: &mut Cursor<'_>) -> Option<ConfigResource> {
 
 /// `module.x.provider["registry.terraform.io/hashicorp/aws"].west`, or the form of 0.12: `provider.aws.west`.
 pub fn provider_config(text: &str) -> Result<AbsProviderConfig, Diagnostic> {
-    let mut cursor = Cursor { rest: text };
+    let mut cursor = Cursor { rest: text, wildcards: false };
     parse_provider_config(&mut cursor).filter(|_| cursor.rest.is_empty()).ok_or_else(|| {
         Diagnostic::error(
             "Invalid provider configuration address",
@@ -64,7 +72,7 @@ fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
     cursor.take("provider")?;
     let provider = match cursor.key()? {
         InstanceKey::Str(source) => parse_provider(&source)?,
-        InstanceKey::Int(_) => return None,
+        InstanceKey::Int(_) | InstanceKey::Wildcard => return None,
         InstanceKey::None => {
             cursor.dot()?;
             legacy_provider(cursor.name()?)
@@ -77,7 +85,7 @@ fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
     let key = match &alias {
         Some(_) => match cursor.key() {
             Some(InstanceKey::Str(key)) => Some(key),
-            Some(InstanceKey::Int(_)) => return None,
+            Some(InstanceKey::Int(_) | InstanceKey::Wildcard) => return None,
             _ => None,
         },
         None => None,
@@ -115,6 +123,8 @@ fn static_path(steps: Vec<ModuleStep>) -> Module {
 
 struct Cursor<'a> {
     rest: &'a str,
+    /// `[*]` is a key too.
+    wildcards: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -187,6 +197,10 @@ impl<'a> Cursor<'a> {
             let text = self.quoted()?;
             self.take("]")?;
             return Some(InstanceKey::Str(text.into()));
+        }
+        if self.wildcards && self.take("*").is_some() {
+            self.take("]")?;
+            return Some(InstanceKey::Wildcard);
         }
         let end = self.rest.find(']')?;
         let number = self.rest[..end].trim_ascii().parse().ok()?;

@@ -11,7 +11,7 @@ mod v4;
 
 pub use render::{Piece, Rendered};
 
-pub(in crate::model) use address::{module_instance, provider_config, resource_instance};
+pub(in crate::model) use address::{deferred_instance, module_instance, provider_config, resource_instance};
 pub(super) use json_text::compact_parts;
 pub(super) use v4::{merge_checks, merge_output, merge_resource};
 

@@ -294,7 +294,8 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
     let depth = OBJECT_DEPTH + 1;
     out.push(b'{');
     match key {
-        InstanceKey::None => {}
+        // A state has no wildcards.
+        InstanceKey::None | InstanceKey::Wildcard => {}
         InstanceKey::Int(n) => {
             field("index_key", depth, out);
             out.extend_from_slice(format!("{n},").as_bytes());

@@ -1,0 +1,106 @@
+//! Deferral: instances whose change is left to a later plan, and the placeholders of those that are not known yet.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::engine_errors;
+use crate::engine::run::Verb;
+use crate::engine::step::action;
+use crate::lang::value::{Marks, Value};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey};
+use crate::model::plan::{Action, ActionReason, DeferredReason, ResourceChange};
+use crate::model::provider::{ClientCapabilities, DeferralReason};
+
+use super::record::new_change;
+use super::{Instance, data, plan};
+
+impl Instance<'_> {
+    /// The capabilities that requests about this instance carry.
+    pub fn client(&self) -> ClientCapabilities {
+        ClientCapabilities::of_engine(self.run.is_apply() || self.run.inputs.deferral_allowed)
+    }
+
+    /// Notes that the provider deferred a request. The error: that was not allowed.
+    pub fn note_deferral(&self, deferred: Option<DeferralReason>) -> Option<Diagnostic> {
+        let reason = deferred?;
+        if self.run.is_apply() || !self.run.inputs.deferral_allowed {
+            return Some(engine_errors::unexpected_deferral(&self.addr));
+        }
+        let _ = self.deferral.set(reason.into());
+        None
+    }
+
+    /// True once the provider has deferred a request.
+    pub fn is_deferred(&self) -> bool {
+        self.deferral.get().is_some()
+    }
+
+    /// What the block of the instance depends on.
+    pub fn dependencies(&self) -> &[ConfigResource] {
+        let found = self.block.and_then(|block| self.run.blocks.order.dependencies.get(&block));
+        found.map_or(&[], |list| &**list)
+    }
+
+    /// True for the placeholder of instances that are not known yet.
+    pub fn is_placeholder(&self) -> bool {
+        has_wildcard(&self.addr)
+    }
+}
+
+fn has_wildcard(addr: &AbsResourceInstance) -> bool {
+    *addr.key() == InstanceKey::Wildcard || addr.module.0.iter().any(|step| step.key == InstanceKey::Wildcard)
+}
+
+/// Why the change of an instance is deferred; none: it is not. `dependencies`: what must be done before.
+pub fn reason(instance: &Instance<'_>, dependencies: &[ConfigResource]) -> Option<DeferredReason> {
+    let run = instance.run;
+    if !run.inputs.deferral_allowed {
+        return None;
+    }
+    let prereq = || {
+        let waits = run.results.changes().defers_any(dependencies) || action::plan::calls_unknown_instances(instance);
+        waits.then_some(DeferredReason::DeferredPrereq)
+    };
+    instance.deferral.get().copied().or_else(prereq)
+}
+
+/// Adds a deferred change, and the actions that it would invoke.
+pub async fn defer(instance: &Instance<'_>, change: ResourceChange, reason: DeferredReason) -> Diagnostics {
+    let diagnostics = action::plan::deferred_with(instance, &change);
+    instance.run.results.changes().defer(change, reason);
+    diagnostics
+}
+
+/// Plans the placeholder of a resource whose instances are not known, to find errors early. Returns what references see.
+pub async fn placeholder(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
+    let run = instance.run;
+    if run.plans_nothing() || !matches!(run.verb, Verb::Plan { pre_destroy: false, .. }) {
+        run.results.changes().has_deferrals = true;
+        return (None, Diagnostics::new());
+    }
+    let mut diagnostics = Diagnostics::new();
+    let config = diagnostics.take(instance.evaluate());
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let mut change = new_change(instance, Action::Create, instance.null(), instance.null());
+    match instance.addr.mode() {
+        crate::model::addr::ResourceMode::Managed => {
+            let planned = diagnostics.take(plan::placeholder(instance, &config).await);
+            let Some(planned) = planned else { return (None, diagnostics) };
+            change.change.after = planned;
+        }
+        _ => {
+            change.action = Action::Read;
+            change.reason = ActionReason::ReadBecauseConfigUnknown;
+            change.change.after = data::planned_object(instance, &without_ephemeral(&config));
+        }
+    }
+    let value = change.change.after.clone();
+    run.results.changes().defer(change, DeferredReason::InstanceCountUnknown);
+    (Some(value), diagnostics)
+}
+
+fn without_ephemeral(config: &Value) -> Value {
+    let (bare, marks) = config.unmark_deep_with_paths();
+    let kept: Vec<_> = marks.into_iter().filter(|(_, marks)| !marks.contains(Marks::EPHEMERAL)).collect();
+    bare.mark_at_paths(&kept)
+}

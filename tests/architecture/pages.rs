@@ -179,6 +179,7 @@ pages! {
     commands_of_the_encryption_page_run: "docs/encryption.md",
     commands_of_the_installing_page_run: "docs/installing.md",
     commands_of_the_page_about_actions_run: "docs/language/action.md",
+    commands_of_the_page_about_deferral_run: "docs/language/deferral.md",
     commands_of_the_state_page_run: "docs/state.md",
     commands_of_the_tutorial_run: "docs/tutorial.md",
 }

@@ -98,7 +98,11 @@ pub fn operation_flags() -> [Arg; 11] {
             "Plan without this module, resource or instance, and without all that depends on it. The address may have \"*\" in it. May be repeated. For exceptional use, and not together with -target.",
         ),
         list("exclude-file", "path", "A file with addresses as for -exclude. May be repeated."),
-        switch("allow-deferral", false, "Plan what is known, and leave the rest to a later plan: instances whose number is unknown, what a provider defers, and all that depends on them."),
+        switch(
+            "allow-deferral",
+            false,
+            "Plan what is known, and leave the rest to a later plan: instances whose number is unknown, what a provider defers, and all that depends on them.",
+        ),
     ]
 }
 

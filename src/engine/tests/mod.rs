@@ -5,6 +5,7 @@ mod acts;
 mod blocks;
 mod conditions;
 mod consistency;
+mod deferral;
 mod drift;
 mod ephemerals;
 mod import_command;

@@ -348,7 +348,7 @@ impl Provider for Things {
         PlanResponse {
             planned,
             identity: None,
-            deferred: None,
+            deferred: deferral(&request.config, request.client, DeferralReason::ResourceConfigUnknown),
             requires_replace,
             private: request.prior_private,
             legacy_type_system: false,
@@ -430,7 +430,8 @@ impl Provider for Things {
         self.0.say(format!("read {}", name(&request.config)));
         let value = with(&request.config, "id", Value::string("data"));
         let output = Value::string(format!("read-{}", name(&value)));
-        ReadDataResponse::new(with(&value, "output", output), Vec::new())
+        let deferred = deferral(&request.config, request.client, DeferralReason::AbsentPrereq);
+        ReadDataResponse { deferred, ..ReadDataResponse::new(with(&value, "output", output), Vec::new()) }
     }
     async fn validate_ephemeral_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
         Vec::new()
@@ -506,6 +507,11 @@ pub struct Options {
     pub no_refresh: bool,
     pub invoke: Vec<addr::AbsActionInstance>,
     pub deferral: bool,
+}
+
+/// What the provider answers to a plan or a read of an object with the name "defer".
+fn deferral(config: &Value, client: ClientCapabilities, reason: DeferralReason) -> Option<DeferralReason> {
+    (!config.is_null() && name(config) == "defer" && client.deferral_allowed).then_some(reason)
 }
 
 /// How many steps may run at once, where the schedule does not say.

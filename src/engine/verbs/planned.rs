@@ -22,7 +22,8 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     deferred.sort_by_cached_key(|d| (d.change.addr.to_string(), d.change.deposed.clone()));
     let mut deferred_invocations = found.deferred_invocations;
-    deferred_invocations.sort_by_cached_key(|d| (d.invocation.addr.to_string(), d.invocation.caller().map(ToString::to_string)));
+    deferred_invocations
+        .sort_by_cached_key(|d| (d.invocation.addr.to_string(), d.invocation.caller().map(ToString::to_string)));
     // Stable: those of one object keep their order.
     invocations.sort_by(|a, b| (a.lifecycle().is_some(), a.caller()).cmp(&(b.lifecycle().is_some(), b.caller())));
     outputs.extend(gone_outputs(run));

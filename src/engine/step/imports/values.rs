@@ -10,9 +10,9 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::imports::{Named, Statement, address, is_static, not_static};
 use crate::engine::run::Run;
-use crate::engine::step::expansion::Unknown;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
+use crate::engine::step::expansion::Unknown;
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
@@ -162,9 +162,7 @@ fn elements(for_each: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Opti
 /// What names the object of one element; none while it is unknown, or with errors.
 pub fn named(import: &Import, scope: &dyn Scope, known: Known<'_>) -> (Option<Named>, Diagnostics) {
     match &import.by {
-        ImportBy::Id(expr) => {
-            id_of(expr, scope, known.unknown)
-        }
+        ImportBy::Id(expr) => id_of(expr, scope, known.unknown),
         ImportBy::Identity(expr) => identity_of(expr, scope, known),
     }
 }

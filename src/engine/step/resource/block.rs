@@ -129,7 +129,9 @@ fn work_of_block(
         let Some(stored) = run.prior.state.resources.get(resource) else { continue };
         for key in stored.instances.keys() {
             let addr = resource.instance(key.clone());
-            if matches!(expansion, Some(Expansion::Unknown(_))) || run.results.is_undecided(&run.blocks.tree, &resource.module) {
+            if matches!(expansion, Some(Expansion::Unknown(_)))
+                || run.results.is_undecided(&run.blocks.tree, &resource.module)
+            {
                 // Whether it is wanted is decided later.
                 continue;
             }

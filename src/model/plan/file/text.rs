@@ -19,7 +19,9 @@ use crate::model::plan::{
     Importing, Mode, OutputChange, ResourceChange,
 };
 use crate::model::provider::Identity;
-use crate::model::state::file::{deferred_instance, module_instance, problems_text, provider_config, resource_instance};
+use crate::model::state::file::{
+    deferred_instance, module_instance, problems_text, provider_config, resource_instance,
+};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::model::version::PROGRAM_VERSION;
 

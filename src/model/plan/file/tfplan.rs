@@ -58,7 +58,12 @@ pub type TypeOf<'a> = &'a dyn Fn(&Provider, &AbsResourceInstance) -> Result<Type
 
 impl Undecoded {
     pub fn providers(&self) -> BTreeSet<Provider> {
-        self.changes.iter().chain(&self.drift).chain(self.deferred.iter().map(|(_, raw)| raw)).map(|raw| raw.change.provider.provider.clone()).collect()
+        self.changes
+            .iter()
+            .chain(&self.drift)
+            .chain(self.deferred.iter().map(|(_, raw)| raw))
+            .map(|raw| raw.change.provider.provider.clone())
+            .collect()
     }
 }
 

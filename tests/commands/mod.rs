@@ -4,6 +4,7 @@
 //! What is expected was recorded from the reference: `tests/record.sh` does it again.
 
 mod completion;
+mod deferral;
 mod invalid_configurations;
 mod live;
 mod login;

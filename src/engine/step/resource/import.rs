@@ -56,7 +56,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         // The first one is still read, as the reference does.
         diagnostics.push(refuse("Multiple import states not supported", what));
     }
-    if matches!(named, Named::Identity(_)) && object.identity.is_none() {
+    if matches!(named, Named::Identity(_)) && object.identity.is_none() && !instance.is_deferred() {
         diagnostics.push(refuse(&format!("import of {addr} didn't return an identity"), String::new()));
         return (None, diagnostics);
     }

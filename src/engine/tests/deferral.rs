@@ -108,7 +108,7 @@ async fn objects_stay_while_their_instances_are_unknown() {
 async fn deferrals_of_providers_are_kept_with_their_dependents() {
     let world = World::new();
     let text = "resource \"test_thing\" \"a\" {\n name = \"defer\"\n}\n\
-                resource \"test_thing\" \"b\" {\n name = test_thing.a.name\n}\n\
+                resource \"test_thing\" \"b\" {\n name = upper(test_thing.a.name)\n}\n\
                 data \"test_thing\" \"d\" {\n name = \"defer\"\n}\n\
                 output \"name\" {\n value = test_thing.a.name\n}\n";
     let (plan, state) = applied(&world, text, &State::default()).await;

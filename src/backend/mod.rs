@@ -21,6 +21,7 @@ pub mod kubernetes;
 pub mod local;
 pub mod lock;
 pub mod memory;
+pub mod oci;
 pub mod oss;
 pub mod pg;
 pub mod provided;

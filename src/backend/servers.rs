@@ -12,6 +12,8 @@ pub mod hcp;
 pub mod hcp_runs;
 #[path = "../../tests/support/kubernetes.rs"]
 pub mod kubernetes;
+#[path = "../../tests/support/oci.rs"]
+pub mod oci;
 #[path = "../../tests/support/oss.rs"]
 pub mod oss;
 #[path = "../../tests/support/postgres.rs"]

@@ -24,6 +24,7 @@ use super::http;
 use super::kubernetes;
 use super::local;
 use super::memory;
+use super::oci;
 use super::oss;
 use super::pg;
 use super::s3;
@@ -130,6 +131,7 @@ pub const KINDS: &[&dyn Kind] = &[
     &memory::InMemory,
     &kubernetes::Kubernetes,
     &local::Local,
+    &oci::Oci,
     &oss::Oss,
     &pg::Pg,
     &hcp::Remote,

@@ -1,10 +1,10 @@
-//! Workspaces that are made when they are first opened.
+//! Workspaces of object stores: the list of them, and those that are made when they are first opened.
 
 use std::sync::Arc;
 
 use super::empty_state;
 use super::lock::LockInfo;
-use super::store::{StateStore, StoreError};
+use super::store::{DEFAULT_WORKSPACE, StateStore, StoreError};
 
 /// Writes an empty state where there is none, under its lock, so that the workspace is listed. `name` and `title` are the backend's in
 /// messages: `s3` and `S3`.
@@ -25,4 +25,17 @@ pub async fn create(store: &dyn StateStore, name: &str, title: &str) -> Result<(
         ))
     })?;
     made
+}
+
+/// The workspaces of objects `FOLDER/WORKSPACE/REST` that are states: the default one first, the others sorted. `folder` ends in a slash,
+/// or is empty; `key` gives the name of a workspace's state.
+pub fn listed(names: &[String], folder: &str, key: impl Fn(&str) -> String) -> Vec<String> {
+    let of = |object: &String| {
+        let (name, _) = object.strip_prefix(folder)?.split_once('/')?;
+        (!name.is_empty() && name != DEFAULT_WORKSPACE && *object == key(name)).then(|| name.to_owned())
+    };
+    let mut workspaces: Vec<String> = names.iter().filter_map(of).collect();
+    workspaces.sort();
+    workspaces.insert(0, DEFAULT_WORKSPACE.to_owned());
+    workspaces
 }

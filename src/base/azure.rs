@@ -1,11 +1,14 @@
 //! Microsoft Azure: which cloud, and tokens for its services.
 //!
-//! Owns where tokens come from: a service principal with a secret, with a token of another identity provider, a managed identity, or the
+//! Owns where tokens come from: a service principal with a certificate, a secret or a token of another identity provider, a managed identity, or the
 //! `az` program. Never knows what tokens are for.
 
 use std::fmt::Display;
 use std::time::Duration;
 
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use base64::Engine;
+use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use http::Request;
 use reqsign_core::Context;
@@ -14,10 +17,14 @@ use serde::Deserialize;
 
 use super::cloud::Impatient;
 use super::percent::encoded;
+use super::pkcs12::ClientCertificate;
 use super::secret::Secret;
 
 /// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(5);
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+/// How long an assertion counts that is signed with a certificate, in seconds.
+const ASSERTION_SECONDS: i64 = 3600;
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
 
 /// The hosts of one of Azure's clouds.
@@ -83,6 +90,7 @@ pub struct Settings {
     pub cloud: Cloud,
     pub tenant: String,
     pub client: String,
+    pub certificate: Option<ClientCertificate>,
     pub secret: Option<Secret>,
     /// A token of another identity provider.
     pub assertion: Option<Secret>,
@@ -121,12 +129,16 @@ struct ErrorAnswer {
 /// Requests a token for a resource such as `https://storage.azure.com`.
 pub async fn token(settings: &Settings, resource: &str, context: &Context) -> Result<Token, String> {
     let has_client = !settings.tenant.is_empty() && !settings.client.is_empty();
+    if let Some(certificate) = settings.certificate.as_ref().filter(|_| has_client) {
+        let assertion = signed_assertion(settings, certificate)?;
+        let fields = [("client_assertion_type", ASSERTION_TYPE), ("client_assertion", assertion.reveal())];
+        return of_client(settings, resource, &fields, context).await;
+    }
     if let Some(secret) = settings.secret.as_ref().filter(|_| has_client) {
         return of_client(settings, resource, &[("client_secret", secret.reveal())], context).await;
     }
     if has_client && let Some(assertion) = assertion(settings, context).await? {
-        let kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-        let fields = [("client_assertion_type", kind), ("client_assertion", assertion.reveal())];
+        let fields = [("client_assertion_type", ASSERTION_TYPE), ("client_assertion", assertion.reveal())];
         return of_client(settings, resource, &fields, context).await;
     }
     if settings.managed_identity {
@@ -138,6 +150,31 @@ pub async fn token(settings: &Settings, resource: &str, context: &Context) -> Re
     }
 }
 
+/// Where tokens of the tenant are requested.
+fn token_url(settings: &Settings) -> String {
+    format!("{}/{}/oauth2/v2.0/token", settings.cloud.login, encoded(&settings.tenant, false))
+}
+
+/// A JSON web token that a certificate's key signed with RS256. The certificate is named by its SHA-1 hash.
+fn signed_assertion(settings: &Settings, certificate: &ClientCertificate) -> Result<Secret, String> {
+    let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, &certificate.der);
+    let thumbprint = URL_SAFE_NO_PAD.encode(hash);
+    let header = serde_json::json!({ "alg": "RS256", "typ": "JWT", "kid": URL_SAFE.encode(hash), "x5t": thumbprint });
+    let now = Timestamp::now().as_second();
+    let claims = serde_json::json!({
+        "aud": token_url(settings),
+        "exp": now + ASSERTION_SECONDS,
+        "iss": settings.client,
+        "jti": uuid::Uuid::new_v4().to_string(),
+        "nbf": now,
+        "sub": settings.client,
+    });
+    let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+    let text = format!("{header}.{claims}");
+    let signature = certificate.key.sign(text.as_bytes())?;
+    Ok(Secret::new(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature))))
+}
+
 async fn of_client(
     settings: &Settings,
     resource: &str,
@@ -147,8 +184,7 @@ async fn of_client(
     let scope = format!("{}/.default", resource.trim_end_matches('/'));
     let grant = [("grant_type", "client_credentials"), ("client_id", &settings.client), ("scope", &scope)];
     let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(grant).extend_pairs(more).finish();
-    let url = format!("{}/{}/oauth2/v2.0/token", settings.cloud.login, encoded(&settings.tenant, false));
-    let request = Request::post(url)
+    let request = Request::post(token_url(settings))
         .header("content-type", "application/x-www-form-urlencoded")
         .body(Bytes::from(body))
         .map_err(|e| e.to_string())?;
@@ -274,6 +310,7 @@ mod tests {
             cloud: Cloud::named("public").unwrap(),
             tenant: "T".into(),
             client: "C".into(),
+            certificate: None,
             secret: None,
             assertion: None,
             assertion_request: None,
@@ -301,6 +338,24 @@ mod tests {
         assert_eq!(token.text.reveal(), "t");
         assert!(token.expires.unwrap() > Timestamp::now());
         assert_eq!(*services.0.lock().unwrap(), expected);
+    }
+
+    #[test]
+    fn certificates_sign_assertions() {
+        let file = Some("tests/fixtures/keys/aes.pfx");
+        let certificate = crate::base::pkcs12::of_settings(None, file, "pw").unwrap().unwrap();
+        let assertion = signed_assertion(&settings(), &certificate).unwrap();
+        let parts: Vec<&str> = assertion.reveal().split('.').collect();
+        let json = |part: &str| -> serde_json::Value {
+            serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+        };
+        let header = json(parts[0]);
+        assert_eq!((&header["alg"], &header["kid"]), (&"RS256".into(), &"KKWBQ8H5U0h8bHuATGLOFaJpTxM=".into()));
+        let claims = json(parts[1]);
+        assert_eq!((&claims["iss"], &claims["sub"]), (&"C".into(), &"C".into()));
+        assert_eq!(claims["aud"], "https://login.microsoftonline.com/T/oauth2/v2.0/token");
+        let signed = certificate.key.sign(format!("{}.{}", parts[0], parts[1]).as_bytes()).unwrap();
+        assert_eq!(URL_SAFE_NO_PAD.encode(signed), parts[2]);
     }
 
     #[tokio::test]

@@ -33,9 +33,13 @@ pub mod log;
 pub mod name;
 #[cfg(feature = "cli")]
 pub mod percent;
+#[cfg(feature = "cli")]
+pub mod pkcs12;
 pub mod process;
 #[cfg(feature = "cli")]
 pub mod program;
+#[cfg(feature = "cli")]
+pub mod rsa_key;
 pub mod secret;
 pub mod source;
 pub mod stop;

@@ -239,6 +239,12 @@ fn azurerm() {
 
 #[test]
 #[ignore = "takes minutes"]
+fn oci() {
+    shower("oci", Some(places::oci()), OVER_HTTP);
+}
+
+#[test]
+#[ignore = "takes minutes"]
 fn oss() {
     shower("oss", Some(places::oss()), OVER_HTTP);
 }

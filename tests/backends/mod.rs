@@ -10,6 +10,7 @@ mod http;
 mod kubernetes;
 mod many_faults;
 mod moves;
+mod oci;
 mod oss;
 mod pg;
 mod places;

@@ -67,6 +67,11 @@ fn azurerm() {
 }
 
 #[test]
+fn oci() {
+    there_and_back(Some(places::oci()), "oci", true);
+}
+
+#[test]
 fn oss() {
     there_and_back(Some(places::oss()), "oss", true);
 }

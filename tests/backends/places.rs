@@ -10,6 +10,7 @@ use crate::support::consul::ConsulStub;
 use crate::support::cos::{self, CosStub};
 use crate::support::faulty::Way;
 use crate::support::kubernetes::KubernetesStub;
+use crate::support::oci::{self, OciStub};
 use crate::support::oss::{ACCESS_KEY, BUCKET, OssStub, SECRET_KEY, TABLE};
 use crate::support::postgres::Postgres;
 use crate::support::proxy::Proxy;
@@ -149,6 +150,23 @@ pub fn kubernetes() -> Place {
         project.write("work/kubeconfig", &format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- name: c\n  context: {{cluster: k, user: u}}\nclusters:\n- name: k\n  cluster:\n    server: {url}\nusers:\n- name: u\n  user: {{token: t}}\n"
         ));
+    })
+}
+
+pub fn oci() -> Place {
+    let stub = OciStub::start();
+    let way = Way::to(stub.stub.port);
+    let address = format!("{}=http://127.0.0.1:{}", oci::SERVICE, way.port);
+    Place::new(Some(way), move |project, name| {
+        let text = format!(
+            "\"oci\" {{\n    bucket               = \"{}\"\n    namespace            = \"{}\"\n    key                  = \"{name}\"\n    \
+             workspace_key_prefix = \"more/{name}\"\n  }}",
+            oci::BUCKET,
+            oci::NAMESPACE
+        );
+        project.write("work/backend.tf", &block(&text));
+        stub.configure(&mut |name, value| project.set(name, value));
+        project.set("CLIENT_HOST_OVERRIDES", &address);
     })
 }
 

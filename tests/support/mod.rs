@@ -19,6 +19,8 @@ pub mod hcp_runs;
 pub mod kubernetes;
 pub mod mirror;
 #[allow(dead_code)]
+pub mod oci;
+#[allow(dead_code)]
 pub mod oss;
 pub mod postgres;
 pub mod processes;

@@ -12,6 +12,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     pub method: String,
+    /// As it was sent, with the query.
+    pub target: String,
     /// Decoded, without the query.
     pub path: String,
     /// Decoded; parameters without a value have an empty one.
@@ -202,7 +204,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Call>> {
     let mut words = line.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or_default());
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let mut call = Call { method, path: decoded(path, false), ..Call::default() };
+    let mut call = Call { method, target: target.to_owned(), path: decoded(path, false), ..Call::default() };
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         call.query.insert(decoded(name, true), decoded(value, true));

@@ -13,6 +13,7 @@ use crate::backend::settings::{Settings, failure};
 use crate::base::azure::{self, Cloud};
 use crate::base::env;
 use crate::base::percent::encoded;
+use crate::base::pkcs12;
 use crate::base::secret::Secret;
 use crate::model::provider::ProviderDiagnostic;
 
@@ -184,14 +185,12 @@ impl Management<'_> {
 
 /// Who we are to Microsoft Entra ID.
 fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::Settings, Failed> {
-    let certificate = [env::ARM_CLIENT_CERTIFICATE, env::ARM_CLIENT_CERTIFICATE_PATH];
-    for (name, variable) in ["client_certificate", "client_certificate_path"].into_iter().zip(certificate) {
-        if settings.text(name, &[variable]).is_some() {
-            return Err(failed(format!(
-                "`{name}` is not supported yet: use a client secret, OIDC, a managed identity or the Azure CLI"
-            )));
-        }
-    }
+    let certificate = pkcs12::of_settings(
+        settings.text("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]),
+        settings.text("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]),
+        settings.text("client_certificate_password", &[env::ARM_CLIENT_CERTIFICATE_PASSWORD]).unwrap_or_default(),
+    );
+    let certificate = certificate.map_err(failed)?;
     let aks = flag(settings, "use_aks_workload_identity", &[env::ARM_USE_AKS_WORKLOAD_IDENTITY])?;
     let of_aks = |variable: &str| settings.environment.non_empty(variable).filter(|_| aks);
     let oidc = aks || flag(settings, "use_oidc", &[env::ARM_USE_OIDC])?;
@@ -235,6 +234,7 @@ fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::Settings, Failed
         cloud,
         tenant: tenant.unwrap_or_default(),
         client: client.unwrap_or_default(),
+        certificate,
         secret: secret.map(Secret::new),
         assertion: assertion.filter(|_| oidc).map(Secret::new),
         assertion_request: request.filter(|_| oidc).map(|(url, token)| (url.to_owned(), Secret::new(token))),

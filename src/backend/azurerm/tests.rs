@@ -85,5 +85,10 @@ async fn settings_that_lack_something() {
     assert_eq!(mars, Err("no environment was found with the name \"mars\"".to_owned()));
     let token = ("use_azuread_auth", Value::bool(true));
     let certificate = opened(vec![token, ("client_certificate", text("x"))], vec![]).await.unwrap_err();
-    assert!(certificate.starts_with("`client_certificate` is not supported yet"), "{certificate}");
+    assert!(certificate.starts_with("could not decode client certificate data: "), "{certificate}");
+    let token = ("use_azuread_auth", Value::bool(true));
+    let file = ("client_certificate_path", text("tests/fixtures/keys/aes.pfx"));
+    let wrong = opened(vec![token.clone(), file.clone()], vec![]).await.unwrap_err();
+    assert!(wrong.starts_with("could not decode PKCS#12 archive: "), "{wrong}");
+    assert_eq!(opened(vec![token, file], vec![("ARM_CLIENT_CERTIFICATE_PASSWORD", "pw")]).await, Ok(()));
 }

@@ -72,14 +72,7 @@ impl Backend for OssBackend {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
         let folder = if self.prefix.is_empty() { String::new() } else { format!("{}/", self.prefix) };
         let keys = self.place.objects.list(&folder).await.map_err(|why| StoreError::new(why.to_string()))?;
-        let of = |key: &String| {
-            let (name, _) = key.strip_prefix(&folder)?.split_once('/')?;
-            (!name.is_empty() && *key == self.key(name)).then(|| name.to_owned())
-        };
-        let mut others: Vec<String> = keys.iter().filter_map(of).filter(|name| name != DEFAULT_WORKSPACE).collect();
-        others.sort();
-        others.insert(0, DEFAULT_WORKSPACE.to_owned());
-        Ok(others)
+        Ok(workspace::listed(&keys, &folder, |name| self.key(name)))
     }
 
     async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {

@@ -68,16 +68,6 @@ impl S3Backend {
         let journal = self.context.journal_of(workspace, &[&self.place.objects.base, &self.key(workspace)]);
         S3Store { place: self.place.clone(), key: self.key(workspace), journal, known: Mutex::default() }
     }
-
-    /// The workspace that a key is of.
-    fn workspace(&self, key: &str) -> Option<String> {
-        let rest = match self.prefix() {
-            "" => key,
-            prefix => key.strip_prefix(prefix)?.strip_prefix('/')?,
-        };
-        let (name, rest) = rest.split_once('/')?;
-        (rest == self.place.objects.settings.key && !name.is_empty()).then(|| name.to_owned())
-    }
 }
 
 fn no_bucket(bucket: &str, failure: &Failure) -> StoreError {
@@ -89,24 +79,20 @@ fn no_bucket(bucket: &str, failure: &Failure) -> StoreError {
 #[async_trait]
 impl Backend for S3Backend {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
-        let mut names = vec![DEFAULT_WORKSPACE.to_owned()];
         let prefix = if self.prefix().is_empty() { String::new() } else { format!("{}/", self.prefix()) };
         let bucket = &self.place.objects.settings.bucket;
         match self.place.objects.list(&prefix).await {
-            Ok(keys) => names.extend(keys.iter().filter_map(|key| self.workspace(key))),
-            Err(failure) if failure.code() == "NoSuchBucket" => return Err(no_bucket(bucket, &failure)),
+            Ok(keys) => Ok(workspace::listed(&keys, &prefix, |name| self.key(name))),
+            Err(failure) if failure.code() == "NoSuchBucket" => Err(no_bucket(bucket, &failure)),
             // Without permission to list, the default workspace can still be used.
             Err(failure) if failure.code() == "AccessDenied" && self.prefix() == DEFAULT_PREFIX => {
                 crate::log!(Warn, "other workspaces than the default one cannot be listed: {failure}");
+                Ok(vec![DEFAULT_WORKSPACE.to_owned()])
             }
-            Err(failure) => {
-                return Err(StoreError::new(format!(
-                    "Unable to list objects in S3 bucket {bucket:?} with prefix {prefix:?}: {failure}"
-                )));
-            }
+            Err(failure) => Err(StoreError::new(format!(
+                "Unable to list objects in S3 bucket {bucket:?} with prefix {prefix:?}: {failure}"
+            ))),
         }
-        names[1..].sort();
-        Ok(names)
     }
 
     async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {

@@ -59,10 +59,12 @@ variables! {
     ARM_CLIENT_SECRET;
     /// A file with the client's secret.
     ARM_CLIENT_SECRET_FILE_PATH;
-    /// Not supported: an error where it would count.
+    /// The client's certificate and key: a PKCS #12 archive, base64-encoded.
     ARM_CLIENT_CERTIFICATE;
-    /// See ARM_CLIENT_CERTIFICATE.
+    /// The file of the PKCS #12 archive with the client's certificate and key.
     ARM_CLIENT_CERTIFICATE_PATH;
+    /// The password of the PKCS #12 archive.
+    ARM_CLIENT_CERTIFICATE_PASSWORD;
     /// `true`: authenticate with a token of another identity provider.
     ARM_USE_OIDC;
     /// The token of another identity provider.
@@ -391,6 +393,22 @@ variables! {
     ALICLOUD_ASSUME_ROLE_SESSION_NAME;
     /// How long the keys of the role are valid, in seconds (3600).
     ALICLOUD_ASSUME_ROLE_SESSION_EXPIRATION;
+    /// Setting of the backend "oci" that the rest of the name says, in lower case: `OCI_tenancy_ocid`.
+    OCI_ = "OCI_";
+    /// The folder that the backend "oci" looks for `.oci/config` in, instead of the home folder.
+    OCI_HOME_OVERRIDE;
+    /// The file with profiles for the backend "oci" without config_file_profile, instead of `~/.oci/config`.
+    OCI_CONFIG_FILE;
+    /// The version of the resource principal of the backend "oci": 2.2.
+    OCI_RESOURCE_PRINCIPAL_VERSION;
+    /// The token of the resource principal, or the path of its file.
+    OCI_RESOURCE_PRINCIPAL_RPST;
+    /// The key of the resource principal as PEM, or the path of its file.
+    OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM;
+    /// The password of the key, or the path of its file.
+    OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM_PASSPHRASE;
+    /// The region of the resource principal.
+    OCI_RESOURCE_PRINCIPAL_REGION;
     /// The ID of the key of Tencent Cloud for the backend "cos".
     TENCENTCLOUD_SECRET_ID;
     /// The key of TENCENTCLOUD_SECRET_ID.

@@ -15,6 +15,7 @@ use super::{KeyProvider, Kind, Need, ProvideError, Provided, stored};
 use crate::base::azure::{self, Cloud};
 use crate::base::env::{self, Environment};
 use crate::base::files::reason;
+use crate::base::pkcs12;
 use crate::base::secret::Secret;
 use crate::encryption::aes::random;
 use crate::encryption::key::{Key, Keys};
@@ -137,15 +138,11 @@ async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Se
             || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
         Some(settings.text(name)).filter(|text| !text.is_empty()).or_else(of_environment)
     };
-    if given("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]).is_some()
-        || given("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]).is_some()
-    {
-        return Err(
-            "problem getting an auth method: a client certificate is not supported yet: use a client secret, OIDC, \
-                    a managed identity or the Azure CLI"
-                .into(),
-        );
-    }
+    let archive = given("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]);
+    let archive_path = given("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]);
+    let password = given("client_certificate_password", &[env::ARM_CLIENT_CERTIFICATE_PASSWORD]).unwrap_or_default();
+    let certificate = pkcs12::of_settings(archive.as_deref(), archive_path.as_deref(), &password);
+    let certificate = certificate.map_err(|why| format!("problem getting an auth method: {why}"))?;
     let client = given("client_id", &[env::ARM_CLIENT_ID]).or_else(|| of_aks(env::AZURE_CLIENT_ID));
     let client = (client, given("client_id_file_path", &[env::ARM_CLIENT_ID_FILE_PATH]));
     let secret = (
@@ -173,6 +170,7 @@ async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Se
         cloud,
         tenant: tenant.unwrap_or_default(),
         client: from_file(client).await?.unwrap_or_default(),
+        certificate,
         secret: from_file(secret).await?.map(Secret::new),
         assertion: from_file(token).await?.filter(|_| oidc).map(Secret::new),
         assertion_request: request.filter(|_| oidc).map(|(url, token)| (url, Secret::new(token))),

@@ -121,7 +121,8 @@ impl Step<'_, '_> {
             self.select(&backend).await?;
             return Ok(backend);
         }
-        let concerns_cloud = Change::of(Some(&recorded.kind), Some(settings.kind.name()), false) != Change::None;
+        let concerns_cloud =
+            Change::of(Some(kind_of_record(&recorded)), Some(kind_of(&settings)), false) != Change::None;
         if !concerns_cloud && !self.request.migrate_state {
             return Err(changed());
         }
@@ -216,7 +217,7 @@ impl Step<'_, '_> {
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
         let local = self.open(&default_settings()?).await?;
         let filled = filled_workspaces(&local).await?;
-        Change::of(None, Some(settings.kind.name()), !filled.is_empty()).check_options(self.request)?;
+        Change::of(None, Some(kind_of(&settings)), !filled.is_empty()).check_options(self.request)?;
         let backend = self.open_new(&mut settings, problems).await?;
         if !filled.is_empty() {
             let from = Side { kind: "local".to_owned(), backend: local.clone() };
@@ -235,7 +236,7 @@ impl Step<'_, '_> {
         problems: Diagnostics,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
         let kind = settings.kind.name();
-        let change = Change::of(Some(&old.kind), Some(kind), false);
+        let change = Change::of(Some(kind_of_record(old)), Some(kind_of(&settings)), false);
         change.check_options(self.request)?;
         (self.tell)(change.event(&old.kind, kind).unwrap_or_else(|| match old.kind == kind {
             true => InitEvent::BackendReconfigured,
@@ -253,7 +254,7 @@ impl Step<'_, '_> {
 
     /// The block is gone: states come back to this machine.
     async fn unset(&mut self, old: &BackendRecord) -> Result<Arc<dyn Backend>, Diagnostics> {
-        let change = Change::of(Some(&old.kind), None, false);
+        let change = Change::of(Some(kind_of_record(old)), None, false);
         if change == Change::None && !self.request.migrate_state {
             return Err(changed());
         }
@@ -310,7 +311,7 @@ impl Step<'_, '_> {
         backend: Arc<dyn Backend>,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
         let selected = self.select(&backend).await;
-        let kind = settings.kind.name();
+        let kind = kind_of(settings);
         // A `remote` backend without workspaces is ready for the first one.
         if kind != "remote" {
             selected?;
@@ -321,7 +322,7 @@ impl Step<'_, '_> {
             selected?;
             return Ok(backend);
         }
-        if kind != CLOUD && matches!(settings.kind, KindRef::Own(_)) {
+        if kind != CLOUD && kind != STATE_STORE {
             (self.tell)(InitEvent::BackendSet(kind.to_owned()));
         }
         Ok(backend)
@@ -494,4 +495,18 @@ fn changed() -> Diagnostics {
         ),
     )
     .into()
+}
+
+/// The kind of all state stores of providers, whose own names may be those of backends.
+const STATE_STORE: &str = "state_store";
+
+fn kind_of(settings: &BackendSettings) -> &str {
+    match &settings.kind {
+        KindRef::Own(kind) => kind.name(),
+        KindRef::Provided(_) => STATE_STORE,
+    }
+}
+
+fn kind_of_record(record: &BackendRecord) -> &str {
+    if record.provider.is_some() { STATE_STORE } else { &record.kind }
 }

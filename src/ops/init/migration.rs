@@ -28,6 +28,13 @@ pub struct Side {
     pub backend: Arc<dyn Backend>,
 }
 
+impl Side {
+    /// True for `cloud` blocks, but not for the state store of a provider that has this name.
+    fn is_cloud(&self) -> bool {
+        self.kind == CLOUD && self.backend.hcp().is_some()
+    }
+}
+
 pub struct Migration<'a> {
     pub setup: &'a Setup,
     pub options: &'a StateOptions,
@@ -64,7 +71,7 @@ impl Migration<'_> {
             let checked = version::check_destination(&*self.to.backend, to.as_deref()).await;
             self.found.extend(checked.map_err(|problems| problems_text(&problems))?);
         }
-        let cloud = |side: &Side| (side.kind == CLOUD).then(|| side.backend.clone());
+        let cloud = |side: &Side| side.is_cloud().then(|| side.backend.clone());
         if let Some(hcp) = cloud(&self.to).as_ref().and_then(|backend| backend.hcp()) {
             return self.copy_to_cloud(from, hcp).await;
         }
@@ -211,7 +218,7 @@ impl Migration<'_> {
 
     /// Asks for a name to use in place of `default`.
     pub async fn ask_for_name(&self) -> Result<String, String> {
-        let is_cloud = self.to.kind == CLOUD;
+        let is_cloud = self.to.is_cloud();
         if is_cloud && self.setup.ask.is_none() {
             return Err(INPUT_DISABLED_HERE.to_owned());
         }
@@ -251,7 +258,7 @@ impl Migration<'_> {
             }
             let wanted = match present {
                 // That was asked before.
-                None if self.to.kind == CLOUD => true,
+                None if self.to.is_cloud() => true,
                 None => confirm(self.setup, &self.copy_to_empty()).await?,
                 Some(present) => self.confirm_overwrite(source, present).await?,
             };
@@ -293,7 +300,7 @@ impl Migration<'_> {
             let text = file::write(&state.meta, &state.state).map_err(|problems| failed(problems_text(&problems)))?;
             crate::base::atomic::write_private(path, &text).map_err(|e| failed(e.to_string()))?;
         }
-        if let Some(hcp) = self.to.backend.hcp().filter(|_| to == CLOUD) {
+        if let Some(hcp) = self.to.backend.hcp().filter(|_| self.to.is_cloud()) {
             return confirm(self.setup, &overwrite_cloud(from, hcp.app_name, &old, &new)).await;
         }
         let text = format!(

@@ -108,7 +108,7 @@ impl Generator {
             node.lifecycle.replace_triggered_by.retain(|text| !names(text));
             node.conditions.retain(|condition| !names(&condition.condition));
             let repeated = match &node.repetition {
-                Repetition::CountOf(text) | Repetition::ForEachOf(text) => names(text),
+                Repetition::CountOf(text) | Repetition::ForEachOf(text) | Repetition::Enabled(text) => names(text),
                 _ => false,
             };
             if repeated {
@@ -312,7 +312,7 @@ impl Generator {
 /// Returns the instance keys that a repetition gives, as they are written in addresses.
 fn instances(repetition: &Repetition) -> Vec<String> {
     match repetition {
-        Repetition::None => vec![String::new()],
+        Repetition::None | Repetition::Enabled(_) => vec![String::new()],
         Repetition::Count(n) => (0..*n).map(|i| format!("[{i}]")).collect(),
         Repetition::Keys(keys) => keys.iter().map(|key| format!("[\"{key}\"]")).collect(),
         Repetition::CountOf(_) => vec!["[0]".to_owned()],
@@ -352,7 +352,9 @@ fn replace_everywhere(nodes: &mut [Node], old: &str, new: &str) {
         node.depends_on.iter_mut().for_each(swap);
         node.lifecycle.replace_triggered_by.iter_mut().for_each(swap);
         node.conditions.iter_mut().for_each(|c| swap(&mut c.condition));
-        if let Repetition::CountOf(text) | Repetition::ForEachOf(text) = &mut node.repetition {
+        if let Repetition::CountOf(text) | Repetition::ForEachOf(text) | Repetition::Enabled(text) =
+            &mut node.repetition
+        {
             swap(text);
         }
     }

@@ -1,6 +1,7 @@
 //! Random configurations.
 
 use super::expression::{Expr, Facts, KINDS, Kind, Maker};
+use super::newer::Newer;
 use super::world::{Condition, Module, Node, NodeKind, Provisioner, Repetition, World};
 use crate::syntax::chance::Chance;
 
@@ -13,8 +14,8 @@ pub struct Generator {
 
 impl Generator {
     /// Returns a configuration of one to four modules.
-    pub fn world(&mut self, providers: Vec<&'static str>) -> World {
-        let mut world = World { providers, ..World::default() };
+    pub fn world(&mut self, providers: Vec<&'static str>, newer: Newer) -> World {
+        let mut world = World { providers, newer, ..World::default() };
         let folders = ["mod1", "mod2", "mod3"];
         let count = self.chance.below(4);
         if !world.providers.is_empty() {
@@ -139,7 +140,7 @@ impl Generator {
                 scope.push(Expr::new("each.key", Kind::Text, Facts::default()));
                 scope.push(Expr::new("each.value", Kind::Text, Facts::default()));
             }
-            Repetition::None => {}
+            Repetition::None | Repetition::Enabled(_) => {}
         }
         // An occasional fault is worth a comparison too.
         let limit = if self.one_in(60) { Facts { unknown: true, sensitive: true, ephemeral: true } } else { limit };
@@ -251,7 +252,11 @@ impl Generator {
     pub fn repetition(&mut self, world: &World, folder: &str, end: usize, node: &mut Node, rarity: usize) {
         node.repetition = Repetition::None;
         if !self.one_in(rarity) {
-            return;
+            let flag = |g: &mut Generator| {
+                let scope = world.scope(folder, end);
+                Maker { chance: &mut g.chance, scope: &scope, limit: Facts::default() }.make(Kind::Flag, 1).text
+            };
+            return self.enabled(world.newer, node, flag);
         }
         let limit = Facts::default();
         let depth = 1 + self.chance.below(2);
@@ -291,6 +296,7 @@ impl Generator {
         if node.is_resource() {
             node.lifecycle.create_before_destroy = self.one_in(5);
             node.lifecycle.prevent_destroy = self.one_in(50);
+            node.lifecycle.forgets = world.newer.has_forgetting() && self.one_in(8);
             node.lifecycle.ignore_changes = match self.chance.below(20) {
                 0 => node.kind.argument(),
                 1 => Some("all"),

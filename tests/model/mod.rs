@@ -8,6 +8,7 @@ mod excuses;
 mod expression;
 mod generate;
 mod invariants;
+mod newer;
 mod normal;
 mod program;
 mod providers;
@@ -25,15 +26,26 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{program as terrane, reference};
+use newer::Newer;
 use session::{ACCEPTED, Finding, Lab};
 use step::Step;
 
 /// Fixed seeds, bounded in time.
 #[test]
 fn random_histories_hold_their_invariants() {
+    hold_invariants(Newer::Nothing, 20);
+}
+
+#[test]
+fn random_histories_with_newer_language_hold_their_invariants() {
+    hold_invariants(Newer::Everything, 20);
+}
+
+fn hold_invariants(newer: Newer, seconds: u64) {
     let folder = tempfile::Builder::new().prefix("terrane-model-").tempdir().unwrap();
-    let lab = Lab { ours: terrane().to_owned(), reference: None, templates: None, folder: folder.path().to_owned() };
-    let end = Instant::now() + Duration::from_secs(20);
+    let lab =
+        Lab { ours: terrane().to_owned(), reference: None, templates: None, folder: folder.path().to_owned(), newer };
+    let end = Instant::now() + Duration::from_secs(seconds);
     for seed in 1..=12 {
         if Instant::now() > end {
             break;
@@ -51,7 +63,8 @@ fn random_histories_hold_their_invariants() {
 #[test]
 fn random_histories_agree_with_the_reference() {
     let Some(run) = LongRun::from_environment() else { return };
-    let Some(reference) = reference() else { return };
+    let peer = std::env::var_os("TERRANE_MODEL_PROGRAM").map(PathBuf::from);
+    let Some(reference) = peer.or_else(reference) else { return };
     let classes = run.run(&reference);
     assert!(classes.is_empty(), "{classes:#?}");
 }
@@ -67,7 +80,8 @@ struct LongRun {
     folder: PathBuf,
     /// `TERRANE_MODEL_SHRINK`: seconds to spend on the first finding of each class.
     shrink: u64,
-    /// `TERRANE_MODEL_SECONDS`: when to stop.
+    /// `TERRANE_MODEL_SECONDS`: when to stop. `TERRANE_MODEL_PROGRAM` and [`Newer::from_environment`]: another program
+    /// than Terraform 1.11, and what kind of program it is.
     seconds: u64,
 }
 
@@ -97,6 +111,7 @@ impl LongRun {
             reference: Some(reference.to_owned()),
             templates,
             folder: self.folder.clone(),
+            newer: Newer::from_environment(),
         };
         let (next, steps) = (AtomicU64::new(self.seeds.start), AtomicUsize::new(0));
         let seen: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -150,7 +150,7 @@ fn own_key(node: &Node) -> &'static str {
     match node.repetition {
         Count(_) | CountOf(_) => "-${count.index}",
         Keys(_) | ForEachOf(_) => "-${each.key}",
-        super::world::Repetition::None => "",
+        super::world::Repetition::None | super::world::Repetition::Enabled(_) => "",
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::excuses;
 use super::generate::Generator;
 use super::invariants;
+use super::newer::Newer;
 use super::normal::{Difference, details, difference};
 use super::program::{Answer, Diagnostic, Template, Workspace};
 use super::step::Step;
@@ -20,6 +21,7 @@ pub struct Lab {
     pub templates: Option<[Template; 2]>,
     /// Working directories are made below it.
     pub folder: PathBuf,
+    pub newer: Newer,
 }
 
 /// A broken invariant or a difference from the reference.
@@ -86,7 +88,7 @@ impl Lab {
         let choices: [&[&str]; 4] =
             [&["null"], &["null", "random"], &["random", "local"], &["null", "random", "local"]];
         let providers = if uses_providers { choices[generator.chance.below(4)].to_vec() } else { Vec::new() };
-        let mut world = generator.world(providers);
+        let mut world = generator.world(providers, self.newer);
         let mut session = self.session(name, uses_providers);
         let mut history = Vec::new();
         let mut good = world.clone();
@@ -96,7 +98,7 @@ impl Lab {
             let state = session.ours.state();
             let mut step = Step {
                 configuration: world.render(),
-                options: generator.options(&state),
+                options: generator.options(&state, self.newer),
                 tamper: if generator.one_in(12) { generator.tamper(&state) } else { None },
                 note: note.clone(),
             };

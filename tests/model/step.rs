@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::generate::Generator;
+use super::newer::Newer;
 use super::normal::elements;
 use super::tree::Configuration;
 
@@ -45,27 +46,29 @@ impl Step {
     }
 
     pub fn is_targeted(&self) -> bool {
-        self.options.iter().any(|option| option.starts_with("-target"))
+        self.options.iter().any(|option| option.starts_with("-target") || option.starts_with("-exclude"))
     }
 
     /// Returns true where a plan right after this step's apply must have no changes.
     pub fn is_whole(&self) -> bool {
-        let partial = ["-target", "-refresh-only", "-destroy", "-refresh=false"];
+        let partial = ["-target", "-exclude", "-refresh-only", "-destroy", "-refresh=false"];
         !self.options.iter().any(|option| partial.iter().any(|p| option.starts_with(p)))
     }
 }
 
 impl Generator {
     /// Chooses options for a plan, given the state before.
-    pub fn options(&mut self, state: &Value) -> Vec<String> {
+    pub fn options(&mut self, state: &Value, newer: Newer) -> Vec<String> {
         let mut options = match self.chance.below(40) {
             0 => vec!["-refresh-only".to_owned()],
             1 => vec!["-refresh=false".to_owned()],
             2 => vec!["-destroy".to_owned()],
+            3..=5 if newer.has_exclude() && self.one_in(2) => self.addresses(state, "-exclude"),
             3..=5 => self.addresses(state, "-target"),
             6..=9 => self.addresses(state, "-replace"),
             10 => {
-                let mut options = self.addresses(state, "-target");
+                let exclude = newer.has_exclude() && self.one_in(2);
+                let mut options = self.addresses(state, if exclude { "-exclude" } else { "-target" });
                 options.push("-destroy".to_owned());
                 options
             }
@@ -83,7 +86,7 @@ impl Generator {
         let mut list = Vec::new();
         for _ in 0..count {
             let (module, address) = &found[self.chance.below(found.len())];
-            let whole = option == "-target" && self.one_in(3);
+            let whole = option != "-replace" && self.one_in(3);
             let address = match (whole, module.is_empty()) {
                 (true, false) => module.clone(),
                 (true, true) => address.split('[').next().unwrap_or_default().to_owned(),

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::{Expr, Facts, Kind};
+use super::newer::Newer;
 use super::providers;
 use super::tree::{Block, Configuration};
 
@@ -19,6 +20,7 @@ pub struct World {
     pub providers: Vec<&'static str>,
     /// The modules that have an alias of each provider.
     pub aliased: BTreeSet<String>,
+    pub newer: Newer,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -77,12 +79,16 @@ pub enum Repetition {
     /// `count` or `for_each` with an expression.
     CountOf(String),
     ForEachOf(String),
+    /// `enabled` in `lifecycle`, with an expression.
+    Enabled(String),
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Lifecycle {
     pub create_before_destroy: bool,
     pub prevent_destroy: bool,
+    /// `destroy = false`.
+    pub forgets: bool,
     pub ignore_changes: Option<&'static str>,
     pub replace_triggered_by: Vec<String>,
 }
@@ -256,6 +262,7 @@ fn instance_offers(node: &Node, address: &str, attrs: &[Expr]) -> Vec<Expr> {
         }
         Repetition::CountOf(_) => (vec![format!("one({address}[*])")], Some(format!("{address}[*]"))),
         Repetition::ForEachOf(_) => (Vec::new(), Some(format!("values({address})[*]"))),
+        Repetition::Enabled(_) => return enabled_offers(address, attrs),
     };
     for attr in attrs {
         let name = &attr.text;
@@ -270,6 +277,12 @@ fn instance_offers(node: &Node, address: &str, attrs: &[Expr]) -> Vec<Expr> {
         }
     }
     offers
+}
+
+/// Returns references to texts of a node that may be null as a whole.
+fn enabled_offers(address: &str, attrs: &[Expr]) -> Vec<Expr> {
+    let texts = attrs.iter().filter(|attr| attr.kind == Kind::Text);
+    texts.map(|attr| Expr::new(format!("try({address}.{}, \"off\")", attr.text), Kind::Text, attr.facts)).collect()
 }
 
 fn render(world: &World, node: &Node, folder: &str) -> Block {
@@ -293,7 +306,7 @@ fn render(world: &World, node: &Node, folder: &str) -> Block {
         NodeKind::Check => Block::new(&["check", name]),
     };
     block = match &node.repetition {
-        Repetition::None => block,
+        Repetition::None | Repetition::Enabled(_) => block,
         Repetition::Count(n) => block.attr("count", n.to_string()),
         Repetition::CountOf(text) => block.attr("count", text.clone()),
         Repetition::Keys(keys) => {
@@ -332,6 +345,12 @@ fn render_rules(node: &Node, mut block: Block) -> Block {
     let mut lifecycle = Block::new(&["lifecycle"]);
     if node.lifecycle.create_before_destroy {
         lifecycle = lifecycle.attr("create_before_destroy", "true");
+    }
+    if let Repetition::Enabled(text) = &node.repetition {
+        lifecycle = lifecycle.attr("enabled", text.clone());
+    }
+    if node.lifecycle.forgets {
+        lifecycle = lifecycle.attr("destroy", "false");
     }
     if node.lifecycle.prevent_destroy {
         lifecycle = lifecycle.attr("prevent_destroy", "true");

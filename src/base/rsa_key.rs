@@ -149,5 +149,4 @@ fn decrypted(content: &[u8], method: &str, password: &str) -> Result<Vec<u8>, St
 }
 
 #[cfg(test)]
-#[path = "rsa_key_tests.rs"]
 mod tests;

@@ -175,6 +175,7 @@ macro_rules! pages {
 pages! {
     commands_of_the_readme_run: "README.md",
     commands_of_the_backends_page_run: "docs/backends/README.md",
+    commands_of_the_page_about_oci_run: "docs/backends/oci.md",
     commands_of_the_completion_page_run: "docs/completion.md",
     commands_of_the_encryption_page_run: "docs/encryption.md",
     commands_of_the_installing_page_run: "docs/installing.md",

@@ -407,7 +407,7 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     plan.relevant_attributes = top
         .relevant
         .into_iter()
-        .map(|(addr, path)| Ok((instance_of(&addr)?, reader.path(path)?)))
+        .map(|(addr, path)| Ok((placeholder_of(&addr)?, reader.path(path)?)))
         .collect::<Result<_, String>>()?;
     plan.function_results = top
         .function_results
@@ -476,10 +476,9 @@ impl Reader {
     }
 
     fn change(&mut self, text: ChangeText) -> Result<ResourceChange, String> {
-        // Only a deferred change has wildcard keys; nothing else is ever written with them.
-        let addr = deferred_instance(&text.addr).ok_or_else(|| no_address(&text.addr))?;
+        let addr = placeholder_of(&text.addr)?;
         let previous_addr = match text.previous {
-            Some(previous) => instance_of(&previous)?,
+            Some(previous) => placeholder_of(&previous)?,
             None => addr.clone(),
         };
         let private = base64::engine::general_purpose::STANDARD.decode(text.private).map_err(|e| e.to_string())?;
@@ -520,6 +519,11 @@ fn fingerprint_of(text: &str) -> Result<Fingerprint, String> {
 
 pub(super) fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {
     resource_instance(text).ok_or_else(|| no_address(text))
+}
+
+/// As [`instance_of`], also with the wildcard keys that deferred changes and what depends on them have.
+fn placeholder_of(text: &str) -> Result<AbsResourceInstance, String> {
+    deferred_instance(text).ok_or_else(|| no_address(text))
 }
 
 fn no_address(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! One run of the engine: its inputs ([`Inputs`]), static facts ([`Blocks`], [`Prior`]), the order
 //! ([`Schedule`]), and the results of steps ([`Results`]). Never runs a step itself.
 
+pub mod deferred;
 pub mod object;
 pub mod records;
 pub mod renewal;
@@ -23,6 +24,7 @@ use crate::engine::ports::Ports;
 use crate::model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
 use crate::model::plan::Refresh;
 use crate::model::state::State;
+use deferred::DeferredBlocks;
 use results::Results;
 
 /// What the walk is for.
@@ -70,6 +72,8 @@ pub struct Inputs {
     pub force_replace: BTreeSet<AbsResourceInstance>,
     /// In plan: objects may be deferred. In apply: the plan deferred some.
     pub deferral_allowed: bool,
+    /// In apply: what the plan deferred.
+    pub deferred: DeferredBlocks,
     /// Actions to invoke, and nothing else.
     pub requested_actions: Vec<AbsActionInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.

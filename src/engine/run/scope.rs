@@ -232,6 +232,9 @@ impl<'r> ModuleScope<'r> {
             return validate_call(&self.run.blocks, self.module.id, index as u32, child);
         }
         match self.module.calls[index].get() {
+            Some(_) if self.run.inputs.deferred.has_module(&self.run.blocks.tree.module(child).path) => {
+                Value::dynamic()
+            }
             Some(call) => call_value(self.run, call, child),
             None => Value::dynamic(),
         }
@@ -261,6 +264,9 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     if run.verb == Verb::Validate {
         // References are checked with the schema before anything is evaluated.
         return if is_ephemeral { Value::dynamic().mark(Marks::EPHEMERAL) } else { Value::dynamic() };
+    }
+    if run.inputs.deferred.has_resource(|| run.blocks.tree.config_addr(module.id, index)) {
+        return Value::dynamic();
     }
     let Some(slots) = module.resources[index as usize].get() else {
         // What the state does not have may have any number of instances.

@@ -93,6 +93,34 @@ async fn repeated_applies_reach_a_plan_without_changes() {
 }
 
 #[tokio::test]
+async fn values_of_deferred_blocks_are_not_known_in_apply() {
+    let each = "resource \"test_thing\" \"e\" {\n for_each = toset([test_thing.s.output])\n name = each.key\n}\n";
+    let known = "resource \"test_thing\" \"k\" {\n count = 2\n name = \"k\"\n depends_on = [test_thing.c]\n}\n";
+    let module = "module \"m\" {\n source = \"./m\"\n count = length(test_thing.s.output)\n}\n";
+    let inner = "resource \"test_thing\" \"i\" {\n name = \"i\"\n}\noutput \"n\" {\n value = test_thing.i.name\n}\n";
+    let outputs = [
+        "length(test_thing.c)",
+        "keys(test_thing.e)",
+        "length(test_thing.k)",
+        "[for k in test_thing.k : k.name]",
+        "length(module.m)",
+        "module.m[*].n",
+    ];
+    let outputs = outputs.iter().enumerate().map(|(i, text)| format!("output \"o{i}\" {{\n value = {text}\n}}\n"));
+    let text = format!("{SOURCE}{COUNTED}{each}{known}{module}{}", outputs.collect::<String>());
+    let (world, config) = (World::new(), config(&[("main.tf", &text), ("m/main.tf", inner)]));
+    let options = Options { deferral: true, ..Options::default() };
+    let (plan, found) = plan(&world, &config, &State::default(), options).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    let (state, found) = apply_plan(&world, &config, plan.expect("a plan")).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    assert_eq!(state.outputs.len(), 6);
+    for (name, output) in &state.outputs {
+        assert!(output.value.is_null(), "{name}: {:?}", output.value);
+    }
+}
+
+#[tokio::test]
 async fn objects_stay_while_their_instances_are_unknown() {
     let world = World::new();
     let known = format!("{SOURCE}resource \"test_thing\" \"c\" {{\n count = 2\n name = \"c\"\n}}\n");

@@ -11,6 +11,7 @@ use crate::engine::engine_errors;
 use crate::engine::execute::execute;
 use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
 use crate::engine::ports::Ports;
+use crate::engine::run::deferred::DeferredBlocks;
 use crate::engine::run::results::Results;
 use crate::engine::run::{Inputs, Verb};
 use crate::model::model_errors::MISSING_VALUE;
@@ -45,6 +46,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
             plan_time: parse_time(&plan.timestamp),
             // What the plan deferred is still unknown where it depends on something that is not applied either.
             deferral_allowed: plan.has_deferrals(),
+            deferred: DeferredBlocks::of(&plan.deferred),
             ..Inputs::default()
         },
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),

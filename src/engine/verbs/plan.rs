@@ -121,7 +121,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
             requested_actions: input.requested_actions.clone(),
             plan_time: Some(now),
             deferral_allowed: input.deferral_allowed,
-            query: None,
+            ..Inputs::default()
         },
         generate_config: input.generate_config,
         ..RunRequest::new(verb, &input.config, state, input.parallelism)

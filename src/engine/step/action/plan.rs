@@ -15,7 +15,7 @@ use crate::lang::eval::evaluate_to;
 use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::InstanceKey;
-use crate::model::config::{ActionCall, ActionEvent, ActionTrigger};
+use crate::model::config::{ActionCall, ActionEvent, ActionTrigger, Resource};
 use crate::model::plan::{
     Action, ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger, ResourceChange,
 };
@@ -33,41 +33,15 @@ pub fn has_triggers(instance: &resource::Instance<'_>) -> bool {
 pub async fn triggered(instance: &resource::Instance<'_>, change: &ResourceChange) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let Some(config) = instance.config.filter(|_| has_triggers(instance)) else { return diagnostics };
+    let Some(module) = &instance.module else {
+        let due = config.lifecycle.action_triggers.iter().filter(|trigger| !events(trigger, change).is_empty());
+        due.for_each(|trigger| diagnostics.push(without_module(instance, trigger)));
+        return diagnostics;
+    };
+    let scope = ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
     let mut planned: Vec<Call> = Vec::new();
-    for (block, trigger) in config.lifecycle.action_triggers.iter().enumerate() {
-        let events: Vec<ActionEvent> =
-            trigger.events.iter().copied().filter(|event| happens(*event, change.action)).collect();
-        if events.is_empty() {
-            continue;
-        }
-        let Some(module) = &instance.module else {
-            diagnostics.push(without_module(instance, trigger));
-            continue;
-        };
-        let scope =
-            ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
-        match may_run(trigger.condition.as_ref(), &scope) {
-            Ok(true) => {}
-            Ok(false) => continue,
-            Err(found) => {
-                diagnostics.extend(found);
-                continue;
-            }
-        }
-        for event in events {
-            for (position, call) in trigger.actions.iter().enumerate() {
-                let place = LifecycleTrigger {
-                    resource: instance.addr.clone(),
-                    event,
-                    block,
-                    position,
-                    on_failure: trigger.on_failure,
-                };
-                let (found, problems) = plan_call(instance, call, place, change, &scope).await;
-                diagnostics.extend(problems);
-                planned.extend(found);
-            }
-        }
+    for (call, place) in diagnostics.take(calls(instance, config, change, &scope)) {
+        planned.extend(diagnostics.take(plan_call(instance, call, place, change, &scope).await));
     }
     if !diagnostics.has_errors() {
         record(instance, change, planned);
@@ -109,31 +83,51 @@ pub fn deferred_with(instance: &resource::Instance<'_>, change: &ResourceChange)
         return diagnostics;
     };
     let scope = ModuleScope::new(instance.run, module).with_each(each(instance)).with_self(change.change.after.clone());
-    for (block, trigger) in config.lifecycle.action_triggers.iter().enumerate() {
-        match may_run(trigger.condition.as_ref(), &scope) {
-            Ok(true) => {}
-            Ok(false) => continue,
-            Err(found) => {
-                diagnostics.extend(found);
-                continue;
+    for (call, place) in diagnostics.take(calls(instance, config, change, &scope)) {
+        match deferred_call(instance, call, place, change, &scope) {
+            Ok(found) => {
+                let mut changes = instance.run.results.changes();
+                found.into_iter().for_each(|found| changes.defer_invocation(found, DeferredReason::DeferredPrereq));
             }
-        }
-        for event in trigger.events.iter().copied().filter(|event| happens(*event, change.action)) {
-            for (position, call) in trigger.actions.iter().enumerate() {
-                let on_failure = trigger.on_failure;
-                let place = LifecycleTrigger { resource: instance.addr.clone(), event, block, position, on_failure };
-                match deferred_call(instance, call, place, change, &scope) {
-                    Ok(Some(invocation)) => {
-                        let mut changes = instance.run.results.changes();
-                        changes.defer_invocation(invocation, DeferredReason::DeferredPrereq);
-                    }
-                    Ok(None) => {}
-                    Err(found) => diagnostics.extend(found),
-                }
-            }
+            Err(found) => diagnostics.extend(found),
         }
     }
     diagnostics
+}
+
+/// The calls that a change comes to, in order. A condition that is false leaves its calls out.
+fn calls<'c>(
+    instance: &resource::Instance<'_>,
+    config: &'c Resource,
+    change: &ResourceChange,
+    scope: &ModuleScope<'_>,
+) -> (Vec<(&'c ActionCall, LifecycleTrigger)>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut found = Vec::new();
+    for (block, trigger) in config.lifecycle.action_triggers.iter().enumerate() {
+        let events = events(trigger, change);
+        let may_run = if events.is_empty() { Ok(false) } else { may_run(trigger.condition.as_ref(), scope) };
+        match may_run {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(problems) => {
+                diagnostics.extend(problems);
+                continue;
+            }
+        }
+        let on_failure = trigger.on_failure;
+        for event in events {
+            found.extend(trigger.actions.iter().enumerate().map(|(position, call)| {
+                let resource = instance.addr.clone();
+                (call, LifecycleTrigger { resource, event, block, position, on_failure })
+            }));
+        }
+    }
+    (found, diagnostics)
+}
+
+fn events(trigger: &ActionTrigger, change: &ResourceChange) -> Vec<ActionEvent> {
+    trigger.events.iter().copied().filter(|event| happens(*event, change.action)).collect()
 }
 
 /// The invocation of a deferred change, as far as it is known. None: an error was reported before the walk.

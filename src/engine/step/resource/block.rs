@@ -467,7 +467,7 @@ async fn managed(
     if let Some(reason) = deferral::reason(instance, &dependencies) {
         slot.publish(Some(change.change.after.clone()));
         let value = change.change.after.clone();
-        diagnostics.extend(deferral::defer(instance, change, reason).await);
+        diagnostics.extend(deferral::defer(instance, change, reason));
         return (Some(value), diagnostics);
     }
     if let (Action::NoOp, Some(current)) = (change.action, &mut current) {

@@ -3,9 +3,10 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::engine_errors;
 use crate::engine::run::Verb;
+use crate::engine::run::results::is_placeholder;
 use crate::engine::step::action;
 use crate::lang::value::{Marks, Value};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey};
+use crate::model::addr::{ConfigResource, InstanceKey, ResourceMode};
 use crate::model::plan::{Action, ActionReason, DeferredReason, ResourceChange};
 use crate::model::provider::{ClientCapabilities, DeferralReason};
 
@@ -41,12 +42,8 @@ impl Instance<'_> {
 
     /// True for the placeholder of instances that are not known yet.
     pub fn is_placeholder(&self) -> bool {
-        has_wildcard(&self.addr)
+        *self.addr.key() == InstanceKey::Wildcard || is_placeholder(&self.addr.module)
     }
-}
-
-fn has_wildcard(addr: &AbsResourceInstance) -> bool {
-    *addr.key() == InstanceKey::Wildcard || addr.module.0.iter().any(|step| step.key == InstanceKey::Wildcard)
 }
 
 /// Why the change of an instance is deferred; none: it is not. `dependencies`: what must be done before.
@@ -63,7 +60,7 @@ pub fn reason(instance: &Instance<'_>, dependencies: &[ConfigResource]) -> Optio
 }
 
 /// Adds a deferred change, and the actions that it would invoke.
-pub async fn defer(instance: &Instance<'_>, change: ResourceChange, reason: DeferredReason) -> Diagnostics {
+pub fn defer(instance: &Instance<'_>, change: ResourceChange, reason: DeferredReason) -> Diagnostics {
     let diagnostics = action::plan::deferred_with(instance, &change);
     instance.run.results.changes().defer(change, reason);
     diagnostics
@@ -83,7 +80,7 @@ pub async fn placeholder(instance: &Instance<'_>) -> (Option<Value>, Diagnostics
     }
     let mut change = new_change(instance, Action::Create, instance.null(), instance.null());
     match instance.addr.mode() {
-        crate::model::addr::ResourceMode::Managed => {
+        ResourceMode::Managed => {
             let planned = diagnostics.take(plan::placeholder(instance, &config).await);
             let Some(planned) = planned else { return (None, diagnostics) };
             change.change.after = planned;

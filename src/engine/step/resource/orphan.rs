@@ -74,7 +74,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     }
     if let Some(change) = planned {
         if let Some(reason) = deferral::reason(instance, instance.dependencies()) {
-            diagnostics.extend(deferral::defer(instance, change, reason).await);
+            diagnostics.extend(deferral::defer(instance, change, reason));
             return diagnostics;
         }
         if change.deposed.is_none() {

@@ -23,7 +23,7 @@ use super::secret::Secret;
 /// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-/// How long an assertion counts that is signed with a certificate, in seconds.
+/// How long an assertion that is signed with a certificate is valid, in seconds.
 const ASSERTION_SECONDS: i64 = 3600;
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
 

@@ -63,7 +63,7 @@ impl Encryption {
     }
 }
 
-/// Why an object could not be had.
+/// Why a request failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// Zero without an answer.

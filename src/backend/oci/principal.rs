@@ -1,4 +1,4 @@
-//! The identity of a machine: its certificate is exchanged for a token, which counts with a key of the session.
+//! The identity of a machine: its certificate is exchanged for a token, which is used with a key that was made for it.
 
 use std::path::PathBuf;
 

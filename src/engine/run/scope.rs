@@ -266,7 +266,8 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
         return if is_ephemeral { Value::dynamic().mark(Marks::EPHEMERAL) } else { Value::dynamic() };
     }
     if run.inputs.deferred.has_resource(|| run.blocks.tree.config_addr(module.id, index)) {
-        return Value::dynamic();
+        let is_collection = config.count.is_some() || config.for_each.is_some();
+        return if is_collection { Value::dynamic() } else { unknown() };
     }
     let Some(slots) = module.resources[index as usize].get() else {
         // What the state does not have may have any number of instances.

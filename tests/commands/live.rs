@@ -74,9 +74,11 @@ fn an_interrupt_ends_what_runs_and_starts_nothing() {
 
 #[test]
 fn a_second_interrupt_gives_up() {
-    let project = Project::new(SLOW);
+    // The command survives the first interrupt, so that the second one finds it running.
+    let project = Project::new(&SLOW.replace("while", "trap '' INT; touch started; while"));
     project.ok(&["init"]);
     let mut running = applying(&project);
+    running.until(|_| project.work().join("started").exists());
     interrupt(&running);
     running.until(|screen| screen.contains("Gracefully shutting down..."));
     interrupt(&running);

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::history::identity;
 use super::local::LocalBackend;
 use super::lock::{LockInfo, acquire};
 use super::memory::MemoryBackend;
 use super::store::{Backend, DEFAULT_WORKSPACE};
 use crate::base::stop::Stop;
+use crate::model::state::{State, StateMeta, file};
 
 /// Workspaces for the tests.
 pub struct Names {
@@ -25,6 +27,27 @@ pub async fn check_named(backend: &dyn Backend, names: &Names) {
     states_are_separate(backend, names).await;
     locks_exclude(backend, names.main).await;
     workspaces_come_and_go(backend, names).await;
+}
+
+/// What stores do that keep what is replaced: of the states with the serials 1 to 3, they list these, the newest first.
+pub async fn check_versions(backend: &dyn Backend, workspace: &str, expected: &[u64]) {
+    let store = backend.store(workspace).await.unwrap();
+    let id = store.lock(&LockInfo::new("x")).await.unwrap();
+    for serial in 1..=3 {
+        let meta = StateMeta { terraform_version: "1.11.4".into(), serial, lineage: "l".into() };
+        store.write(file::write(&meta, &State::default()).unwrap().into()).await.unwrap();
+    }
+    store.unlock(&id).await.unwrap();
+    let versions = store.versions().unwrap();
+    let mut serials = Vec::new();
+    let listed = versions.versions(20).await.unwrap();
+    for version in &listed {
+        let content = versions.version(&version.id).await.unwrap();
+        serials.extend(content.and_then(|content| identity(&content)).map(|(serial, _)| serial));
+    }
+    assert_eq!(serials, expected);
+    assert!(listed.windows(2).all(|two| two[0].written >= two[1].written), "{listed:?}");
+    assert_eq!(versions.versions(1).await.unwrap(), listed[..1]);
 }
 
 async fn states_are_separate(backend: &dyn Backend, names: &Names) {

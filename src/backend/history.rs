@@ -82,6 +82,11 @@ impl History {
         History { user_key, is_elsewhere, ..self }
     }
 
+    /// How many snapshots are kept at most.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     fn sealing(&self) -> Option<&Cipher> {
         self.cipher.as_deref().filter(|cipher| !cipher.writes_plain())
     }
@@ -195,7 +200,7 @@ fn pack(snapshot: &[u8], operation: String) -> io::Result<(Header, Vec<u8>)> {
 }
 
 /// Serial and lineage of a state file, which are at its start: the rest is not looked at.
-fn identity(snapshot: &[u8]) -> Option<(u64, String)> {
+pub fn identity(snapshot: &[u8]) -> Option<(u64, String)> {
     let mut found = Identity::default();
     // Leaving before the end is an error.
     let _ = serde_json::Deserializer::from_slice(snapshot).deserialize_map(&mut found);

@@ -13,6 +13,7 @@ use super::lock::LockInfo;
 use super::sealed::Backups;
 use super::store::{Backend, LockError, StateStore, StoreError};
 use super::user_key::UserKey;
+use super::versions::Versions;
 use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
@@ -178,6 +179,10 @@ impl StateStore for StoreWithHistory {
 
     fn history(&self) -> Option<&History> {
         Some(&self.history)
+    }
+
+    fn versions(&self) -> Option<&dyn Versions> {
+        self.inner.versions()
     }
 }
 

@@ -39,6 +39,7 @@ pub mod store;
 pub mod table;
 pub mod transfer;
 mod user_key;
+pub mod versions;
 pub mod web;
 pub mod workspace;
 
@@ -56,7 +57,7 @@ pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
 pub use recovery::{Access, Loaded, finish_replay, load, take_up};
-pub use sealed::{SealedBackend, sealed};
+pub use sealed::{SealedBackend, opened, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 pub use user_key::UserKey;
 

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use super::hcp::Hcp;
 use super::lock::LockInfo;
 use super::store::{Backend, ErrorKind, LockError, StateStore, StoreError};
+use super::versions::Versions;
 use crate::encryption::{Cipher, Layout, Opened, Outside, SealError, is_sealed, outside};
 use crate::model::state::file;
 
@@ -98,6 +99,14 @@ fn backups(cipher: Arc<Cipher>) -> Backups {
 /// No state without anything in it is larger.
 const SMALL: usize = 4096;
 
+/// What a store holds, decrypted.
+pub async fn opened(cipher: &Cipher, content: Vec<u8>) -> Result<Opened, SealError> {
+    match content.len() < SMALL && is_empty_state(&content) {
+        true => Ok(Opened { plain: content, outdated: !cipher.writes_plain() }),
+        false => cipher.open(content).await,
+    }
+}
+
 struct SealedStore {
     inner: Arc<dyn StateStore>,
     cipher: Arc<Cipher>,
@@ -115,10 +124,7 @@ impl From<SealError> for StoreError {
 impl StateStore for SealedStore {
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(content) = self.inner.read().await? else { return Ok(None) };
-        let opened = match content.len() < SMALL && is_empty_state(&content) {
-            true => Opened { plain: content, outdated: !self.cipher.writes_plain() },
-            false => self.cipher.open(content).await?,
-        };
+        let opened = opened(&self.cipher, content).await?;
         self.outdated.store(opened.outdated, Ordering::SeqCst);
         Ok(Some(opened.plain))
     }
@@ -173,6 +179,10 @@ impl StateStore for SealedStore {
 
     fn keeps_files(&self) -> bool {
         self.inner.keeps_files()
+    }
+
+    fn versions(&self) -> Option<&dyn Versions> {
+        self.inner.versions()
     }
 
     fn cipher(&self) -> Option<&Arc<Cipher>> {

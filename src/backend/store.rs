@@ -13,6 +13,7 @@ use super::LockInfo;
 use super::hcp::Hcp;
 use super::history::History;
 use super::sealed::Backups;
+use super::versions::Versions;
 use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
@@ -109,6 +110,11 @@ pub trait StateStore: Send + Sync {
 
     /// Earlier snapshots, if they are kept on this machine.
     fn history(&self) -> Option<&History> {
+        None
+    }
+
+    /// Earlier snapshots, if the store itself keeps them. They are as they were stored: encrypted, if states are.
+    fn versions(&self) -> Option<&dyn Versions> {
         None
     }
 

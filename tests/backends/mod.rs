@@ -15,3 +15,4 @@ mod oss;
 mod pg;
 mod places;
 mod shared;
+mod versions;

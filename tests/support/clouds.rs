@@ -116,6 +116,12 @@ impl Server {
         self.request(method, path, &headers, body)
     }
 
+    /// A bucket's objects keep their versions from now on.
+    pub fn keep_versions(&self, bucket: &str) {
+        let body = "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status></VersioningConfiguration>";
+        assert_eq!(self.amazon("s3", "PUT", &format!("/{bucket}?versioning"), "", body).0, 200);
+    }
+
     /// A bucket, and a table for locks.
     pub fn make_bucket(&self, name: &str) {
         assert_eq!(self.amazon("s3", "PUT", &format!("/{name}"), "", "").0, 200);

@@ -202,6 +202,7 @@ impl Service {
                 let found = self.workspaces.iter().position(|one| one.id == id);
                 found.map_or_else(not_found, |at| self.of_workspace(at, call, rest))
             }
+            ["state-versions"] if is("GET") => self.versions_of(call),
             ["state-versions", id] if is("GET") => match self.versions.iter().find(|one| one.id == id) {
                 Some(found) => document(200, self.version_json(found)),
                 None => not_found(),
@@ -415,11 +416,25 @@ impl Service {
         }
     }
 
+    /// The newest first. The times are made up: a second apart.
+    fn versions_of(&self, call: &Call) -> Answer {
+        let name = call.parameter("filter[workspace][name]").unwrap_or_default();
+        let workspace = self.workspaces.iter().find(|one| one.name == name);
+        if call.parameter("filter[organization][name]") != Some(ORGANIZATION) {
+            return not_found();
+        }
+        let all = self.versions.iter().filter(|one| workspace.is_some_and(|found| found.id == one.workspace));
+        let all: Vec<Value> = all.rev().map(|one| self.version_json(one)).collect();
+        let size = call.parameter("page[size]").and_then(|size| size.parse().ok()).unwrap_or(20);
+        page_of_all(&all[..all.len().min(size)])
+    }
+
     fn version_json(&self, version: &StateVersion) -> Value {
         let id = &version.id;
         let upload = version.content.is_none().then(|| self.url(&format!("/uploads/state/{id}")));
         json!({"id": id, "type": "state-versions", "attributes": {
             "serial": version.serial,
+            "created-at": format!("2026-01-02T03:{:02}:00.000Z", version.serial % 60),
             "status": if version.content.is_some() { "finalized" } else { "pending" },
             "hosted-state-download-url": self.url(&format!("/downloads/state/{id}")),
             "hosted-state-upload-url": upload,

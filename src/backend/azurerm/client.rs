@@ -64,6 +64,16 @@ struct Listed {
 #[serde(rename_all = "PascalCase")]
 struct Blob {
     name: String,
+    version_id: Option<String>,
+    snapshot: Option<String>,
+}
+
+/// Which earlier content of a blob: one that the service kept when it was replaced, or one that a client asked it to keep. Both are
+/// times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    Version(String),
+    Snapshot(String),
 }
 
 type Headers = Vec<(String, String)>;
@@ -81,6 +91,26 @@ impl Blobs {
     pub async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
         let answer = self.call(Method::GET, self.url(name, ""), Headers::new(), Bytes::new()).await;
         if_there(answer).map(|answer| answer.map(|answer| answer.body))
+    }
+
+    /// None if it is gone.
+    pub async fn get_earlier(&self, name: &str, earlier: &Earlier) -> Result<Option<Vec<u8>>, Failure> {
+        let query = match earlier {
+            Earlier::Version(time) => format!("?versionid={}", encoded(time, false)),
+            Earlier::Snapshot(time) => format!("?snapshot={}", encoded(time, false)),
+        };
+        let answer = self.call(Method::GET, self.url(name, &query), Headers::new(), Bytes::new()).await;
+        if_there(answer).map(|answer| answer.map(|answer| answer.body))
+    }
+
+    /// The earlier contents of a blob that the service has, the oldest first.
+    pub async fn earlier(&self, name: &str) -> Result<Vec<Earlier>, Failure> {
+        let of = |blob: Blob| {
+            let is_set = |text: &String| !text.is_empty();
+            blob.snapshot.filter(is_set).map(Earlier::Snapshot).or(blob.version_id.filter(is_set).map(Earlier::Version))
+        };
+        let blobs = self.blobs(name, "&include=snapshots,versions").await?;
+        Ok(blobs.into_iter().filter(|blob| blob.name == name).filter_map(of).collect())
     }
 
     /// None if there is no such blob.
@@ -154,10 +184,14 @@ impl Blobs {
     }
 
     pub async fn list(&self, prefix: &str) -> Result<Vec<String>, Failure> {
-        let (mut names, mut marker) = (Vec::new(), String::new());
+        Ok(self.blobs(prefix, "").await?.into_iter().map(|blob| blob.name).collect())
+    }
+
+    async fn blobs(&self, prefix: &str, more: &str) -> Result<Vec<Blob>, Failure> {
+        let (mut blobs, mut marker) = (Vec::new(), String::new());
         loop {
             let next = if marker.is_empty() { String::new() } else { format!("&marker={}", encoded(&marker, false)) };
-            let query = format!("?restype=container&comp=list&prefix={}{next}", encoded(prefix, false));
+            let query = format!("?restype=container&comp=list&prefix={}{more}{next}", encoded(prefix, false));
             let url = format!("{}/{}{query}", self.base, encoded(&self.container, false));
             let answer = self.call(Method::GET, url, Headers::new(), Bytes::new()).await?;
             let text = String::from_utf8_lossy(&answer.body);
@@ -167,9 +201,9 @@ impl Blobs {
                 text: format!("the answer cannot be read: {e}"),
                 attempts: 1,
             })?;
-            names.extend(page.blobs.blob.into_iter().map(|blob| blob.name));
+            blobs.extend(page.blobs.blob);
             if page.next_marker.is_empty() {
-                return Ok(names);
+                return Ok(blobs);
             }
             marker = page.next_marker;
         }

@@ -12,9 +12,10 @@ use bytes::Bytes;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
 use crate::backend::table::Context;
+use crate::backend::versions::{Version, Versions, utc};
 use crate::backend::workspace;
 
-use super::client::{Blobs, Failure, Metadata};
+use super::client::{Blobs, Earlier, Failure, Metadata};
 
 const LOCK_INFO: &str = "terraformlockid";
 /// Every upload is paid for.
@@ -210,5 +211,40 @@ impl StateStore for AzureStore {
 
     fn snapshot_pause(&self) -> Duration {
         SNAPSHOT_PAUSE
+    }
+
+    fn versions(&self) -> Option<&dyn Versions> {
+        Some(self)
+    }
+}
+
+/// What stands before the time in the ID of a snapshot.
+const SNAPSHOT: &str = "snapshot:";
+
+/// Versions, where the storage account keeps them, and snapshots, which the setting `snapshot` makes.
+#[async_trait]
+impl Versions for AzureStore {
+    async fn versions(&self, limit: usize) -> Result<Vec<Version>, StoreError> {
+        let earlier = self.blobs.earlier(&self.name).await.map_err(failed)?;
+        let mut found: Vec<Version> = earlier.into_iter().map(listed).collect();
+        found.sort_by(|one, other| other.written.cmp(&one.written));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn version(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let earlier = match id.strip_prefix(SNAPSHOT) {
+            Some(time) => Earlier::Snapshot(time.to_owned()),
+            None => Earlier::Version(id.to_owned()),
+        };
+        let content = self.blobs.get_earlier(&self.name, &earlier).await.map_err(failed)?;
+        Ok(content.filter(|content| !content.is_empty()))
+    }
+}
+
+fn listed(earlier: Earlier) -> Version {
+    match earlier {
+        Earlier::Version(time) => Version { written: utc(&time), id: time },
+        Earlier::Snapshot(time) => Version { written: utc(&time), id: format!("{SNAPSHOT}{time}") },
     }
 }

@@ -42,6 +42,13 @@ async fn contract_of_backends() {
     contract::check(&open(&server, "states", false).await).await;
 }
 
+/// Before each state is written, a snapshot keeps the one before. The first one is the empty blob that the lock needed.
+#[tokio::test]
+async fn snapshots_of_a_blob() {
+    let Some(server) = Server::azure() else { return };
+    contract::check_versions(&open(&server, "states", true).await, "default", &[2, 1]).await;
+}
+
 #[tokio::test]
 async fn texts_of_errors() {
     let Some(server) = Server::azure() else { return };

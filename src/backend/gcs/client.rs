@@ -85,6 +85,23 @@ struct Listed {
 }
 
 #[derive(Deserialize)]
+struct VersionListing {
+    #[serde(default)]
+    items: Vec<ListedVersion>,
+    #[serde(rename = "nextPageToken")]
+    next: Option<String>,
+}
+
+/// A version of an object.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedVersion {
+    name: String,
+    pub generation: String,
+    pub time_created: String,
+}
+
+#[derive(Deserialize)]
 struct Written {
     generation: String,
 }
@@ -103,7 +120,16 @@ pub enum Content {
 impl Objects {
     /// None if there is no such object. `secret`: it is encrypted with the customer's key.
     pub async fn get(&self, name: &str, secret: bool) -> Result<Option<Object>, Failure> {
-        let url = format!("{}?alt=media", self.object(name));
+        self.get_at(format!("{}?alt=media", self.object(name)), secret).await
+    }
+
+    /// A version of an object, which is encrypted with the customer's key if there is one. None if it is gone.
+    pub async fn get_version(&self, name: &str, generation: &str) -> Result<Option<Object>, Failure> {
+        let generation = encoded(generation, false);
+        self.get_at(format!("{}?alt=media&generation={generation}", self.object(name)), true).await
+    }
+
+    async fn get_at(&self, url: String, secret: bool) -> Result<Option<Object>, Failure> {
         match self.call(Method::GET, url, self.customer_key(secret), Bytes::new()).await {
             Ok(answer) => {
                 let generation = answer.header("x-goog-generation").unwrap_or_default().to_owned();
@@ -111,6 +137,22 @@ impl Objects {
             }
             Err(failure) if failure.status == 404 => Ok(None),
             Err(failure) => Err(failure),
+        }
+    }
+
+    /// The versions of an object, in any order.
+    pub async fn versions(&self, name: &str) -> Result<Vec<ListedVersion>, Failure> {
+        let (mut versions, mut token) = (Vec::new(), String::new());
+        loop {
+            let (bucket, prefix) = (encoded(&self.bucket, false), encoded(name, false));
+            let url = format!("{}/b/{bucket}/o?pageToken={token}&prefix={prefix}&versions=true", self.base);
+            let answer = self.call(Method::GET, url, Vec::new(), Bytes::new()).await?;
+            let page: VersionListing = serde_json::from_slice(&answer.body).map_err(|e| unreadable(&e))?;
+            versions.extend(page.items.into_iter().filter(|one| one.name == name));
+            match page.next.filter(|token| !token.is_empty()) {
+                Some(next) => token = encoded(&next, false),
+                None => return Ok(versions),
+            }
         }
     }
 
@@ -146,11 +188,7 @@ impl Objects {
         let mut headers = self.customer_key(what == Content::State);
         headers.push(("content-type", format!("multipart/related; boundary={boundary}")));
         let answer = self.call(Method::POST, url, headers, Bytes::from(body)).await?;
-        let written: Written = serde_json::from_slice(&answer.body).map_err(|e| Failure {
-            status: 0,
-            text: format!("the answer cannot be read: {e}"),
-            attempts: 1,
-        })?;
+        let written: Written = serde_json::from_slice(&answer.body).map_err(|e| unreadable(&e))?;
         Ok(written.generation)
     }
 
@@ -169,11 +207,7 @@ impl Objects {
             let prefix = encoded(prefix, false);
             let url = format!("{}/b/{bucket}/o?delimiter=%2F&prefix={prefix}&pageToken={token}", self.base);
             let answer = self.call(Method::GET, url, Vec::new(), Bytes::new()).await?;
-            let page: Listing = serde_json::from_slice(&answer.body).map_err(|e| Failure {
-                status: 0,
-                text: format!("the answer cannot be read: {e}"),
-                attempts: 1,
-            })?;
+            let page: Listing = serde_json::from_slice(&answer.body).map_err(|e| unreadable(&e))?;
             names.extend(page.items.into_iter().map(|item| item.name));
             match page.next_page_token.filter(|token| !token.is_empty()) {
                 Some(next) => token = encoded(&next, false),
@@ -211,6 +245,10 @@ impl Objects {
         let answer = cloud::send(&self.client, Request::from_parts(head, body)).await.map_err(|e| failed(&e))?;
         if answer.status.is_success() { Ok(answer) } else { Err(refused(&answer)) }
     }
+}
+
+fn unreadable(why: &serde_json::Error) -> Failure {
+    Failure { status: 0, text: format!("the answer cannot be read: {why}"), attempts: 1 }
 }
 
 fn refused(answer: &Answer) -> Failure {

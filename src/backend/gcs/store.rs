@@ -1,5 +1,6 @@
 //! Workspaces and states in a bucket, each with an object that locks it.
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +10,10 @@ use async_trait::async_trait;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
 use crate::backend::table::Context;
+use crate::backend::versions::{Version, Versions, utc};
 use crate::backend::workspace;
 
-use super::client::{Content, Failure, Objects};
+use super::client::{Content, Failure, ListedVersion, Objects};
 
 const STATE: &str = ".tfstate";
 const LOCK: &str = ".tflock";
@@ -159,5 +161,27 @@ impl StateStore for GcsStore {
 
     fn snapshot_pause(&self) -> Duration {
         SNAPSHOT_PAUSE
+    }
+
+    fn versions(&self) -> Option<&dyn Versions> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Versions for GcsStore {
+    async fn versions(&self, limit: usize) -> Result<Vec<Version>, StoreError> {
+        let listed = self.objects.versions(&self.state).await.map_err(|why| self.unreadable(&why))?;
+        let version = |one: ListedVersion| Version { id: one.generation, written: utc(&one.time_created) };
+        let mut found: Vec<Version> = listed.into_iter().map(version).collect();
+        // Generations are numbers that grow.
+        found.sort_by_key(|one| Reverse(one.id.parse::<u64>().unwrap_or_default()));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn version(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let object = self.objects.get_version(&self.state, id).await.map_err(|why| self.unreadable(&why))?;
+        Ok(object.map(|object| object.content).filter(|content| !content.is_empty()))
     }
 }

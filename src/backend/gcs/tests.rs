@@ -27,6 +27,7 @@ fn config(settings: &[(&str, &str)]) -> Value {
 async fn open(server: &Server, more: &[(&str, &str)]) -> Arc<dyn Backend> {
     let endpoint = format!("{}/storage/v1/", server.url());
     let mut all = vec![("bucket", "states"), ("access_token", "t"), ("storage_custom_endpoint", &endpoint)];
+    all.retain(|(name, _)| more.iter().all(|(set, _)| set != name));
     all.extend(more);
     Gcs.open(&config(&all), &context(&[])).await.unwrap()
 }
@@ -38,6 +39,17 @@ async fn contract_with_and_without_a_folder() {
     for prefix in ["a b/c", ""] {
         contract::check(&*open(&server, &[("prefix", prefix)]).await).await;
     }
+}
+
+#[tokio::test]
+async fn versions_of_an_object() {
+    let Some(server) = Server::google() else { return };
+    let json = [("Content-Type", "application/json")];
+    server.request("POST", "/storage/v1/b?project=p", &json, r#"{"name":"states"}"#);
+    contract::check_versions(&*open(&server, &[]).await, "default", &[3]).await;
+    let body = r#"{"name":"kept","versioning":{"enabled":true}}"#;
+    server.request("POST", "/storage/v1/b?project=p", &json, body);
+    contract::check_versions(&*open(&server, &[("bucket", "kept")]).await, "default", &[3, 2, 1]).await;
 }
 
 #[tokio::test]

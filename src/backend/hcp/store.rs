@@ -12,10 +12,11 @@ use http::Method;
 use md5::{Digest, Md5};
 use serde_json::{Map, Value as Json, json};
 
-use super::api::{STILL_PENDING, id, segment, text};
+use super::api::{STILL_PENDING, elements, id, segment, text};
 use super::workspaces::{Workspace, Workspaces};
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::backend::versions::{Version, Versions, utc};
 use crate::backend::watched_lock::{mismatch, not_locked};
 use crate::base::hex::hex;
 use crate::base::http::Answer;
@@ -268,5 +269,42 @@ impl StateStore for HcpStore {
 
     fn force_next_write(&self) {
         self.forced.store(true, Ordering::SeqCst);
+    }
+
+    fn versions(&self) -> Option<&dyn Versions> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Versions for HcpStore {
+    async fn versions(&self, limit: usize) -> Result<Vec<Version>, StoreError> {
+        let Opening { workspaces, workspace, .. } = &self.opening;
+        let size = limit.to_string();
+        let query = [
+            ("filter[organization][name]", &*workspaces.organization),
+            ("filter[workspace][name]", &*workspace.name),
+            ("page[size]", &*size),
+        ];
+        let found = workspaces.api.get("state-versions", &query).await;
+        let found = found.map_err(|e| StoreError::new(format!("error listing state versions: {e}")))?;
+        let version = |one: &Json| Version { id: id(one).to_owned(), written: utc(text(one, "created-at")) };
+        Ok(elements(&found["data"]).iter().take(limit).map(version).collect())
+    }
+
+    async fn version(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let api = &self.opening.workspaces.api;
+        let found = match api.get(&format!("state-versions/{}", segment(id)), &[]).await {
+            Ok(found) => found,
+            Err(e) if e.is_not_found() => return Ok(None),
+            Err(e) => return Err(StoreError::new(format!("error retrieving state version {id}: {e}"))),
+        };
+        let address = text(&found["data"], "hosted-state-download-url");
+        if address.is_empty() {
+            return Ok(None);
+        }
+        let state = api.download(address).await;
+        let state = state.map_err(|e| StoreError::new(format!("error downloading state: {e}")))?;
+        Ok((!state.is_empty()).then_some(state))
     }
 }

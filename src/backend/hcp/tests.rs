@@ -64,6 +64,13 @@ fn prefix(text: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
+async fn versions_of_a_workspace() {
+    let stub = HcpStub::start();
+    let backend = open(&stub, &Remote, &[("name", Value::string("w"))]).await;
+    contract::check_versions(&*backend, "default", &[3, 2, 1]).await;
+}
+
+#[tokio::test]
 async fn does_what_every_backend_does() {
     let stub = HcpStub::start();
     stub.service().demands_locks = false;

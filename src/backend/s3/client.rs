@@ -89,6 +89,29 @@ struct Listed {
     key: String,
 }
 
+/// Versions and markers of deletions come in the order of time, mixed.
+#[derive(Deserialize)]
+struct VersionListing {
+    #[serde(rename = "$value", default)]
+    entries: Vec<VersionEntry>,
+}
+
+#[derive(Deserialize)]
+enum VersionEntry {
+    Version(ListedVersion),
+    #[serde(other)]
+    Other,
+}
+
+/// A version of an object.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ListedVersion {
+    key: String,
+    pub version_id: String,
+    pub last_modified: String,
+}
+
 impl Objects {
     pub fn new(client: Client, signer: Signer<Credential>, settings: Settings) -> Objects {
         let base = base(&settings);
@@ -97,17 +120,41 @@ impl Objects {
 
     /// An object's content; None if there is none.
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Failure> {
+        self.get_with(key, "").await
+    }
+
+    /// The content of a version of an object; None if it is gone.
+    pub async fn get_version(&self, key: &str, id: &str) -> Result<Option<Vec<u8>>, Failure> {
+        match self.get_with(key, &format!("versionId={}", encoded(id, false))).await {
+            Err(failure) if failure.code() == "NoSuchVersion" => Ok(None),
+            other => other,
+        }
+    }
+
+    async fn get_with(&self, key: &str, query: &str) -> Result<Option<Vec<u8>>, Failure> {
         let mut headers = Vec::new();
         if let Encryption::Customer(..) = &self.settings.encryption {
             headers.extend(self.encryption());
         }
-        match self.call("GetObject", Method::GET, key, "", headers, Bytes::new()).await {
+        match self.call("GetObject", Method::GET, key, query, headers, Bytes::new()).await {
             Ok(answer) => Ok(Some(answer.body)),
             Err(failure) if failure.code() == "NoSuchKey" => Ok(None),
             // Without a body it is not said what there is none of.
             Err(failure) if failure.status() == 404 && failure.code() == "NotFound" => Ok(None),
             Err(failure) => Err(failure),
         }
+    }
+
+    /// The newest versions of an object, so many at most. Markers of deletions count, and are left out.
+    pub async fn versions(&self, key: &str, limit: usize) -> Result<Vec<ListedVersion>, Failure> {
+        // Other keys that begin so come behind it.
+        let query = format!("max-keys={limit}&prefix={}&versions=", encoded(key, false));
+        let answer = self.call("ListObjectVersions", Method::GET, "", &query, Vec::new(), Bytes::new()).await?;
+        let text = String::from_utf8_lossy(&answer.body);
+        let versions = listed_versions(&text).map_err(|e| {
+            Failure::Other(format!("operation error S3: ListObjectVersions, deserialization failed, {e}"))
+        })?;
+        Ok(versions.into_iter().filter(|version| version.key == key).collect())
     }
 
     pub async fn exists(&self, key: &str) -> Result<bool, Failure> {
@@ -236,6 +283,15 @@ impl Objects {
     }
 }
 
+fn listed_versions(answer: &str) -> Result<Vec<ListedVersion>, quick_xml::DeError> {
+    let listing: VersionListing = quick_xml::de::from_str(answer)?;
+    let version = |entry| match entry {
+        VersionEntry::Version(version) => Some(version),
+        VersionEntry::Other => None,
+    };
+    Ok(listing.entries.into_iter().filter_map(version).collect())
+}
+
 /// The address of the bucket.
 fn base(settings: &Settings) -> String {
     let (scheme, host) = match &settings.endpoint {
@@ -252,5 +308,33 @@ fn base(settings: &Settings) -> String {
     match settings.path_style || is_address || bucket.contains('.') {
         true => format!("{scheme}://{host}/{bucket}"),
         false => format!("{scheme}://{bucket}.{host}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_listed_without_markers_of_deletions() {
+        let one = |kind: &str, id: &str| {
+            format!(
+                "<{kind}><Key>k</Key><VersionId>{id}</VersionId><IsLatest>false</IsLatest><Owner><ID>o</ID></Owner>\
+                 <LastModified>2026-01-02T03:04:05.000Z</LastModified></{kind}>"
+            )
+        };
+        let entries = one("Version", "c") + &one("DeleteMarker", "b") + &one("Version", "a");
+        let listing = |entries: &str| {
+            format!(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListVersionsResult \
+                 xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>bucket</Name><Prefix>k</Prefix><KeyMarker/>\
+                 <IsTruncated>false</IsTruncated>{entries}</ListVersionsResult>"
+            )
+        };
+        let ids = |entries: &str| -> Vec<String> {
+            listed_versions(&listing(entries)).unwrap().into_iter().map(|one| one.version_id).collect()
+        };
+        assert_eq!(ids(&entries), ["c", "a"]);
+        assert!(ids("").is_empty());
     }
 }

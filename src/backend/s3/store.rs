@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
 use crate::backend::table::Context;
+use crate::backend::versions::{Version, Versions, utc};
 use crate::backend::workspace;
 use crate::base::hex::hex;
 
@@ -251,5 +252,24 @@ impl StateStore for S3Store {
 
     fn snapshot_pause(&self) -> Duration {
         SNAPSHOT_PAUSE
+    }
+
+    fn versions(&self) -> Option<&dyn Versions> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Versions for S3Store {
+    async fn versions(&self, limit: usize) -> Result<Vec<Version>, StoreError> {
+        let listed =
+            self.place.objects.versions(&self.key, limit).await.map_err(|failure| self.unreadable(&failure))?;
+        Ok(listed.into_iter().map(|one| Version { id: one.version_id, written: utc(&one.last_modified) }).collect())
+    }
+
+    async fn version(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let content = self.place.objects.get_version(&self.key, id).await;
+        let content = content.map_err(|failure| self.unreadable(&failure))?;
+        Ok(content.filter(|content| !content.is_empty()))
     }
 }

@@ -141,6 +141,17 @@ async fn contract_with_each_kind_of_lock() {
     }
 }
 
+#[tokio::test]
+async fn versions_of_an_object() {
+    let Some(server) = Server::moto() else { return };
+    server.make_bucket("states");
+    let backend = open(&server, &[]).await.unwrap();
+    contract::check_versions(&*backend, "default", &[3]).await;
+    server.keep_versions("states");
+    let backend = open(&server, &[("key", text("a b+c/x")), ("use_lockfile", Value::bool(true))]).await.unwrap();
+    contract::check_versions(&*backend, "default", &[3, 2, 1]).await;
+}
+
 /// Without any lock that is set up, locking does nothing.
 #[tokio::test]
 async fn without_locks() {

@@ -8,15 +8,16 @@ use super::common::{
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
 use crate::ops::state::edits::Locking;
-use crate::ops::state::history::Restore;
+use crate::ops::state::restore::Restore;
 
 pub fn history_command() -> Command {
     flags::command("state history")
         .about("List earlier snapshots of the state")
         .long_about(
-            "Lists the snapshots of the current workspace's state that this machine keeps, the newest first: each command that \
-             writes the state keeps what it wrote, in the data directory. An asterisk marks the current one. \
-             TERRANE_STATE_HISTORY says how many are kept.",
+            "Lists earlier snapshots of the current workspace's state, the newest first. This machine keeps some: each command \
+             that writes the state keeps what it wrote, in the data directory. S3, Google Cloud Storage, Azure Storage and HCP \
+             Terraform can keep versions themselves, which are listed, too. An asterisk marks the current one. \
+             TERRANE_STATE_HISTORY says how many are kept, and how many versions are listed.",
         )
         .args([json_flag()])
         .args(variable_flags())

@@ -10,7 +10,9 @@ use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
 use crate::model::addr::AbsResourceInstance;
 use crate::ops::state::edits::Edited;
-use crate::ops::state::history::{self, Difference, Listing, Restored, Snapshot};
+use crate::ops::state::restore::{self, Difference, Restored};
+use crate::ops::state::snapshots::{self, Listing, Snapshot};
+use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
 
 use super::state_edits::{refused, unsaved};
@@ -21,14 +23,14 @@ pub fn run_history(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    match super::run_with(invocation, &setup, history::list(&setup)) {
+    match super::run_with(invocation, &setup, snapshots::list(&setup)) {
         Ok(Ok(listing)) if json => {
             console.line(&go::compact(&document(&listing)));
             0
         }
         Ok(Ok(listing)) => {
             console.print(&table(&listing));
-            0
+            super::finish(console, listing.warnings)
         }
         Ok(Err(diagnostics)) => super::finish(console, diagnostics),
         Err(code) => code,
@@ -45,6 +47,7 @@ fn document(listing: &Listing) -> Json {
             "size": one.size,
             "encrypted": one.is_encrypted,
             "current": one.is_current,
+            "version": one.version,
         })
     };
     let current = listing.current.as_ref().map(|meta| json!({ "serial": meta.serial, "lineage": meta.lineage }));
@@ -53,6 +56,7 @@ fn document(listing: &Listing) -> Json {
         "workspace": listing.workspace,
         "current": current,
         "snapshots": listing.snapshots.iter().map(snapshot).collect::<Vec<_>>(),
+        "diagnostics": listing.warnings.iter().map(diagnostic_json).collect::<Vec<_>>(),
     })
 }
 
@@ -95,7 +99,7 @@ pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
     let planned = |difference: &Difference| show(console, args.serial, difference);
-    match super::run_with(invocation, &setup, history::restore(&setup, &args, &listener, planned)) {
+    match super::run_with(invocation, &setup, restore::restore(&setup, &args, &listener, planned)) {
         Ok(Ok(Edited { outcome, warnings })) => {
             super::finish_spaced(console, warnings);
             match outcome {
@@ -136,6 +140,7 @@ fn show(console: &Console, serial: u64, difference: &Difference) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::diag::Diagnostics;
     use crate::model::state::StateMeta;
 
     fn snapshot(serial: u64, lineage: &str) -> Snapshot {
@@ -147,6 +152,7 @@ mod tests {
             size: 10,
             is_encrypted: false,
             is_current: false,
+            version: None,
         }
     }
 
@@ -154,7 +160,8 @@ mod tests {
     fn the_list_says_which_snapshots_a_serial_does_not_mean() {
         let current = StateMeta { terraform_version: "1.11.4".into(), serial: 2, lineage: "a".into() };
         let snapshots = vec![snapshot(2, "a"), snapshot(1, "a"), snapshot(1, "b"), snapshot(1, "a")];
-        let mut listing = Listing { workspace: "default".into(), current: Some(current), snapshots };
+        let mut listing =
+            Listing { workspace: "default".into(), current: Some(current), snapshots, warnings: Diagnostics::new() };
         let notes = |listing: &Listing| -> Vec<&str> { (0..4).map(|at| note(listing, at)).collect() };
         let older = " (there is a newer one with this serial)";
         assert_eq!(notes(&listing), ["", "", " (another lineage)", older]);

@@ -13,7 +13,7 @@ use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 use crate::ops::setup::settings;
 use crate::ops::state;
-use crate::ops::state::history::{self, Snapshot};
+use crate::ops::state::snapshots::{self, Snapshot};
 use crate::ops::state::workspaces;
 
 use super::line::Line;
@@ -103,8 +103,8 @@ impl Sources for Project {
     }
 
     fn snapshots(&self) -> Vec<(String, String)> {
-        let found = self.ask(|setup| async move { history::list(&setup).await.ok() });
-        let mut snapshots = found.map(|listing| listing.snapshots).unwrap_or_default();
+        let found = self.ask(|setup| async move { snapshots::list_of_machine(&setup).await.ok() });
+        let mut snapshots = found.unwrap_or_default();
         // Of several with one serial, `state restore` takes the newest, which comes first.
         snapshots.dedup_by_key(|snapshot| snapshot.serial);
         let about = |one: &Snapshot| format!("{}, {}", operation_name(one), written(one));

@@ -1,11 +1,12 @@
 //! Snapshots of the state's history, as lists of them show them.
 
-use crate::ops::state::history::Snapshot;
+use crate::ops::state::snapshots::Snapshot;
 
 /// What wrote a snapshot, in the words of the commands.
 pub fn operation_name(snapshot: &Snapshot) -> String {
     match snapshot.operation.strip_prefix("OperationType") {
         Some(kind) => kind.to_lowercase(),
+        None if snapshot.version.is_some() => "(kept by the store)".to_owned(),
         None if snapshot.operation.is_empty() => "(unknown)".to_owned(),
         None => snapshot.operation.replacen("state-", "state ", 1),
     }

@@ -9,7 +9,7 @@ use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::{FailedStep, InstallEvent};
 use crate::install::package::archive::{self, Staged};
 use crate::install::package::cache::Reservation;
-use crate::install::package::{hash, link, platform, runnable};
+use crate::install::package::{executable, hash, link, platform};
 use crate::install::source::{Package, PackageLocation};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
@@ -130,7 +130,7 @@ impl Fetch<'_> {
                 " (this might be because the available checksums are for packages targeting different platforms)";
             return Err(Problem::Failed(FailedStep::Hash, self.not_locked("local", perhaps)));
         }
-        let found = runnable(dir, self.provider);
+        let found = executable(dir, self.provider);
         found.map_err(|e| Problem::Failed(FailedStep::Executable, format!("provider binary not found: {e}")))?;
         match place {
             Destination::Own(target) => link::link(dir, &target).map_err(Problem::link)?,

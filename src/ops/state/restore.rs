@@ -1,77 +1,21 @@
-//! `state history` and `state restore`: earlier snapshots of the state, as this machine keeps them.
+//! `state restore`: an earlier snapshot in place of the state.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::backend;
 use crate::backend::StateStore;
-use crate::backend::history::{Entry, Header};
-use crate::backend::{Access, load};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile, problems_text};
 use crate::model::state::{Instance, State, StateMeta};
-use crate::ops::backends::read_state;
 use crate::ops::interface::ask::{NoAnswer, Question};
 use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 
 use super::edits::{EditOptions, Edited, Editing, Locking, Refusal, check_configuration};
-
-/// The snapshots of a workspace.
-#[derive(Clone, Debug)]
-pub struct Listing {
-    pub workspace: String,
-    /// None: there is no state now.
-    pub current: Option<StateMeta>,
-    /// The newest first.
-    pub snapshots: Vec<Snapshot>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    pub serial: u64,
-    pub lineage: String,
-    /// RFC 3339 in UTC.
-    pub written: String,
-    /// What the lock was taken for.
-    pub operation: String,
-    /// Bytes of the state file.
-    pub size: u64,
-    pub is_encrypted: bool,
-    /// Lineage and serial are those of the state now.
-    pub is_current: bool,
-}
-
-impl Snapshot {
-    fn of(header: Header, current: Option<&StateMeta>) -> Snapshot {
-        let Header { serial, lineage, written, operation, size, sealed: is_encrypted, .. } = header;
-        let is_current = current.is_some_and(|meta| meta.serial == serial && meta.lineage == lineage);
-        Snapshot { serial, lineage, written, operation, size, is_encrypted, is_current }
-    }
-}
-
-const HISTORY_OFF: &str = "No history is kept";
-
-/// What is kept for the workspace in use.
-pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
-    let opened = read_state::open(setup, &StateOptions::default()).await?;
-    let loaded = load(&*opened.store, Access::ReadOnly).await?;
-    let current = loaded.file.map(|file| file.meta);
-    let entries = entries(&*opened.store)?.into_iter();
-    let snapshots = entries.map(|entry| Snapshot::of(entry.header, current.as_ref())).collect();
-    Ok(Listing { workspace: setup.workdir.workspace.clone(), current, snapshots })
-}
-
-fn entries(store: &dyn StateStore) -> Result<Vec<Entry>, Diagnostics> {
-    let Some(history) = store.history() else {
-        let detail = "The environment variable TERRANE_STATE_HISTORY is 0, so that no snapshots are kept.";
-        return Err(Diagnostic::error(HISTORY_OFF, detail).into());
-    };
-    history.entries().map_err(|e| Diagnostic::error("Failed to read the state history", e.to_string()).into())
-}
+use super::snapshots::{Candidate, NOT_LISTED, Snapshot, of_machine, of_store, unreadable};
 
 /// Which snapshot takes the place of the state.
 #[derive(Clone, Debug)]
@@ -155,8 +99,8 @@ async fn replace(
 ) -> Result<Restored, Refusal> {
     let (store, loaded) = (editing.store(), editing.loaded());
     let current = loaded.file.as_ref();
-    let entry = chosen(&entries(store)?, wanted, current.map(|file| &file.meta))?;
-    let snapshot = read(store, &entry).await?;
+    let candidate = chosen(store, wanted, current.map(|file| &file.meta)).await?;
+    let snapshot = read(store, &candidate).await?;
     let nothing = State::default();
     let difference = Difference::between(current.map_or(&nothing, |file| &file.state), &snapshot.state);
     if difference.is_empty() && current.is_some() {
@@ -181,18 +125,33 @@ async fn replace(
     Ok(Restored::Done(serial))
 }
 
-/// The newest snapshot of the serial, of the lineage of the state if it has one.
-fn chosen(entries: &[Entry], wanted: &Restore, current: Option<&StateMeta>) -> Result<Entry, Diagnostics> {
+/// The newest snapshot of the serial, of the lineage of the state if it has one. The store is only asked for what this machine lacks.
+async fn chosen(
+    store: &dyn StateStore,
+    wanted: &Restore,
+    current: Option<&StateMeta>,
+) -> Result<Candidate, Diagnostics> {
     let lineage = current.map(|meta| meta.lineage.as_str()).filter(|lineage| !lineage.is_empty());
-    let of_serial = || entries.iter().filter(|entry| entry.header.serial == wanted.serial);
-    let of_lineage = of_serial().find(|entry| lineage.is_none_or(|lineage| lineage == entry.header.lineage));
-    match (of_lineage, of_serial().next()) {
-        (Some(entry), _) => Ok(entry.clone()),
-        (None, Some(entry)) if wanted.force => Ok(entry.clone()),
-        (None, Some(entry)) => Err(other_lineage(entry, lineage.unwrap_or_default()).into()),
-        (None, None) => {
+    let is_of_lineage = |one: &Candidate| lineage.is_none_or(|lineage| lineage == one.snapshot.lineage);
+    let mut others = None;
+    for stored in [false, true] {
+        let all = match stored {
+            true => of_store(store, current).await.map_err(|why| Diagnostic::error(NOT_LISTED, why))?,
+            false => of_machine(store, current)?,
+        };
+        let mut of_serial = all.into_iter().filter(|one| one.snapshot.serial == wanted.serial).peekable();
+        others = others.or_else(|| of_serial.peek().cloned());
+        if let Some(found) = of_serial.find(is_of_lineage) {
+            return Ok(found);
+        }
+    }
+    match others {
+        Some(other) if wanted.force => Ok(other),
+        Some(other) => Err(other_lineage(&other.snapshot, lineage.unwrap_or_default()).into()),
+        None => {
+            let place = if store.versions().is_some() { "on this machine or by the store" } else { "on this machine" };
             let detail = format!(
-                "No snapshot with the serial {} is kept on this machine. To see which are, use \"{COMMAND} state history\".",
+                "No snapshot with the serial {} is kept {place}. To see which are, use \"{COMMAND} state history\".",
                 wanted.serial
             );
             Err(Diagnostic::error("No such snapshot", detail).into())
@@ -200,23 +159,21 @@ fn chosen(entries: &[Entry], wanted: &Restore, current: Option<&StateMeta>) -> R
     }
 }
 
-fn other_lineage(entry: &Entry, lineage: &str) -> Diagnostic {
+fn other_lineage(snapshot: &Snapshot, lineage: &str) -> Diagnostic {
     Diagnostic::error(
         "Snapshot of another state",
         format!(
             "The snapshot with the serial {} has the lineage {:?}, the state has the lineage {lineage:?}: they were created \
              separately. To replace the state all the same, use -force.",
-            entry.header.serial, entry.header.lineage
+            snapshot.serial, snapshot.lineage
         ),
     )
 }
 
-async fn read(store: &dyn StateStore, entry: &Entry) -> Result<StateFile, Diagnostics> {
-    let failed = |why: String| Diagnostics::from(Diagnostic::error("Failed to read the snapshot", why));
-    let Some(history) = store.history() else { return Err(Diagnostic::error(HISTORY_OFF, "").into()) };
-    let content = history.snapshot(entry).await.map_err(|e| failed(e.to_string()))?;
-    let read = file::read(&content).map_err(|problems| failed(problems_text(&problems)))?;
-    read.ok_or_else(|| failed(format!("{} holds no state", entry.path.display())))
+async fn read(store: &dyn StateStore, candidate: &Candidate) -> Result<StateFile, Diagnostics> {
+    let content = candidate.content(store).await.map_err(unreadable)?;
+    let read = file::read(&content).map_err(|problems| unreadable(problems_text(&problems)))?;
+    read.ok_or_else(|| unreadable(format!("{} holds no state", candidate.place)).into())
 }
 
 async fn approve(setup: &Setup) -> Result<bool, Refusal> {

@@ -1,0 +1,206 @@
+//! `state history`: earlier snapshots of the state, as this machine and the store keep them.
+
+use std::fmt;
+
+use futures_util::StreamExt;
+
+use crate::backend::history::{Entry, Header, identity};
+use crate::backend::versions::Version;
+use crate::backend::{Access, StateStore, load, opened};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::encryption::is_sealed;
+use crate::model::state::StateMeta;
+use crate::ops::backends::read_state;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+
+/// The snapshots of a workspace.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    pub workspace: String,
+    /// None: there is no state now.
+    pub current: Option<StateMeta>,
+    /// The newest first.
+    pub snapshots: Vec<Snapshot>,
+    /// What the store keeps and could not be read.
+    pub warnings: Diagnostics,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    pub serial: u64,
+    pub lineage: String,
+    /// RFC 3339 in UTC.
+    pub written: String,
+    /// What the lock was taken for.
+    pub operation: String,
+    /// Bytes of the state file.
+    pub size: u64,
+    pub is_encrypted: bool,
+    /// Lineage and serial are those of the state now.
+    pub is_current: bool,
+    /// The store's ID of it; none: it is on this machine.
+    pub version: Option<String>,
+}
+
+impl Snapshot {
+    fn of(header: Header, current: Option<&StateMeta>) -> Snapshot {
+        let Header { serial, lineage, written, operation, size, sealed: is_encrypted, .. } = header;
+        let is_current = is_of(current, serial, &lineage);
+        Snapshot { serial, lineage, written, operation, size, is_encrypted, is_current, version: None }
+    }
+}
+
+fn is_of(current: Option<&StateMeta>, serial: u64, lineage: &str) -> bool {
+    current.is_some_and(|meta| meta.serial == serial && meta.lineage == lineage)
+}
+
+/// A snapshot and where it is.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub snapshot: Snapshot,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug)]
+pub enum Place {
+    Machine(Entry),
+    /// A version's ID.
+    Store(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Machine(entry) => write!(f, "{}", entry.path.display()),
+            Place::Store(id) => write!(f, "the version {id} of the store"),
+        }
+    }
+}
+
+pub const NOT_LISTED: &str = "Failed to list the versions of the state";
+const HISTORY_OFF: &str = "No history is kept";
+/// How many versions are read at a time.
+const SIDE_BY_SIDE: usize = 8;
+
+/// What this machine keeps of the workspace in use.
+pub async fn list_of_machine(setup: &Setup) -> Result<Vec<Snapshot>, Diagnostics> {
+    let opened = read_state::open(setup, &StateOptions::default()).await?;
+    Ok(of_machine(&*opened.store, None)?.into_iter().map(|one| one.snapshot).collect())
+}
+
+/// All that is kept of the workspace in use.
+pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
+    let opened = read_state::open(setup, &StateOptions::default()).await?;
+    let loaded = load(&*opened.store, Access::ReadOnly).await?;
+    let current = loaded.file.map(|file| file.meta);
+    let mut all = of_machine(&*opened.store, current.as_ref())?;
+    let mut warnings = Diagnostics::new();
+    match of_store(&*opened.store, current.as_ref()).await {
+        Ok(stored) => all = merged(all, stored),
+        Err(why) => warnings.warning(NOT_LISTED, why),
+    }
+    let snapshots = all.into_iter().map(|one| one.snapshot).collect();
+    Ok(Listing { workspace: setup.workdir.workspace.clone(), current, snapshots, warnings })
+}
+
+/// What this machine keeps, without a request.
+pub fn of_machine(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Vec<Candidate>, Diagnostics> {
+    let Some(history) = store.history() else {
+        let detail = "The environment variable TERRANE_STATE_HISTORY is 0, so that no snapshots are kept.";
+        return Err(Diagnostic::error(HISTORY_OFF, detail).into());
+    };
+    let entries =
+        history.entries().map_err(|e| Diagnostic::error("Failed to read the state history", e.to_string()))?;
+    let candidate = |entry: Entry| {
+        let snapshot = Snapshot::of(entry.header.clone(), current);
+        Candidate { snapshot, place: Place::Machine(entry) }
+    };
+    Ok(entries.into_iter().map(candidate).collect())
+}
+
+/// What the store keeps, if it keeps any: it knows neither serials nor lineages, so that each version is read.
+pub async fn of_store(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Vec<Candidate>, String> {
+    let (Some(history), Some(versions)) = (store.history(), store.versions()) else { return Ok(Vec::new()) };
+    let listed = versions.versions(history.limit()).await.map_err(|e| e.to_string())?;
+    let reading = listed.into_iter().map(|version| read(store, version, current));
+    let found: Vec<_> = futures_util::stream::iter(reading).buffered(SIDE_BY_SIDE).collect().await;
+    let mut all: Vec<Candidate> = Vec::new();
+    for candidate in found.into_iter().flatten() {
+        // The store also keeps what was written twice: the newest is enough.
+        if !all.iter().any(|known| is_same(known, &candidate)) {
+            all.push(candidate);
+        }
+    }
+    Ok(all)
+}
+
+/// A version with what its content tells. None: it holds no state, or cannot be read.
+async fn read(store: &dyn StateStore, version: Version, current: Option<&StateMeta>) -> Option<Candidate> {
+    let (content, is_encrypted) = match content(store, &version.id).await {
+        Ok(found) => found?,
+        Err(why) => {
+            crate::log!(Warn, "the version {} of the state cannot be read: {why}", version.id);
+            return None;
+        }
+    };
+    let (serial, lineage) = identity(&content)?;
+    let is_current = is_of(current, serial, &lineage);
+    let snapshot = Snapshot {
+        serial,
+        lineage,
+        written: version.written,
+        operation: String::new(),
+        size: content.len() as u64,
+        is_encrypted,
+        is_current,
+        version: Some(version.id.clone()),
+    };
+    Some(Candidate { snapshot, place: Place::Store(version.id) })
+}
+
+/// A version's state file, and whether it is encrypted in the store.
+async fn content(store: &dyn StateStore, id: &str) -> Result<Option<(Vec<u8>, bool)>, String> {
+    let Some(versions) = store.versions() else { return Ok(None) };
+    let Some(stored) = versions.version(id).await.map_err(|e| e.to_string())? else { return Ok(None) };
+    let is_encrypted = is_sealed(&stored);
+    let plain = match store.cipher() {
+        Some(cipher) => opened(cipher, stored).await.map_err(|e| e.to_string())?.plain,
+        None if is_encrypted => return Err("it is encrypted".into()),
+        None => stored,
+    };
+    Ok(Some((plain, is_encrypted)))
+}
+
+fn is_same(one: &Candidate, other: &Candidate) -> bool {
+    (one.snapshot.serial, &one.snapshot.lineage) == (other.snapshot.serial, &other.snapshot.lineage)
+}
+
+/// Both, the newest first; what is in both is listed as this machine has it.
+fn merged(machine: Vec<Candidate>, stored: Vec<Candidate>) -> Vec<Candidate> {
+    let is_new = |one: &Candidate| !machine.iter().any(|known| is_same(known, one));
+    let new: Vec<Candidate> = stored.into_iter().filter(is_new).collect();
+    let mut all = machine;
+    all.extend(new);
+    // Where the times are equal, the order stays.
+    all.sort_by(|one, other| other.snapshot.written.cmp(&one.snapshot.written));
+    all
+}
+
+impl Candidate {
+    /// The snapshot as a state file that is not encrypted.
+    pub async fn content(&self, store: &dyn StateStore) -> Result<Vec<u8>, String> {
+        match (&self.place, store.history()) {
+            (Place::Machine(entry), Some(history)) => history.snapshot(entry).await.map_err(|e| e.to_string()),
+            (Place::Machine(_), None) => Err(HISTORY_OFF.into()),
+            (Place::Store(id), _) => {
+                let found = content(store, id).await?;
+                found.map(|(content, _)| content).ok_or_else(|| format!("{} is gone", self.place))
+            }
+        }
+    }
+}
+
+pub fn unreadable(why: String) -> Diagnostics {
+    Diagnostic::error("Failed to read the snapshot", why).into()
+}

@@ -1,7 +1,7 @@
 //! Which provider configurations each module has, expects and is given: everything that must fit between caller and
 //! called before any provider starts.
 
-use crate::base::name::PROGRAM;
+use crate::base::name::{PROGRAM, by_language};
 use crate::model::model_errors::INVALID_LOCAL_NAME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -281,6 +281,13 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
             diags.push(diagnostic.at(child.range.clone()));
         }
         check_same_type(module, caller, passed, &provider, diags);
+        let given = caller.module.providers.get(&passed.in_parent.addr);
+        if passed.in_parent.key.is_none() && given.is_some_and(|block| block.for_each.is_some()) {
+            let detail = "A reference to a provider configuration which uses for_each requires an instance key. Passing a collection \
+                          of provider instances into a child module is not allowed.";
+            let error = Diagnostic::error("Invalid module provider configuration", detail);
+            diags.push(error.at(passed.in_parent.range.clone()));
+        }
     }
 }
 
@@ -354,8 +361,9 @@ fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics)
             example.push_str("      ]\n");
         }
         example.push_str("    }");
+        let earlier = by_language("Terraform", "OpenTofu");
         let detail = format!(
-            "Earlier versions of Terraform used empty provider blocks (\"proxy provider configurations\") for child \
+            "Earlier versions of {earlier} used empty provider blocks (\"proxy provider configurations\") for child \
              modules to declare their need to be passed a provider configuration by their callers. That approach was \
              ambiguous and is now deprecated.\n\nIf you control this module, you can migrate to the new declaration syntax \
              by removing all of the empty provider {local_name:?} blocks and then adding or updating an entry like the \

@@ -13,6 +13,7 @@ use crate::model::addr::{self, Provider, provider::parse_part};
 
 use super::block::{ModuleCall, ProviderPassing};
 use super::module::{Config, Module};
+use super::provider_each;
 
 pub const WRONG_PROVIDER: &str = "Provider type mismatch";
 
@@ -44,6 +45,7 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
     check_implied_by_blocks(module, diags);
     check_implied_names(module, diags);
     check_passed_on(module, caller, &names, diags);
+    provider_each::warn(module, diags);
     let Some(caller) = caller else { return };
     check_not_configured_in_repetition(module, caller, &names, fixed, diags);
     check_not_overridden(module, &names, diags);

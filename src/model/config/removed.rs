@@ -42,9 +42,6 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
         connection: None,
         range: block.header_range(),
     };
-    if name::is_opentofu() {
-        warn(block, &content, diags);
-    }
     let mut sound = true;
     if let Some(step) = first_key(from) {
         let range = from.expr.range_of(step.span());
@@ -74,6 +71,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
         }
     } else {
         sound = false;
+    }
+    if name::is_opentofu() && removed.resource.as_ref().is_none_or(|resource| resource.mode != ResourceMode::Data) {
+        warn(block, &content, diags);
     }
     for lifecycle in content.blocks_of("lifecycle") {
         let content = diags.take(lifecycle.body.content(&LIFECYCLE));

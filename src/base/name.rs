@@ -40,6 +40,16 @@ pub fn current() -> Name {
     NAME.get().copied().unwrap_or_default()
 }
 
+/// Whether OpenTofu's texts, formats and streams are wanted.
+pub fn is_opentofu() -> bool {
+    current().language() == Name::OpenTofu
+}
+
+/// What differs between the two languages, a text above all: Terraform's, which Terrane's own name means too, or OpenTofu's.
+pub fn by_language<T>(terraform: T, opentofu: T) -> T {
+    if is_opentofu() { opentofu } else { terraform }
+}
+
 /// Sets the name of this process. Only the first call has an effect.
 pub fn set(name: Name) {
     let _ = NAME.set(name);

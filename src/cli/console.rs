@@ -1,10 +1,11 @@
 //! The only place that prints.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::base::diag::{Diagnostics, Severity};
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::env::Environment;
 use crate::base::files::reason;
 use crate::base::term::Terminal;
@@ -64,6 +65,15 @@ fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
+/// A new file that only its owner may read, for it may hold secrets.
+fn private_file(path: &str) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// Standard output and error of one command, with what is known of them.
 pub struct Console {
     pub terminal: Terminal,
@@ -73,6 +83,10 @@ pub struct Console {
     pub view: ViewOptions,
     /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
     status: Mutex<String>,
+    /// Where output goes in place of standard output.
+    file: Option<Mutex<File>>,
+    /// Gets what programs would read, beside the output for people.
+    pub copy: Option<Arc<Console>>,
 }
 
 impl Console {
@@ -80,7 +94,23 @@ impl Console {
         let colour = terminal.colour(environment) && !view.no_color;
         let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive };
         let diagnostic_style = Style { width: terminal.error_columns(), ..style };
-        Console { terminal, style, diagnostic_style, view, status: Mutex::default() }
+        Console { terminal, style, diagnostic_style, view, status: Mutex::default(), file: None, copy: None }
+    }
+
+    /// With the file of `-json-into` as the place for what programs read.
+    pub fn with_copy(mut self, path: &str) -> Result<Console, Diagnostic> {
+        let file = private_file(path).map_err(|error| {
+            let why = reason(&error);
+            let detail =
+                format!("Unable to open the file {path:?} specified by -json-into for writing: open {path}: {why}");
+            Diagnostic::error("Invalid argument", detail)
+        })?;
+        let terminal = Terminal { output: false, ..self.terminal };
+        let style = Style { colour: false, ..self.style };
+        let (view, status, diagnostic_style) = (self.view, Mutex::default(), style);
+        let file = Some(Mutex::new(file));
+        self.copy = Some(Arc::new(Console { terminal, style, diagnostic_style, view, status, file, copy: None }));
+        Ok(self)
     }
 
     /// The text on standard output, as it is.
@@ -90,6 +120,13 @@ impl Console {
 
     /// As `print`, for what may be of any encoding.
     pub fn print_bytes(&self, text: &[u8]) {
+        if let Some(file) = &self.file {
+            let mut file = file.lock().unwrap_or_else(|e| e.into_inner());
+            if let Err(error) = write_whole(&mut *file, text) {
+                let _ = FAILURE.set(io::Error::other(format!("the file of -json-into: {}", reason(&error))));
+            }
+            return;
+        }
         let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
         let (away, again) = if status.is_empty() { ("", "") } else { (CLEAR, status.as_str()) };
         write_output([away.as_bytes(), text, again.as_bytes()]);

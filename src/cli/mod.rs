@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::base::diag::Diagnostic;
 use crate::base::env::{self, Environment};
 use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
@@ -128,10 +129,10 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     view.take(&mut rest);
     view.take(&mut typed);
     rest.extend(args.drain(count..));
-    if let Run::Command { arguments, .. } = &entry.run {
-        view.take_of(&arguments(), &mut rest);
-    }
-    let console = Arc::new(Console::new(&environment, console.terminal, view));
+    let console = match console_of(entry, &environment, console.terminal, view, &mut rest) {
+        Ok(console) => Arc::new(console),
+        Err(code) => return code,
+    };
     crate::log!(
         Info,
         "CLI command args: {:?}",
@@ -146,12 +147,45 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         }
         Run::Missing => {
             let name = entry.name;
-            console.diagnostics(crate::base::diag::Diagnostics::from(crate::base::diag::Diagnostic::error(
+            console.diagnostics(crate::base::diag::Diagnostics::from(Diagnostic::error(
                 "Command not supported yet",
                 format!("The command \"{COMMAND} {name}\" is not supported in this version. Nothing was done."),
             )));
             1
         }
+    }
+}
+
+/// The console of a command, as its flags say, which are taken out of the arguments.
+fn console_of(
+    entry: &Entry,
+    environment: &Environment,
+    terminal: Terminal,
+    mut view: ViewOptions,
+    rest: &mut Vec<String>,
+) -> Result<Console, u8> {
+    let mut copy = None;
+    if let Run::Command { arguments, .. } = &entry.run {
+        view.take_of(&arguments(), rest);
+        copy = args::view::take_json_into(&arguments(), rest);
+    }
+    let made = || Console::new(environment, terminal, view);
+    let console = copy.map_or_else(|| Ok(made()), |path| with_copy(made(), &path, rest));
+    console.map_err(|problem| {
+        made().diagnostics(problem.into());
+        1
+    })
+}
+
+/// The console of a command with `-json-into`.
+fn with_copy(console: Console, path: &str, args: &[String]) -> Result<Console, Diagnostic> {
+    let is_json = |arg: &String| matches!(arg.as_str(), "-json" | "--json" | "-json=true" | "--json=true");
+    match args.iter().any(is_json) {
+        true => Err(Diagnostic::error(
+            "Invalid output format",
+            "The -json and -json-into arguments are mutually exclusive.",
+        )),
+        false => console.with_copy(path),
     }
 }
 

@@ -104,3 +104,21 @@ fn tofu_has_no_default_host() {
     project.run(&["login"]).expect(1, &["The login command expects exactly one argument: the host to log in to."]);
     project.run(&["logout"]).expect(1, &["The logout command expects exactly one argument: the host to log out of."]);
 }
+
+#[test]
+fn tofu_says_what_a_destroy_leaves_behind() {
+    let mut project = Project::new("resource \"terraform_data\" \"a\" {\n  lifecycle {\n    destroy = false\n  }\n}\n");
+    project.set("TERRANE_NAME", "tofu");
+    let apply = project.ok(&["apply", "-auto-approve", "-no-color", "-json-into=apply.json"]).out;
+    assert!(apply.contains("Plan: 1 to add, 0 to change, 0 to destroy.\n"), "{apply}");
+    assert!(project.read("work/apply.json").contains("\"remove\":0,\"forget\":0,\"operation\":\"apply\""));
+    let forgotten = ["Plan: 0 to add, 0 to change, 0 to destroy, 1 to forget.", "\n  . forget\n"];
+    let destroy = project.run(&["destroy", "-auto-approve", "-no-color"]);
+    destroy.expect(1, &["Error: Destroy was successful but left behind forgotten instances"]);
+    forgotten.iter().for_each(|text| assert!(destroy.out.contains(text), "{}", destroy.out));
+    project.ok(&["apply", "-auto-approve"]);
+    project.ok(&["destroy", "-auto-approve", "-suppress-forget-errors"]);
+    project.ok(&["apply", "-auto-approve"]);
+    project.set("TERRANE_NAME", "terraform");
+    project.ok(&["destroy", "-auto-approve"]);
+}

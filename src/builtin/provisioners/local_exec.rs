@@ -37,17 +37,15 @@ impl Provisioner for LocalExec {
         ]))
     }
 
-    async fn validate(&self, _config: Value) -> ProviderDiagnostics {
-        Vec::new()
+    async fn validate(&self, config: Value) -> ProviderDiagnostics {
+        let is_null = config.get("command").is_some_and(Value::is_null);
+        if is_null { vec![no_command()] } else { Vec::new() }
     }
 
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
         let command = text_of(&request.config, "command").unwrap_or_default();
         if command.is_empty() {
-            return vec![ProviderDiagnostic::error(
-                "Invalid local-exec provisioner command",
-                "The command must be a non-empty string.",
-            )];
+            return vec![no_command()];
         }
         let words = words(&request.config, command);
         if request.config.get("quiet").is_some_and(Value::is_true) {
@@ -111,6 +109,10 @@ impl LocalExec {
             Err(error) => Err(format!("fork/exec {}: {}", words[0], reason(&error))),
         }
     }
+}
+
+fn no_command() -> ProviderDiagnostic {
+    ProviderDiagnostic::error("Invalid local-exec provisioner command", "The command must be a non-empty string.")
 }
 
 /// The interpreter (the system's shell if there is none) with the command behind it.

@@ -18,6 +18,7 @@ pub struct Apply {
     pub input: bool,
     pub json: bool,
     pub auto_approve: bool,
+    pub suppress_forget_errors: bool,
     pub plan_file: Option<String>,
 }
 
@@ -42,11 +43,11 @@ pub fn destroy_command() -> Command {
 
 fn with_flags(command: Command) -> Command {
     command
-        .args([switch("auto-approve", false, "Do not ask for approval."), input_flag(), json_flag()])
+        .args([switch("auto-approve", false, "Do not ask for approval."), input_flag(), json_flag(), json_into_flag()])
         .args([switch(
             "suppress-forget-errors",
             false,
-            "Has no effect, because objects that a destroy leaves behind on purpose are no error. For scripts that were written for OpenTofu.",
+            "For runs under the name tofu, where a destroy that leaves objects behind on purpose ends with an error: there is none.",
         )])
         .args(customizing(operation_flags().into_iter().chain(variable_flags())))
         .args([parallelism_flag()])
@@ -107,6 +108,7 @@ fn read(command: Command, args: &[String]) -> (Apply, Diagnostics) {
         input: given.on("input") && !json,
         json,
         auto_approve,
+        suppress_forget_errors: given.on("suppress-forget-errors"),
         plan_file,
     };
     (apply, diagnostics)

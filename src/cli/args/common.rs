@@ -18,7 +18,7 @@ const INCOMPATIBLE_REFRESH: &str = "Incompatible refresh options";
 /// The summary where there are more words than the command takes.
 pub const TOO_MANY: &str = "Too many command line arguments";
 
-pub use super::view::{concise_flag, show_sensitive_flag, view_flags};
+pub use super::view::{concise_flag, json_into_flag, show_sensitive_flag, view_flags};
 
 pub fn lock_flags() -> [Arg; 2] {
     [

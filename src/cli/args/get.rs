@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::ArgsError;
-use super::common::{json_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flag, json_into_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch};
 use crate::base::name::COMMAND;
 use crate::ops::interface::options::VariableArgument;
@@ -15,6 +15,7 @@ pub fn command() -> Command {
         .args([
             switch("update", false, "Also look for newer versions of modules that are already downloaded."),
             json_flag(),
+            json_into_flag(),
             test_directory_flag(),
         ])
         .args(variable_flags())

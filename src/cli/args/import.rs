@@ -12,6 +12,7 @@ use crate::ops::run::import::ImportRequest;
 pub struct Import {
     pub request: ImportRequest,
     pub input: bool,
+    pub json: bool,
 }
 
 pub fn command() -> Command {
@@ -27,6 +28,7 @@ pub fn command() -> Command {
             parallelism_flag(),
             input_flag(),
             ignore_remote_version_flag(),
+            json_flag(),
         ])
         .args(variable_flags())
         .args(state_flags())
@@ -47,5 +49,6 @@ pub fn parse(args: &[String]) -> Result<Import, ArgsError> {
         variables: variable_arguments(&given),
         parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
     };
-    Ok(Import { request, input: given.on("input") })
+    let json = given.on("json");
+    Ok(Import { request, input: given.on("input") && !json, json })
 }

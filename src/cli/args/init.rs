@@ -50,6 +50,7 @@ pub fn command() -> Command {
             ignore_remote_version_flag(),
             input_flag(),
             json_flag(),
+            json_into_flag(),
             switch("lock", true, "Do not lock the state while it is migrated."),
             duration("lock-timeout", "0s", "How long to wait for a lock that is held elsewhere, such as 30s or 5m."),
             text("lockfile", "mode", "readonly: check providers against the dependency lock file, and fail if it would have to change."),

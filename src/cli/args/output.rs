@@ -13,7 +13,7 @@ pub enum Form {
     Raw,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Output {
     pub name: Option<String>,
     pub form: Form,
@@ -27,6 +27,7 @@ pub fn command() -> Command {
         .long_about("Shows the output values in the state: all of them, or the one with the given name.")
         .args([
             json_flag(),
+            json_into_flag(),
             switch(
                 "raw",
                 false,

@@ -42,6 +42,7 @@ pub fn command() -> Command {
             ),
             input_flag(),
             json_flag(),
+            json_into_flag(),
             text("out", "path", "Write the plan to this file."),
         ])
         .args(state_flags())

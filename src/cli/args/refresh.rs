@@ -41,6 +41,7 @@ pub fn command() -> Command {
             list("exclude-file", "path", "A file with addresses as for -exclude. May be repeated."),
             input_flag(),
             json_flag(),
+            json_into_flag(),
         ])
         .args(variable_flags())
         .args(state_flags())

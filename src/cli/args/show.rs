@@ -1,14 +1,16 @@
 //! `show`
 
-use clap::Command;
+use clap::{ArgMatches, Command};
 
 use super::common::*;
-use super::flags::{self, Given};
+use super::flags::{self, Given, switch, text};
 use super::{Parsed, gather};
+use crate::base::diag::Diagnostics;
+use crate::ops::inspect::show::Wanted;
 
 #[derive(Debug)]
 pub struct Show {
-    pub path: Option<String>,
+    pub subject: Wanted,
     pub json: bool,
 }
 
@@ -16,16 +18,65 @@ pub fn command() -> Command {
     flags::command("show")
         .about("Show the current state or a saved plan")
         .override_usage("[options] [path]")
-        .long_about("Shows the current state, or the state file or saved plan with the given path.")
-        .args([json_flag()])
+        .long_about(
+            "Shows the current state, the state file or saved plan with the given path, or what an option chooses.",
+        )
+        .args([json_flag(), json_into_flag()])
+        .args([
+            switch("state", false, "Show the current state, which is shown without this option too."),
+            text("plan", "path", "Show this saved plan."),
+            switch("config", false, "With -json: show the configuration, with all of its modules."),
+            text(
+                "module",
+                "path",
+                "With -json: show the module in this folder, alone and without installing anything.",
+            ),
+        ])
         .args(variable_flags())
         .arg(show_sensitive_flag())
         .args(view_flags())
 }
 
 pub fn parse(args: &[String]) -> Parsed<Show> {
-    let (given, diagnostics) = gather(command(), args);
-    let path = first_of_at_most_one(&given, diagnostics)?;
-    let path = path.filter(|path| !path.is_empty());
-    Ok((Show { path, json: given.on("json") }, variable_arguments(&given)))
+    let (given, mut diagnostics) = gather(command(), args);
+    let json = given.on("json");
+    let subject = chosen(&given, json, &mut diagnostics);
+    let path = first_of_at_most_one(&given, diagnostics)?.filter(|path| !path.is_empty());
+    let subject = subject.unwrap_or_else(|| path.map_or(Wanted::State, Wanted::File));
+    Ok((Show { subject, json }, variable_arguments(&given)))
+}
+
+/// What a flag says is to be shown.
+fn chosen(given: &ArgMatches, json: bool, diagnostics: &mut Diagnostics) -> Option<Wanted> {
+    let named = |flag: &str| given.text(flag).filter(|value| !value.is_empty());
+    let mut chosen: Vec<Wanted> = Vec::new();
+    chosen.extend(given.on("state").then_some(Wanted::State));
+    chosen.extend(named("plan").map(Wanted::Plan));
+    chosen.extend(given.on("config").then_some(Wanted::Config));
+    chosen.extend(named("module").map(Wanted::Module));
+    if chosen.len() > 1 {
+        diagnostics.error(
+            "Conflicting object types to show",
+            "The -state, -plan=FILENAME, -config, and -module=DIR options are mutually-exclusive, to specify which kind of object \
+             to show.",
+        );
+    } else if !chosen.is_empty() && !given.positional().is_empty() {
+        diagnostics.error(
+            "Unexpected command line arguments",
+            "This command does not expect any positional arguments when using a target-selection option.",
+        );
+    }
+    let chosen = chosen.into_iter().next()?;
+    match &chosen {
+        Wanted::Config if !json => {
+            diagnostics
+                .error("JSON output required for configuration", "The -config option requires -json to be specified.");
+        }
+        Wanted::Module(_) if !json => {
+            diagnostics
+                .error("JSON output required for module", "The -module=DIR option requires -json to be specified.");
+        }
+        Wanted::Config | Wanted::Module(_) | Wanted::State | Wanted::Plan(_) | Wanted::File(_) => {}
+    }
+    Some(chosen)
 }

@@ -29,6 +29,7 @@ pub fn command() -> Command {
         ))
         .args([
             json_flag(),
+            json_into_flag(),
             switch("no-tests", false, "Do not check test files."),
             switch("query", false, "Check query files (*.tfquery.hcl) too."),
             test_directory_flag(),

@@ -13,6 +13,7 @@ const CONSOLIDATE_WARNINGS: &str = "consolidate-warnings";
 const CONSOLIDATE_ERRORS: &str = "consolidate-errors";
 const DEPRECATION: &str = "deprecation";
 const CONCISE: &str = "concise";
+const JSON_INTO: &str = "json-into";
 const SHOW_SENSITIVE: &str = "show-sensitive";
 
 /// Which warnings about deprecated variables and outputs of modules are shown.
@@ -117,6 +118,23 @@ pub fn view_flags() -> [Arg; 5] {
     ]
 }
 
+/// The file that gets what `-json` would write; none, or an empty name: there is no such file.
+pub fn take_json_into(command: &Command, args: &mut Vec<String>) -> Option<String> {
+    let is_known = command.get_arguments().any(|arg| arg.get_long() == Some(JSON_INTO));
+    let mut path = None;
+    args.retain(|arg| {
+        let name = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
+        let value = name.and_then(|name| name.strip_prefix(JSON_INTO)?.strip_prefix('=')).filter(|_| is_known);
+        path = value.map(str::to_owned).or_else(|| path.take());
+        value.is_none()
+    });
+    path.filter(|path| !path.is_empty())
+}
+
+pub fn json_into_flag() -> Arg {
+    text(JSON_INTO, "path", "Write what -json would write to this file, beside the output for people.")
+}
+
 pub fn concise_flag() -> Arg {
     switch(CONCISE, false, "Show no lines of progress.")
 }
@@ -156,6 +174,21 @@ mod tests {
         let (options, args) = taken(&words);
         assert!(options.concise && !options.show_sensitive);
         assert_eq!(args, words[1..]);
+    }
+
+    #[test]
+    fn the_file_for_programs_is_taken_where_there_is_the_flag() {
+        let cases =
+            [("-json-into=a", Some("a")), ("--json-into=a=b", Some("a=b")), ("-json-into=", None), ("-x", None)];
+        for (word, expected) in cases {
+            let mut args = vec!["p".to_string(), word.to_string()];
+            let command = flags::command("t").arg(json_into_flag());
+            assert_eq!(take_json_into(&command, &mut args).as_deref(), expected, "{word}");
+            assert_eq!(args.len(), if word == "-x" { 2 } else { 1 }, "{word}");
+        }
+        let mut args = vec!["-json-into=a".to_string()];
+        assert_eq!(take_json_into(&flags::command("t"), &mut args), None);
+        assert_eq!(args, ["-json-into=a"]);
     }
 
     #[test]

@@ -46,6 +46,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
         operation: OperationRequest { plan: args.plan, state: args.state, variables: args.variables },
         approver,
         plan_file: args.plan_file.map(Into::into),
+        suppress_forget_errors: args.suppress_forget_errors,
     };
     let listener = listener(&view);
     let work = async {

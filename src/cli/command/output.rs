@@ -27,6 +27,11 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(diagnostics)) => return super::finish(&invocation.console, diagnostics),
         Err(code) => return code,
     };
+    if let Some(copy) = &invocation.console.copy
+        && let Ok(text) = text(&Output { form: Form::Json, ..args.clone() }, &state, copy.style)
+    {
+        copy.print(&text);
+    }
     match text(&args, &state, invocation.console.style) {
         Ok(text) => {
             invocation.console.print(&text);

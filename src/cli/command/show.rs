@@ -4,7 +4,7 @@ use crate::cli::Invocation;
 use crate::cli::args::show::parse;
 use crate::cli::view::show::view;
 use crate::ops::hcp;
-use crate::ops::inspect::show::{self, ShowSubject};
+use crate::ops::inspect::show::{self, ShowSubject, Wanted};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| false) {
@@ -13,12 +13,12 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let work = async {
-        if let Some(path) = &args.path
+        if let Wanted::File(path) | Wanted::Plan(path) = &args.subject
             && let Some(shown) = hcp::show(&setup, path.as_ref(), args.json).await?
         {
             return Ok(Err(shown));
         }
-        show::run(&setup, args.path.as_deref()).await.map(Ok)
+        show::run(&setup, &args.subject).await.map(Ok)
     };
     let (found, warnings) = match super::run_with(invocation, &setup, work) {
         Ok(Ok(Ok(found))) => found,
@@ -29,6 +29,11 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(diagnostics)) => return super::finish(console, diagnostics),
         Err(code) => return code,
     };
+    if let Some(copy) = &console.copy
+        && let Ok(text) = view(copy, true).text(&found)
+    {
+        copy.print(&text);
+    }
     let view = view(console, args.json);
     view.warnings(warnings);
     let what = if matches!(found, ShowSubject::Plan { .. }) { "plan" } else { "state" };

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::name;
 use crate::cli::console::Console;
 use crate::install::event::ModuleEvent;
-use crate::render::json::events;
+use crate::render::json::events::{self, Message};
 
+use super::both::Both;
 use super::json::write;
 
 /// The view of `get`.
@@ -18,7 +20,12 @@ pub trait GetView: Sync {
 }
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn GetView> {
-    if json { Box::new(Json::new(console.clone())) } else { Box::new(Human(console.clone())) }
+    let view: Box<dyn GetView> =
+        if json { Box::new(Json::new(console.clone())) } else { Box::new(Human(console.clone())) };
+    match &console.copy {
+        Some(copy) => Box::new(Both(view, Box::new(Json::new(copy.clone())))),
+        None => view,
+    }
 }
 
 struct Human(Arc<Console>);
@@ -43,9 +50,20 @@ impl Json {
     }
 }
 
+/// The message of an event; OpenTofu's has no type, and other words.
+pub fn module_message(event: &ModuleEvent) -> Message {
+    match (event, name::is_opentofu()) {
+        (ModuleEvent::Installed { path, dir }, true) => {
+            events::note(format!("installing {} in {}", path.0.join("."), dir.display()))
+        }
+        (_, true) => events::note(event.to_string()),
+        (_, false) => events::log(event.to_string()),
+    }
+}
+
 impl GetView for Json {
     fn module(&self, event: &ModuleEvent) {
-        write(&self.0, &events::log(event.to_string()));
+        write(&self.0, &module_message(event));
     }
 
     fn finish(&self, diagnostics: Diagnostics) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::engine::event::Event;
@@ -126,12 +126,16 @@ impl OperationView for Human {
     }
 
     fn complete(&self, mode: Mode, tally: Tally) {
-        let Tally { added, changed, imported, removed, actions, failed_actions } = tally;
+        let Tally { added, changed, imported, removed, forgotten, actions, failed_actions } = tally;
+        let forgotten =
+            if forgotten > 0 && name::is_opentofu() { format!(", {forgotten} forgotten") } else { String::new() };
         let text = match mode {
             Mode::Destroy => format!("\nDestroy complete! Resources: {removed} destroyed."),
             Mode::Normal | Mode::RefreshOnly => {
                 let imported = if imported > 0 { format!("{imported} imported, ") } else { String::new() };
-                format!("\nApply complete! Resources: {imported}{added} added, {changed} changed, {removed} destroyed.")
+                format!(
+                    "\nApply complete! Resources: {imported}{added} added, {changed} changed, {removed} destroyed{forgotten}."
+                )
             }
         };
         let failed = if failed_actions > 0 { format!(", {failed_actions} failed") } else { String::new() };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::engine::event::Event;
@@ -43,7 +43,7 @@ impl Json {
         view
     }
 
-    fn begin(&self, has_actions: bool) -> bool {
+    pub fn begin(&self, has_actions: bool) -> bool {
         *self.has_actions.get_or_init(|| {
             write(&self.console, &events::version(has_actions));
             has_actions
@@ -62,6 +62,7 @@ impl Json {
             change: tally.changed,
             import: tally.imported,
             remove: tally.removed,
+            forget: name::is_opentofu().then_some(tally.forgotten),
             actions: has_actions.then_some((tally.actions, tally.failed_actions)),
         }
     }

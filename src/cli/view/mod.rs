@@ -2,10 +2,12 @@
 //!
 //! Owns the order of output; layouts are in `render`. Never decides what an operation does.
 
+mod both;
 mod downloads;
 pub mod get;
 pub mod history;
 pub mod human;
+pub mod import;
 pub mod init;
 pub mod json;
 pub mod lines;

@@ -10,6 +10,7 @@ use crate::model::state::State;
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::planning::Tally;
 
+use super::both::Both;
 use super::human::Human;
 use super::json::Json;
 
@@ -56,9 +57,13 @@ pub trait OperationView: Listener {
 
 /// The view for an audience.
 pub fn view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
-    match audience {
+    let view: Arc<dyn OperationView> = match audience {
         Audience::Programs => Arc::new(Json::new(console.clone())),
         Audience::People { in_automation } => Arc::new(Human::new(console.clone(), in_automation)),
+    };
+    match &console.copy {
+        Some(copy) => Arc::new(Both(view, Arc::new(Json::new(copy.clone())))),
+        None => view,
     }
 }
 

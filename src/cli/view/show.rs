@@ -6,6 +6,8 @@ use crate::base::diag::Diagnostics;
 use crate::cli::console::Console;
 use crate::ops::hcp::{RunPlan, ShownRun};
 use crate::ops::inspect::show::ShowSubject;
+use crate::render::json::go;
+use crate::render::json::module::module_json;
 use crate::render::text::style::Style;
 
 use super::{remote, shown};
@@ -37,6 +39,7 @@ impl ShowView for Human {
             ShowSubject::Nothing => Ok("No state.\n".to_owned()),
             ShowSubject::State { file, schemas } => shown::state(&file.state, schemas, &self.0.style),
             ShowSubject::Plan { planned } => Ok(shown::plan(planned, &self.0.style, true)),
+            ShowSubject::Config { .. } | ShowSubject::Module(_) => Err("-json is required".to_owned()),
         }
     }
 
@@ -71,6 +74,8 @@ impl ShowView for Json {
             ShowSubject::Nothing => Ok("{\"format_version\":\"1.0\"}\n".to_owned()),
             ShowSubject::State { file, schemas } => shown::state_json(file, schemas),
             ShowSubject::Plan { planned } => shown::plan_json(planned),
+            ShowSubject::Config { config, schemas } => Ok(shown::config_json(config, schemas)),
+            ShowSubject::Module(module) => Ok(format!("{}\n", go::compact(&module_json(module)))),
         }
     }
 

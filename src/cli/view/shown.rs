@@ -4,10 +4,12 @@ use serde_json::Value as Json;
 
 use crate::lang::value::{Value, json as value_json};
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
+use crate::model::config::Config;
 use crate::model::schema::Schema;
 use crate::model::state::State;
 use crate::model::state::file::StateFile;
 use crate::ops::interface::planning::{Planned, Schemas};
+use crate::render::json::config::{add_variable_details, config_json as render_config_json};
 use crate::render::json::go;
 use crate::render::json::plan::{PlanDocument, plan_json as render_plan_json};
 use crate::render::json::state::{object_value, state_json as render_state_json};
@@ -82,6 +84,15 @@ pub fn instance(addr: &AbsResourceInstance, state: &State, schemas: &Schemas, st
 pub fn state_json(file: &StateFile, schemas: &Schemas) -> Result<String, String> {
     let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
     Ok(format!("{}\n", go::compact(&render_state_json(Some(&file.state), &lookup)?)))
+}
+
+/// The whole configuration, with what OpenTofu shows of variables.
+pub fn config_json(config: &Config, schemas: &Schemas) -> String {
+    let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
+    let provider_schemas = |provider: &Provider| schemas.get(provider)?.provider().ok();
+    let mut json = render_config_json(config, &lookup, &provider_schemas);
+    add_variable_details(&mut json, config);
+    format!("{}\n", go::compact(&json))
 }
 
 pub fn plan_json(planned: &Planned) -> Result<String, String> {

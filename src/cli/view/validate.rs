@@ -12,6 +12,7 @@ use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
 use crate::render::text::wrap::wrap;
 
+use super::both::Both;
 use super::human::Pending;
 
 /// The view of `validate`.
@@ -23,7 +24,12 @@ pub trait ValidateView {
 }
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ValidateView> {
-    if json { Box::new(Json(console.clone())) } else { Box::new(Human(console.clone())) }
+    let view: Box<dyn ValidateView> =
+        if json { Box::new(Json(console.clone())) } else { Box::new(Human(console.clone())) };
+    match &console.copy {
+        Some(copy) => Box::new(Both(view, Box::new(Json(copy.clone())))),
+        None => view,
+    }
 }
 
 struct Human(Arc<Console>);

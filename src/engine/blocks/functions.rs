@@ -42,9 +42,11 @@ impl ProviderFunctions {
         ProviderFunctions { by_provider }
     }
 
-    /// The function that `provider::LOCAL::NAME` means in a module.
+    /// The function that `provider::LOCAL::NAME` means in a module, or `provider::LOCAL::ALIAS::NAME`: functions do not depend on
+    /// the configuration of their provider.
     pub fn find(&self, name: &str, module: &Module) -> Option<&dyn Function> {
         let (local_name, function) = name.strip_prefix(NAMESPACE)?.split_once("::")?;
+        let (_, function) = function.split_once("::").unwrap_or(("", function));
         let requirement = module.requirements.get(local_name).filter(|r| r.explicit)?;
         self.by_provider.get(&requirement.source)?.get(function).map(|f| f as &dyn Function)
     }

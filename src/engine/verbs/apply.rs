@@ -6,7 +6,7 @@ use super::check_results;
 use super::planned::parse_time;
 use super::prepare::{RunRequest, prepare};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{COMMAND, PROGRAM, by_language};
 use crate::engine::engine_errors;
 use crate::engine::execute::execute;
 use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
@@ -87,19 +87,22 @@ pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
 }
 
 fn incomplete(plan: &Plan) -> Diagnostics {
+    let both = (
+        "the -target or the -exclude option",
+        "the -target and -exclude options are not suitable for routine use, and are",
+    );
+    let gap = by_language("", "\t");
+    let target = ("the -target option", "the -target option is not suitable for routine use, and is");
     let (with, these) = match (plan.targets.is_empty(), plan.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
-        (false, _) => ("the -target option", "the -target option is not suitable for routine use, and is"),
-        (true, false) => (
-            "the -target or the -exclude option",
-            "the -target and -exclude options are not suitable for routine use, and are",
-        ),
+        (false, _) => by_language(target, both),
+        (true, false) => both,
     };
     Diagnostic::warning(
         "Applied changes may be incomplete",
         format!("The plan was created with {with} in effect, so some changes requested in the configuration may have been \
          ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
-         are pending:\n    {COMMAND} plan\n\nNote that {these} provided only \
+         are pending:\n    {COMMAND} plan\n{gap}\nNote that {these} provided only \
          for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests to use \
          it as part of an error message."),
     )

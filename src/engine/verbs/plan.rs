@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM, by_language};
 use crate::engine::build::config::Builder;
 use crate::engine::build::{apply as apply_graph, derive};
 use crate::engine::execute::execute;
@@ -58,7 +58,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     if !errored {
         diagnostics.extend(check_apply_graph(&run, &plan));
     }
-    diagnostics.extend(forget_warning(&plan.changes));
+    diagnostics.extend(forget_warnings(&plan.changes, input.mode));
     plan.applyable = !plan.errored && is_applyable(&plan);
     let is_whole = input.targets.is_empty() && input.excludes.is_empty();
     plan.complete = !plan.errored && is_whole && !run.results.changes().has_deferrals;
@@ -91,7 +91,7 @@ async fn plan_ahead_of_destroy(
     }
     if found.has_errors() {
         let mut found = moves::without_blocked(found);
-        found.extend(forget_warning(&run.results.changes().resources));
+        found.extend(forget_warnings(&run.results.changes().resources, input.mode));
         return Err(found);
     }
     let states = std::mem::take(&mut *run.results.states());
@@ -128,7 +128,23 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
     }
 }
 
-/// Objects that are left alone from now on.
+/// Objects that are left alone from now on. OpenTofu has a warning for each, but none for those that a destroy leaves behind.
+fn forget_warnings(changes: &[ResourceChange], mode: Mode) -> Diagnostics {
+    if !name::is_opentofu() {
+        return forget_warning(changes).into_iter().collect();
+    }
+    let is_told = |change: &&ResourceChange| change.action == Action::Forget && mode != Mode::Destroy;
+    let warning = |change: &ResourceChange| {
+        let detail = format!(
+            "After this plan is applied, the resource {} will not be managed anymore by {PROGRAM}.\n\nIn case you want to manage \
+             the resource again, you will have to import it.",
+            change.addr
+        );
+        Diagnostic::warning("Resource will be removed from the state", detail)
+    };
+    changes.iter().filter(is_told).map(warning).collect()
+}
+
 fn forget_warning(changes: &[ResourceChange]) -> Option<Diagnostic> {
     let addrs: BTreeSet<&AbsResourceInstance> =
         changes.iter().filter(|c| c.action.forgets()).map(|c| &c.addr).collect();
@@ -149,12 +165,11 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
     if !input.requested_actions.is_empty() {
         return Diagnostics::new();
     }
+    let both = ("either the -target option or the -exclude option", "The -target and -exclude options are", "are");
     let (with, these, it) = match (input.targets.is_empty(), input.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
-        (false, _) => ("the -target option", "The -target option is", "is"),
-        (true, false) => {
-            ("either the -target option or the -exclude option", "The -target and -exclude options are", "are")
-        }
+        (false, _) => by_language(("the -target option", "The -target option is", "is"), both),
+        (true, false) => both,
     };
     Diagnostic::warning(
         "Resource targeting is in effect",

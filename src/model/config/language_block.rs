@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{PROGRAM, TERRANE, by_language};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
@@ -16,7 +16,7 @@ static SCHEMA: LazyLock<BodySchema> =
 static COMPATIBLE_WITH: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().attribute("opentofu").attribute("terrane"));
 
-/// The editions that there are.
+/// The editions that there are; Terraform's is none for OpenTofu.
 const EDITIONS: [&str; 2] = ["tofu2024", "TF2021"];
 
 /// A constraint on the version of a program.
@@ -42,16 +42,33 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
     if let Some(attribute) = content.attribute("experiments") {
         check_experiments(attribute, diags);
     }
-    let mut found = Vec::new();
+    let mut found: Vec<Compatibility> = Vec::new();
     for inner in content.blocks_of("compatible_with") {
         // Other arguments are for other programs.
         let (attributes, _, _) = inner.body.partial_content(&COMPATIBLE_WITH);
         for (name, program) in [("opentofu", Program::OpenTofu), ("terrane", Program::Terrane)] {
             let constraint = attributes.attribute(name).and_then(|a| requirements::constraint_text(a, diags));
+            if let (Some(_), Some(first)) = (&constraint, found.iter().find(|other| other.program == program)) {
+                diags.push(duplicate(block, first));
+                continue;
+            }
             found.extend(constraint.map(|(constraint, range)| Compatibility { program, constraint, range }));
         }
     }
     found
+}
+
+fn duplicate(block: &Block, first: &Compatibility) -> Diagnostic {
+    let program = match first.program {
+        Program::OpenTofu => "OpenTofu",
+        Program::Terrane => TERRANE,
+    };
+    let detail = format!(
+        "Each language block may have at most one compatible_with block referring to {program}. The {program} version constraint was \
+         already declared at {}.",
+        first.range
+    );
+    Diagnostic::error("Duplicate compatible_with block", detail).at(block.header_range())
 }
 
 fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
@@ -60,9 +77,10 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
         let detail = "The \"edition\" argument expects a bare keyword, such as tofu2024.";
         return diags.push(Diagnostic::error(terraform_block::INVALID_EDITION, detail).at(range));
     };
-    if !EDITIONS.contains(&edition) {
-        let known = EDITIONS.join(" and ");
-        let detail = format!("This version of {PROGRAM} knows the language editions {known} only, not {edition:?}.");
+    let editions = by_language(&EDITIONS[..], &EDITIONS[..1]);
+    if !editions.contains(&edition) {
+        let known = editions.join(" and ");
+        let detail = format!("This version of {PROGRAM} knows only {known} as language edition, not {edition:?}.");
         diags.push(Diagnostic::error(terraform_block::UNSUPPORTED_EDITION, detail).at(range));
     }
 }

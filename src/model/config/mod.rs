@@ -30,6 +30,7 @@ mod output;
 mod overrides;
 mod provider_block;
 mod provider_check;
+mod provider_each;
 mod provider_use;
 mod provisioner;
 mod query_file;

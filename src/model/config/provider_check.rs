@@ -1,7 +1,7 @@
 //! Which provider configurations each module has, expects and is given: everything that must fit between caller and
 //! called before any provider starts.
 
-use crate::base::name::PROGRAM;
+use crate::base::name::{PROGRAM, by_language};
 use crate::model::model_errors::INVALID_LOCAL_NAME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use crate::model::addr::{self, Provider, provider::parse_part};
 
 use super::block::{ModuleCall, ProviderPassing};
 use super::module::{Config, Module};
+use super::provider_each;
 
 pub const WRONG_PROVIDER: &str = "Provider type mismatch";
 
@@ -44,6 +45,7 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
     check_implied_by_blocks(module, diags);
     check_implied_names(module, diags);
     check_passed_on(module, caller, &names, diags);
+    provider_each::warn(module, diags);
     let Some(caller) = caller else { return };
     check_not_configured_in_repetition(module, caller, &names, fixed, diags);
     check_not_overridden(module, &names, diags);
@@ -281,6 +283,13 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
             diags.push(diagnostic.at(child.range.clone()));
         }
         check_same_type(module, caller, passed, &provider, diags);
+        let given = caller.module.providers.get(&passed.in_parent.addr);
+        if passed.in_parent.key.is_none() && given.is_some_and(|block| block.for_each.is_some()) {
+            let detail = "A reference to a provider configuration which uses for_each requires an instance key. Passing a collection \
+                          of provider instances into a child module is not allowed.";
+            let error = Diagnostic::error("Invalid module provider configuration", detail);
+            diags.push(error.at(passed.in_parent.range.clone()));
+        }
     }
 }
 
@@ -354,8 +363,9 @@ fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics)
             example.push_str("      ]\n");
         }
         example.push_str("    }");
+        let earlier = by_language("Terraform", "OpenTofu");
         let detail = format!(
-            "Earlier versions of Terraform used empty provider blocks (\"proxy provider configurations\") for child \
+            "Earlier versions of {earlier} used empty provider blocks (\"proxy provider configurations\") for child \
              modules to declare their need to be passed a provider configuration by their callers. That approach was \
              ambiguous and is now deprecated.\n\nIf you control this module, you can migrate to the new declaration syntax \
              by removing all of the empty provider {local_name:?} blocks and then adding or updating an entry like the \

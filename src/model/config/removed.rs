@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Block, TraversalStep};
-use crate::lang::syntax::body::{Body, BodySchema};
+use crate::lang::syntax::body::{Body, BodySchema, Content};
 use crate::model::addr::{Module, Resource, ResourceMode};
 
 use super::block::{ProvisionerBlock, ProvisionerWhen};
@@ -71,6 +72,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     } else {
         sound = false;
     }
+    if name::is_opentofu() && removed.resource.as_ref().is_none_or(|resource| resource.mode != ResourceMode::Data) {
+        warn(block, &content, diags);
+    }
     for lifecycle in content.blocks_of("lifecycle") {
         let content = diags.take(lifecycle.body.content(&LIFECYCLE));
         if let Some(attribute) = content.attribute("destroy")
@@ -95,6 +99,30 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
         diags.push(Diagnostic::error("Invalid provisioner block", problem).at(block.header_range()));
     }
     sound.then_some(removed)
+}
+
+/// What OpenTofu warns about.
+fn warn(block: &Block, content: &Content, diags: &mut Diagnostics) {
+    // What is wrong with it is reported elsewhere.
+    let mut ignored = Diagnostics::new();
+    let destroy = content.blocks_of("lifecycle").find_map(|lifecycle| {
+        let (lifecycle, _) = lifecycle.body.content(&LIFECYCLE);
+        constant::bool(lifecycle.attribute("destroy")?, &mut ignored)
+    });
+    let (summary, detail) = match destroy {
+        None => (
+            "Missing lifecycle from the removed block",
+            "It is recommended for each 'removed' block configured to have also the 'lifecycle' block defined. By not specifying if \
+             the resource should be destroyed or not, could lead to unwanted behavior.",
+        ),
+        Some(false) if content.blocks_of("provisioner").next().is_some() => (
+            "Removed block provisioners will not be executed",
+            "The 'removed' block has marked the resource to be forgotten and not destroyed. Therefore, the provisioners configured \
+             for it will not be executed.",
+        ),
+        Some(_) => return,
+    };
+    diags.push(Diagnostic::warning(summary, detail).at(block.header_range()));
 }
 
 fn first_key(from: &crate::lang::syntax::ast::Attribute) -> Option<&TraversalStep> {

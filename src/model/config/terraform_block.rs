@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{PROGRAM, TERRANE};
+use crate::base::name::{self, PROGRAM, TERRANE, by_language};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema};
@@ -154,17 +154,27 @@ fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagno
         return None;
     }
     let who = if module.is_root() { "This configuration".to_owned() } else { format!("Module {module}") };
-    let detail = format!(
+    let ours = format!(
         "{who} requires {name} {}, and this version of {PROGRAM} supports the language of {name} {version}. Choose another \
          version of the module, or of {PROGRAM}.",
         written.constraint
     );
+    let of_opentofu = format!(
+        "This module is not compatible with {name} v{version}.\n\nTo proceed, either choose another supported {name} version or update \
+         this version constraint. Version constraints are normally set for good reason, so updating the constraint may lead to other \
+         errors or unexpected behavior."
+    );
+    let detail = by_language(ours, of_opentofu);
     Some(Diagnostic::error("Incompatible module", detail).at(written.range.clone()))
 }
 
 fn check_version(written: &[(String, Range)], module: &addr::Module, source: &str, diags: &mut Diagnostics) {
     let Ok(current) = Version::parse(language_version()) else { return };
     for (text, range) in written {
+        // OpenTofu leaves what files for both programs say to Terraform.
+        if name::is_opentofu() && !range.filename().ends_with(".tofu") && !range.filename().ends_with(".tofu.json") {
+            continue;
+        }
         let Ok(constraints) = Constraints::parse(text) else { continue };
         // A lone number behind `~>` sets no upper bound here.
         let ok = constraints.0.iter().all(|c| match c.op {

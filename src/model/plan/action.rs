@@ -1,5 +1,7 @@
 //! What a change does, and why.
 
+use crate::base::name::by_language;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
     NoOp,
@@ -45,7 +47,7 @@ impl Action {
             Action::DeleteThenCreate => &["delete", "create"],
             Action::CreateThenDelete => &["create", "delete"],
             Action::Forget => &["forget"],
-            Action::CreateThenForget => &["create", "forget"],
+            Action::CreateThenForget => by_language(&["create", "forget"], &["forget", "create"]),
         }
     }
 }
@@ -66,6 +68,10 @@ pub enum ActionReason {
     DeleteBecauseNoModule,
     DeleteBecauseNoMoveTarget,
     DeleteBecauseNotEnabled,
+    /// `destroy = false` in the block.
+    ForgetBecauseOfConfig,
+    /// As before, in a block that is gone.
+    ForgetBecauseOfState,
     ReadBecauseConfigUnknown,
     ReadBecauseDependencyPending,
     ReadBecauseCheckNested,
@@ -87,6 +93,8 @@ impl ActionReason {
             ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
             ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
             ActionReason::DeleteBecauseNotEnabled => "delete_because_enabled_false",
+            ActionReason::ForgetBecauseOfConfig => "forgot_because_lifecycle_destroy_in_config",
+            ActionReason::ForgetBecauseOfState => "forgot_because_lifecycle_destroy_in_state",
             ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
             ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
             ActionReason::ReadBecauseCheckNested => "read_because_check_nested",

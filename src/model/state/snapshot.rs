@@ -43,7 +43,12 @@ pub struct Instance {
 impl Instance {
     /// Which instance of the provider configuration manages it.
     pub fn provider_key(&self) -> Option<Arc<str>> {
-        self.current.iter().chain(self.deposed.values()).find_map(|object| object.provider_key.clone())
+        self.objects().find_map(|object| object.provider_key.clone())
+    }
+
+    /// The current object and the deposed ones.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.current.iter().chain(self.deposed.values())
     }
 }
 

@@ -228,6 +228,11 @@ pub fn encryption(setup: &Setup) -> Result<Declared, Diagnostics> {
     Ok(Declared { block: module.encryption, early })
 }
 
+/// The module in a folder, whatever it calls.
+pub fn module_alone(dir: &Path) -> (Option<Module>, Diagnostics) {
+    config::load_module(dir, Default::default(), &Disk)
+}
+
 /// False if no file of the root module speaks of encryption, which is found out without reading any as a configuration.
 pub fn may_encrypt() -> bool {
     config::files_mention(Path::new("."), &Disk, "encryption")

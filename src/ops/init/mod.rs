@@ -18,7 +18,7 @@ use crate::backend::Backend;
 use crate::backend::hcp::Flavor;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM, by_language};
 use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
 use crate::model::config::{self, Config, Module, test_file};
@@ -89,6 +89,8 @@ pub enum InitEvent {
     BackendReconfigured,
     /// The backend is about to be given up.
     BackendUnsetting(String),
+    /// The configuration has errors, which are reported at the end: why that matters here.
+    NotSound(String),
     /// To be shown now.
     Diagnostics(Diagnostics),
     /// A backend was opened that was not in use before.
@@ -127,7 +129,7 @@ pub enum StatePlace {
 }
 
 /// How `init` ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum InitOutcome {
     /// The working directory is ready; there may be warnings.
     Ready { place: StatePlace, warnings: Diagnostics },
@@ -174,8 +176,15 @@ async fn prepare(
     tell: Tell<'_>,
 ) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
-    let Some(root) = root else { return Err(not_sound(early)) };
-    if let Err(problems) = check_encryption(setup, request, &early).await {
+    let Some(root) = root else { return Err(not_sound(early, tell)) };
+    // OpenTofu touches nothing before the root module is free of errors.
+    if name::is_opentofu() {
+        let problems = version_problems(root.clone()).unwrap_or_else(|| early.clone());
+        if problems.has_errors() {
+            return Err(joined(earlier, not_sound(problems, tell)));
+        }
+    }
+    if let Err(problems) = check_encryption(setup, request, &early, tell).await {
         return Err(joined(earlier, problems));
     }
     let store = root.backend.as_ref().and_then(|block| Some((block, block.store.as_ref()?)));
@@ -208,7 +217,7 @@ async fn prepare(
             diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
             if !only_backend {
                 // What is wrong between modules that were just installed needs no word on why that matters.
-                diagnostics.extend(if called.installed && config.is_some() { found } else { not_sound(found) });
+                diagnostics.extend(if called.installed && config.is_some() { found } else { not_sound(found, tell) });
             }
             return Err(diagnostics);
         }
@@ -230,12 +239,17 @@ async fn prepare(
 
 /// Makes the keys before any state is touched. If the root module has errors, its `encryption` block may be among what could not
 /// be read, so that states could be written in clear.
-async fn check_encryption(setup: &Setup, request: &InitRequest, early: &Diagnostics) -> Result<(), Diagnostics> {
+async fn check_encryption(
+    setup: &Setup,
+    request: &InitRequest,
+    early: &Diagnostics,
+    tell: Tell<'_>,
+) -> Result<(), Diagnostics> {
     if !request.backend {
         return Ok(());
     }
     match early.has_errors() && load::may_encrypt() {
-        true => Err(not_sound(early.clone())),
+        true => Err(not_sound(early.clone(), tell)),
         false if early.has_errors() => Ok(()),
         false => encryption::of(setup).await.map(|_| ()),
     }
@@ -338,16 +352,19 @@ fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
     others.iter().any(|other| other.repeats(diagnostic))
 }
 
-/// What is wrong with the configuration, with a word on why that matters here.
-fn not_sound(mut found: Diagnostics) -> Diagnostics {
-    let mut word = Diagnostic::error(
-        format!(
-            "{PROGRAM} encountered problems during initialisation, including problems\nwith the configuration, described below.\n\n\
+/// What is wrong with the configuration, with a word on why that matters here, which for OpenTofu is no error of its own.
+fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
+    let initialization = by_language("initialisation", "initialization");
+    let text = format!(
+        "{PROGRAM} encountered problems during {initialization}, including problems\nwith the configuration, described below.\n\n\
          The {PROGRAM} configuration must be valid before initialization so that\n{PROGRAM} can determine which modules and \
          providers need to be installed."
-        ),
-        "",
     );
+    if name::is_opentofu() {
+        tell(InitEvent::NotSound(text));
+        return found;
+    }
+    let mut word = Diagnostic::error(text, "");
     word.prose_summary = true;
     found.push(word);
     found

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::encryption::{Encryption, is_sealed, outside};
+use crate::model::config::{Config, Module};
 use crate::model::deps::Requirements;
 use crate::model::plan::file::{self as plan_file, SavedPlan};
 use crate::model::state::file::{self as state_file, StateFile};
@@ -21,6 +22,19 @@ use crate::ops::plugins::schemas;
 use crate::ops::run;
 use crate::ops::setup::Setup;
 
+/// What is to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The current state.
+    State,
+    /// A state file or a saved plan.
+    File(String),
+    Plan(String),
+    Config,
+    /// The module in a folder.
+    Module(String),
+}
+
 /// What there is to show.
 pub enum ShowSubject {
     /// There is no state.
@@ -32,10 +46,63 @@ pub enum ShowSubject {
     Plan {
         planned: Box<Planned>,
     },
+    Config {
+        config: Arc<Config>,
+        schemas: Schemas,
+    },
+    Module(Box<Module>),
 }
 
-pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
-    let Some(path) = path else { return current(setup).await };
+pub async fn run(setup: &Setup, wanted: &Wanted) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
+    match wanted {
+        Wanted::State => current(setup).await,
+        Wanted::File(path) => file(setup, path).await,
+        Wanted::Plan(path) => match file(setup, path).await {
+            Ok(found @ (ShowSubject::Plan { .. }, _)) => Ok(found),
+            Err(problems) if Path::new(path).exists() => Err(problems),
+            Ok(_) | Err(_) => Err(no_plan(path)),
+        },
+        Wanted::Config => config(setup).await,
+        Wanted::Module(dir) => module(dir),
+    }
+}
+
+fn no_plan(path: &str) -> Diagnostics {
+    let why = match Disk.read(Path::new(path)) {
+        Ok(_) => "zip: not a valid zip file".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let text =
+        format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({why})");
+    Diagnostic::error(text, "").into()
+}
+
+/// The configuration, with the schemas of its providers.
+async fn config(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
+    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    let found = packages::available(setup, &requirements).await?;
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    let schemas = schemas::available(&*factories, requirements.0.keys().cloned()).await;
+    factories.shutdown().await;
+    Ok((ShowSubject::Config { config: loaded.config, schemas: schemas.into_iter().collect() }, diagnostics))
+}
+
+/// A module on its own: nothing has to be installed for it.
+fn module(dir: &str) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
+    if !Path::new(dir).is_dir() {
+        let detail = format!("Module directory {dir} does not exist or cannot be read.");
+        return Err(Diagnostic::error("Failed to read module directory", detail).into());
+    }
+    let (module, diagnostics) = load::module_alone(Path::new(dir));
+    match module.filter(|_| !diagnostics.has_errors()) {
+        Some(module) => Ok((ShowSubject::Module(Box::new(module)), diagnostics)),
+        None => Err(diagnostics),
+    }
+}
+
+async fn file(setup: &Setup, path: &str) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let encryption = encryption::of(setup).await?;
     let content =
         Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;

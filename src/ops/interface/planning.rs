@@ -26,6 +26,8 @@ pub struct Tally {
     pub changed: usize,
     pub imported: usize,
     pub removed: usize,
+    /// Objects that are left alone from now on.
+    pub forgotten: usize,
     /// Actions: to invoke, or invoked whether or not they succeeded.
     pub actions: usize,
     pub failed_actions: usize,
@@ -37,6 +39,7 @@ impl Tally {
         let mut tally = Tally { actions: plan.invocations.len(), ..Tally::default() };
         for change in &plan.changes {
             tally.imported += usize::from(change.importing.is_some());
+            tally.forgotten += usize::from(change.action.forgets());
             match change.action {
                 Action::Create => tally.added += 1,
                 Action::Update => tally.changed += 1,

@@ -2,7 +2,7 @@
 
 use super::operation::CANCELED;
 use crate::backend::STATE_NOT_SAVED;
-use crate::base::name::{COMMAND, PROGRAM, TERRANE};
+use crate::base::name::{self, COMMAND, PROGRAM, TERRANE};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +36,8 @@ pub struct ApplyRequest {
     pub approver: Option<Arc<dyn Ask>>,
     /// A plan that was kept, in place of a new one.
     pub plan_file: Option<PathBuf>,
+    /// As OpenTofu: objects that a destroy leaves behind on purpose are no error.
+    pub suppress_forget_errors: bool,
 }
 
 /// What became of it.
@@ -98,8 +100,23 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         Ok(()) => diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await),
         Err(problems) => diagnostics.extend(problems),
     }
+    applied.tally.forgotten = planned.plan.changes.iter().filter(|c| c.action == Action::Forget).count();
+    let is_error = name::is_opentofu() && !request.suppress_forget_errors && !diagnostics.has_errors();
+    if mode == Mode::Destroy && applied.tally.forgotten > 0 && is_error {
+        diagnostics.push(left_behind());
+    }
     diagnostics.extend(session.end().await);
     (applied, diagnostics)
+}
+
+/// What OpenTofu says of objects that a destroy did not destroy.
+fn left_behind() -> Diagnostic {
+    let detail = format!(
+        "As requested, {PROGRAM} has not deleted some remote objects that are no longer managed by this configuration. Those objects \
+         continue to exist in their remote system and so may continue to incur charges. Refer to the original plan for more \
+         information.\nTo suppress this error for the future 'destroy' runs, you can add the CLI flag \"-suppress-forget-errors\"."
+    );
+    Diagnostic::error("Destroy was successful but left behind forgotten instances", detail)
 }
 
 /// Writes the changes of an interrupted run that are only in its journal so far. What is known of that run is reported first.
@@ -422,6 +439,7 @@ impl Counter {
             changed: read(&self.changed),
             imported: read(&self.imported),
             removed: read(&self.removed),
+            forgotten: 0,
             actions: read(&self.actions),
             failed_actions: read(&self.failed_actions),
         }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::backend::{Access, load};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
+use crate::base::name::{self, COMMAND};
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, Pattern, Target, command_line};
-use crate::model::state::file::StateFile;
+use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::state::{Attributes, Instance, State};
 
 use crate::ops::backends::read_state;
@@ -190,11 +190,12 @@ fn only(state: &State, addr: &AbsResourceInstance) -> Option<State> {
     Some(one)
 }
 
-/// `state pull`: the stored snapshot as text, in the newest format. None: there is no state.
+/// `state pull`: the stored snapshot as text, in the newest format, which OpenTofu writes without blanks. None: there is no state.
 pub async fn pull(setup: &Setup) -> Result<Option<Vec<u8>>, Diagnostics> {
     let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     match loaded.file {
         None => Ok(None),
-        Some(file) => crate::model::state::file::write(&file.meta, &file.state).map(Some),
+        Some(file) if name::is_opentofu() => state_file::write_compact(&file.meta, &file.state).map(Some),
+        Some(file) => state_file::write(&file.meta, &file.state).map(Some),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use crate::base::diag::Diagnostics;
+use crate::base::name;
 use crate::lang::eval;
 use crate::lang::eval::dynamic::BlockShape;
 use crate::lang::eval::scope::Constant;
@@ -90,6 +91,10 @@ fn add_details(json: &mut Json, module: &Module) {
         if !variable.ty.is_dynamic() {
             entry.insert("type".into(), variable.ty.to_json());
         }
+        let order = ["type", "default", "description", "required", "sensitive", "ephemeral"];
+        let mut all = std::mem::take(entry);
+        entry.extend(order.into_iter().filter_map(|key| all.shift_remove_entry(key)));
+        entry.extend(all);
     }
     for (name, child) in &module.children {
         if let Some(json) = json.pointer_mut(&format!("/module_calls/{name}/module")) {
@@ -98,7 +103,7 @@ fn add_details(json: &mut Json, module: &Module) {
     }
 }
 
-fn variables_json(module: &Module) -> Json {
+pub(super) fn variables_json(module: &Module) -> Json {
     let sorted: BTreeMap<_, _> = module.variables.iter().collect();
     let entries = sorted.into_iter().map(|(name, variable)| {
         let mut entry = Map::new();
@@ -157,7 +162,7 @@ fn resource_json(
     if let Some(for_each) = &resource.for_each {
         put(&mut out, "for_each_expression", expression_json(for_each));
     }
-    if let Some(enabled) = &resource.lifecycle.enabled {
+    if let Some(enabled) = resource.lifecycle.enabled.as_ref().filter(|_| !name::is_opentofu()) {
         set(&mut out, "enabled_expression", expression_json(enabled));
     }
     put(&mut out, "depends_on", depends_on(&resource.depends_on));
@@ -182,7 +187,7 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &SchemaLookup<'_>, pro
     if let Some(for_each) = &call.for_each {
         put(&mut out, "for_each_expression", expression_json(for_each));
     }
-    if let Some(enabled) = &call.enabled {
+    if let Some(enabled) = call.enabled.as_ref().filter(|_| !name::is_opentofu()) {
         set(&mut out, "enabled_expression", expression_json(enabled));
     }
     if let Some(child) = child {

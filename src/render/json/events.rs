@@ -166,6 +166,8 @@ fn reason_name(reason: ActionReason) -> Option<&'static str> {
         ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
         ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
         ActionReason::DeleteBecauseNotEnabled => "delete_because_enabled_false",
+        ActionReason::ForgetBecauseOfConfig => "forgot_because_lifecycle_destroy_in_config",
+        ActionReason::ForgetBecauseOfState => "forgot_because_lifecycle_destroy_in_state",
         ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
         ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
         ActionReason::ReadBecauseCheckNested => "read_because_check_nested",
@@ -400,12 +402,18 @@ pub struct Counts {
     pub change: usize,
     pub import: usize,
     pub remove: usize,
+    /// Objects that are left alone; only OpenTofu speaks of them.
+    pub forget: Option<usize>,
     /// How many actions, and how many of those that were invoked failed; none: the configuration has no actions.
     pub actions: Option<(usize, usize)>,
 }
 
 pub fn change_summary(counts: Counts, operation: &str) -> Message {
-    let Counts { add, change, import, remove, actions } = counts;
+    let Counts { add, change, import, remove, forget, actions } = counts;
+    let forgotten = |words: &str| match forget.unwrap_or_default() {
+        0 => String::new(),
+        count => format!(", {count} {words}"),
+    };
     let imported = |verb: &str| if import > 0 { format!("{import} {verb}, ") } else { String::new() };
     let (invoked, failed) = actions.unwrap_or_default();
     let counted = |words: &str| if invoked > 0 { format!(" Actions: {invoked} {words}") } else { String::new() };
@@ -413,19 +421,24 @@ pub fn change_summary(counts: Counts, operation: &str) -> Message {
         "apply" => {
             let failed = if failed > 0 { format!("invoked, {failed} failed.") } else { "invoked.".to_owned() };
             format!(
-                "Apply complete! Resources: {}{add} added, {change} changed, {remove} destroyed.{}",
+                "Apply complete! Resources: {}{add} added, {change} changed, {remove} destroyed{}.{}",
                 imported("imported"),
+                forgotten("forgotten"),
                 counted(&failed)
             )
         }
         "destroy" => format!("Destroy complete! Resources: {remove} destroyed.{}", counted("invoked.")),
         _ => format!(
-            "Plan: {}{add} to add, {change} to change, {remove} to destroy.{}",
+            "Plan: {}{add} to add, {change} to change, {remove} to destroy{}.{}",
             imported("to import"),
+            forgotten("to forget"),
             counted("to invoke.")
         ),
     };
     let mut changes = json!({ "add": add, "change": change, "import": import, "remove": remove });
+    if let Some(forget) = forget {
+        changes["forget"] = forget.into();
+    }
     if actions.is_some() {
         changes["action_invocation"] = invoked.into();
         changes["action_fail"] = failed.into();

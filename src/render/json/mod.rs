@@ -10,6 +10,7 @@ pub mod events;
 pub mod functions;
 pub mod go;
 pub mod listing;
+pub mod module;
 pub mod plan;
 mod provider_configs;
 pub mod provider_schemas;

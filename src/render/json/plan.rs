@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use crate::base::name;
 use crate::lang::value::{Type, Value};
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::config::Config;
@@ -59,7 +60,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
         set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas)?);
     }
     let mut configuration = config_json(document.config, document.schemas, document.provider_schemas);
-    if plan.is_of_opentofu {
+    if plan.is_of_opentofu || name::is_opentofu() {
         add_variable_details(&mut configuration, document.config);
     }
     set(&mut out, "configuration", configuration);
@@ -76,8 +77,10 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     put(&mut out, "relevant_attributes", relevant);
     put(&mut out, "checks", checks_json(&plan.checks));
     set(&mut out, "timestamp", plan.timestamp.as_str());
-    set(&mut out, "applyable", plan.applyable);
-    set(&mut out, "complete", plan.complete);
+    if !name::is_opentofu() {
+        set(&mut out, "applyable", plan.applyable);
+        set(&mut out, "complete", plan.complete);
+    }
     set(&mut out, "errored", plan.errored);
     Ok(Json::Object(out))
 }

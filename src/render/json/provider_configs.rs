@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
+use crate::base::name;
 use crate::model::addr::{self, LocalProviderConfig};
 use crate::model::config::{Config, Module};
 use crate::model::deps::requirement::Requirements;
@@ -79,7 +80,8 @@ impl ProviderConfigs {
                 version_constraint: constraint(&provider),
                 module_address: path.to_string(),
                 expressions,
-                for_each: block.for_each.as_ref().map(expression_json),
+                // Not shown by OpenTofu.
+                for_each: block.for_each.as_ref().filter(|_| !name::is_opentofu()).map(expression_json),
                 parent: None,
             };
             self.entries.insert(key_of(&local.to_string(), path), entry);

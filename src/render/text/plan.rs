@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM, by_language};
 use crate::lang::value::{Marks, Path, Value};
 use crate::model::addr::{InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
@@ -142,15 +142,19 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
     let _ = writeln!(out, "\n{}", style.wrapped(&text));
     let rows = [
         (Action::Create, "create"),
-        (Action::Update, "update in-place"),
+        (Action::Update, by_language("update in-place", "update in-place (current -> planned)")),
         (Action::Delete, "destroy"),
         (Action::DeleteThenCreate, "destroy and then create replacement"),
         (Action::CreateThenDelete, "create replacement and then destroy"),
-        (Action::CreateThenForget, "create replacement and then forget"),
         (Action::Read, "read (data resources)"),
+        (
+            Action::CreateThenForget,
+            by_language("create replacement and then forget", "forget and then create replacement"),
+        ),
+        (Action::Forget, by_language("", "forget")),
     ];
     for (action, words) in rows {
-        if counts.contains_key(&action) {
+        if counts.contains_key(&action) && !words.is_empty() {
             let _ = writeln!(out, "{}", style.fill(&format!("{} {words}", diff::symbol_tags(action)), &[]));
         }
     }
@@ -184,8 +188,10 @@ fn write_changes(
     let imported = changes.iter().filter(|shown| shown.change.importing.is_some()).count();
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
     let change = count(Action::Update);
-    let counted: [&dyn Display; 5] = [&import, &add, &change, &destroy, &invocations::count(text.plan)];
-    let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy.{}\n";
+    let forget = count(Action::Forget) + count(Action::CreateThenForget);
+    let forget = if forget > 0 && name::is_opentofu() { format!(", {forget} to forget") } else { String::new() };
+    let counted: [&dyn Display; 6] = [&import, &add, &change, &destroy, &forget, &invocations::count(text.plan)];
+    let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy{}.{}\n";
     out.push_str(&text.style.fill(line, &counted));
 }
 
@@ -194,9 +200,14 @@ fn write_change(out: &mut String, shown: &RenderedChange<'_>, cause: Cause, styl
     let resource = &change.addr.resource.resource;
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
     // What is imported is new to its reader, changed or not.
-    let drawing = Drawing { show_unchanged: change.importing.is_some(), ..Drawing::new(style) };
+    let mut drawing = Drawing { show_unchanged: change.importing.is_some(), ..Drawing::new(style) };
+    if change.action == Action::Forget && name::is_opentofu() {
+        // As in a state.
+        drawing = Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..drawing };
+    }
     let symbol = diff::symbol(change.action, style);
-    let _ = write!(out, "\n{}{symbol} {header} ", comment(change, cause, style));
+    let indent = if change.action == Action::CreateThenForget { by_language("", "  ") } else { "" };
+    let _ = write!(out, "\n{}{indent}{symbol} {header} ", comment(change, cause, style));
     diff::write_with(out, &shown.diff, 0, &drawing);
     out.push('\n');
 }
@@ -224,24 +235,31 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         }
         (Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget, reason) => {
             let text = match reason {
-                ActionReason::ReplaceBecauseTainted => format!("{name} is tainted, so must be {replaced}"),
+                ActionReason::ReplaceBecauseTainted => {
+                    format!("{name} is tainted, so {}must be {replaced}", by_language("", "it "))
+                }
                 ActionReason::ReplaceByRequest => format!("{name} will be {replaced}, as requested"),
                 ActionReason::ReplaceByTriggers => {
                     format!("{name} will be {replaced} due to changes in replace_triggered_by")
                 }
                 _ => format!("{name} must be {replaced}"),
             };
-            let kept =
-                format!("\n  # (the old object will no longer be managed by {PROGRAM}, but will not be destroyed)");
-            if action.forgets() { text + &kept } else { text }
+            if action.forgets() { text + &kept_predecessor(style) } else { text }
         }
         (Action::Forget, _) => {
-            let mut text = format!(
-                "{bold} # {addr}{reset} will no longer be managed by {PROGRAM}, but {bold}{red}will not be \
-                 destroyed{reset}\n # (destroy = false is set in the configuration)"
-            );
+            let (mut text, indent) = match name::is_opentofu() {
+                true => (forgotten(&name, change.reason, style), "  "),
+                false => (
+                    format!(
+                        "{bold} # {addr}{reset} will no longer be managed by {PROGRAM}, but {bold}{red}will not be \
+                         destroyed{reset}\n # (destroy = false is set in the configuration)"
+                    ),
+                    " ",
+                ),
+            };
             if change.deposed.is_some() {
-                text.push_str("\n # (left over from a partially-failed replacement of this instance)");
+                let left = "(left over from a partially-failed replacement of this instance)";
+                let _ = write!(text, "\n{indent}# {left}");
             }
             text
         }
@@ -250,7 +268,8 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
             format!("{bold}  # {}{reset} has moved to {bold}{addr}{reset}", change.previous_addr)
         }
         (Action::NoOp, _) => {
-            said_imported = true;
+            // OpenTofu says here too under which id.
+            said_imported = !name::is_opentofu();
             let generated = if change.generated_config.is_some() { "(config will be generated)" } else { "" };
             let lead = if generated.is_empty() { String::new() } else { format!("\n  #{reset} ") };
             format!("{name} will be imported{lead}{generated}")
@@ -271,6 +290,32 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         let _ = writeln!(out, "  # {reset}{yellow}Warning: this will destroy the imported resource{reset}");
     }
     out + reset
+}
+
+/// What becomes of the old object of a replacement that destroys nothing.
+fn kept_predecessor(style: &Style) -> String {
+    match name::is_opentofu() {
+        false => format!("\n  # (the old object will no longer be managed by {PROGRAM}, but will not be destroyed)"),
+        true => style.fill(
+            " - [yellow]older instance will [bold]not[reset][yellow] be destroyed [reset]([bold]lifecycle.destroy = false[reset])",
+            &[],
+        ),
+    }
+}
+
+/// OpenTofu's words for an object that is left alone. `name`: the beginning of the line.
+fn forgotten(name: &str, reason: ActionReason, style: &Style) -> String {
+    let since = match reason {
+        ActionReason::ForgetBecauseOfConfig => "is set in the configuration",
+        ActionReason::ForgetBecauseOfState => "was configured before this resource was removed from the configuration",
+        _ => "",
+    };
+    let since = match since {
+        "" => String::new(),
+        since => style.fill(" \n (because [bold]lifecycle.destroy = false[reset] {})", &[&since]),
+    };
+    let removed = " will be removed from the {} state [bold][red]but will not be destroyed[reset]";
+    format!("{name}{}{since}", style.fill(removed, &[&PROGRAM]))
 }
 
 fn read_reason(reason: ActionReason) -> &'static str {

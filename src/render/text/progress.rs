@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::name::by_language;
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::{Action, ActionInvocation};
@@ -41,7 +42,12 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::EphemeralFinished { addr, verb, elapsed, failed: false } => {
             format!("{addr}: {} complete after {}", ephemeral(*verb).done, duration(*elapsed))
         }
-        Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
+        Event::EphemeralDeferred { addr } => {
+            format!(
+                "{addr}: {}",
+                by_language("Configuration unknown, deferring...", "Deferred due to unknown configuration")
+            )
+        }
         Event::ImportRequested { addr, id } => format!("{addr}: Importing from ID {id:?}..."),
         Event::ImportPrepared { addr, kinds } => return Some(prepared(addr, kinds, style)),
         Event::ImportPlanned { addr, by } => format!("{addr}: Preparing import... [{}]", visible(by)),
@@ -131,9 +137,9 @@ impl Operation {
 
 pub fn ephemeral(verb: EphemeralVerb) -> Words {
     match verb {
-        EphemeralVerb::Open => Words { doing: "Opening", done: "Opening" },
+        EphemeralVerb::Open => Words { doing: "Opening", done: by_language("Opening", "Open") },
         EphemeralVerb::Renew => Words { doing: "Renewing", done: "Renewal" },
-        EphemeralVerb::Close => Words { doing: "Closing", done: "Closing" },
+        EphemeralVerb::Close => Words { doing: "Closing", done: by_language("Closing", "Close") },
     }
 }
 

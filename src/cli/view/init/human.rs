@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::base::name::{self, Name, PROGRAM};
+use crate::base::name::{self, PROGRAM};
 use crate::cli::console::Console;
 use crate::cli::view::downloads::Downloads;
 use crate::install::event::InstallEvent;
@@ -71,6 +71,9 @@ impl InitView for Human {
             self.console.diagnostics(diagnostics.clone());
             return;
         }
+        if let InitEvent::NotSound(text) = event {
+            return self.console.error_line(&format!("\n{text}"));
+        }
         if let InitEvent::Install(event) = event {
             self.downloads.hear(event);
         }
@@ -82,7 +85,7 @@ impl InitView for Human {
             return;
         }
         if let Some(text) = human(event, &self.console.style) {
-            let apart = name::current() == Name::OpenTofu && begins_part(event);
+            let apart = name::is_opentofu() && begins_part(event);
             self.console.line(&if apart { format!("\n{text}") } else { text });
         }
     }
@@ -94,7 +97,11 @@ impl InitView for Human {
             InitOutcome::Ready { place, warnings } => (place, warnings),
         };
         self.console.line("");
+        let apart = name::is_opentofu() && warnings.iter().next().is_some();
         self.console.diagnostics(warnings);
+        if apart {
+            self.console.line("");
+        }
         let style = &self.console.style;
         self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&ready(place)]));
         if !self.in_automation {
@@ -105,7 +112,8 @@ impl InitView for Human {
 
 /// Whether OpenTofu leaves a line empty before this.
 fn begins_part(event: &InitEvent) -> bool {
-    matches!(event, InitEvent::Backend | InitEvent::Cloud | InitEvent::Providers)
+    use InitEvent::*;
+    matches!(event, Backend | Cloud | Providers | LockCreated | LockChanged)
 }
 
 /// As people read it. None: they are not told.
@@ -144,7 +152,8 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
     })
 }
 
-fn install(event: &InstallEvent, style: &Style) -> Option<String> {
+/// The line about a step of the installation of a package; none for some steps.
+pub fn install(event: &InstallEvent, style: &Style) -> Option<String> {
     Some(match event {
         InstallEvent::BuiltIn { .. } | InstallEvent::Unmanaged { .. } => format!("- {}", install_message(event)?),
         InstallEvent::QueryStarted { provider, locked: Some(_), .. } => {

@@ -4,12 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::diag::Diagnostics;
+use crate::base::name;
 use crate::cli::console::Console;
+use crate::cli::view::get::module_message;
 use crate::cli::view::json::{write, write_to_the_second};
 use crate::ops::init::{InitEvent, InitOutcome};
 use crate::render::json::events;
+use crate::render::text::style::Style;
 
 use super::InitView;
+use super::human::install;
 use super::texts::{advice, message, ready, ready_codes, reused_version};
 
 pub struct Json {
@@ -29,6 +33,28 @@ impl Json {
         write_to_the_second(&self.console, &events::init_output(text, code));
     }
 
+    /// OpenTofu has no codes, and no line ends within its messages.
+    fn note(&self, text: &str) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        write(&self.console, &events::note(words.join(" ")));
+    }
+
+    /// The lines that people read too, without what sets them apart.
+    fn opentofu(&self, event: &InitEvent) {
+        let text = match event {
+            InitEvent::Install(event) => match install(event, &Style::plain()) {
+                Some(text) => text,
+                None => return,
+            },
+            InitEvent::Module(event) => return write(&self.console, &module_message(event)),
+            _ => match message(event) {
+                Some((text, _)) => text,
+                None => return,
+            },
+        };
+        self.note(text.trim_start_matches("- "));
+    }
+
     fn diagnostics(&self, diagnostics: &Diagnostics) {
         diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
     }
@@ -39,6 +65,10 @@ impl InitView for Json {
         if let InitEvent::Diagnostics(diagnostics) = event {
             self.diagnostics(diagnostics);
             return;
+        }
+        if let InitEvent::NotSound(text) = event {
+            let lines: Vec<&str> = text.split_whitespace().collect();
+            return write(&self.console, &events::error(lines.join(" ")));
         }
         if let InitEvent::StoreProvider { .. } = event {
             self.has_store.store(true, Ordering::Relaxed);
@@ -53,6 +83,9 @@ impl InitView for Json {
             let text = format!("{provider}: Reusing version {version} from the dependency lock file");
             return write(&self.console, &events::log(text));
         }
+        if name::is_opentofu() {
+            return self.opentofu(event);
+        }
         let Some((text, code)) = message(event) else { return };
         match code {
             Some(code) => self.output(&text, code),
@@ -64,6 +97,10 @@ impl InitView for Json {
         self.console.status("");
         self.diagnostics(outcome.diagnostics());
         let InitOutcome::Ready { place, .. } = outcome else { return };
+        if name::is_opentofu() {
+            self.note(&ready(place));
+            return self.note(&advice(place));
+        }
         let (ready_code, advice_code) = ready_codes(place);
         self.output(&ready(place), ready_code);
         self.output(advice(place).trim_start(), advice_code);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::cli::console::Console;
 use crate::ops::init::{InitEvent, InitOutcome};
 
+use super::both::Both;
 use super::operation::Audience;
 
 /// The view of `init`.
@@ -23,8 +24,12 @@ pub trait InitView: Sync {
 
 /// The view for an audience.
 pub fn view(console: &Arc<Console>, audience: Audience) -> Box<dyn InitView> {
-    match audience {
+    let view: Box<dyn InitView> = match audience {
         Audience::Programs => Box::new(json::Json::new(console.clone())),
         Audience::People { in_automation } => Box::new(human::Human::new(console.clone(), in_automation)),
+    };
+    match &console.copy {
+        Some(copy) => Box::new(Both(view, Box::new(json::Json::new(copy.clone())))),
+        None => view,
     }
 }

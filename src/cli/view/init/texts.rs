@@ -70,7 +70,7 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_message(event).map(|text| (text, None)),
-        InitEvent::CopyDone | InitEvent::Diagnostics(_) => return None,
+        InitEvent::CopyDone | InitEvent::Diagnostics(_) | InitEvent::NotSound(_) => return None,
     };
     Some((text, Some(code)))
 }

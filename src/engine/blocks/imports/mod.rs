@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use crate::lang::syntax::syntax_errors::not_a_reference;
@@ -94,9 +95,9 @@ pub fn statements(tree: &Tree) -> Vec<Statement> {
     all
 }
 
-/// Keys that are expressions need a `for_each`.
+/// Keys that are expressions need a `for_each`, but not for OpenTofu.
 pub fn is_static(import: &Import) -> bool {
-    import.for_each.is_some() || matches!(import.to.kind(), ExprKind::Variable(_))
+    name::is_opentofu() || import.for_each.is_some() || matches!(import.to.kind(), ExprKind::Variable(_))
 }
 
 pub fn not_static(to: &Expression) -> Diagnostics {

@@ -299,7 +299,11 @@ async fn plan_destroy_one(
     let orphan_object = OrphanObject {
         object,
         deposed,
-        reason,
+        reason: match (keep, instance.config) {
+            (true, Some(_)) => ActionReason::ForgetBecauseOfConfig,
+            (true, None) => ActionReason::ForgetBecauseOfState,
+            (false, _) => reason,
+        },
         forget: plan && (keep || !destroying && is_removed),
         refresh: run.inputs.refresh == Refresh::All && !destroying,
         plan,

@@ -1,6 +1,7 @@
 //! Planning to destroy: orphaned objects, deposed objects, and all objects in a destroy.
 
 use crate::base::diag::Diagnostics;
+use crate::base::name;
 use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::engine::run::results::Expansion;
 use crate::engine::step::action;
@@ -43,6 +44,17 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     put(&run.results, instance, deposed, object, false);
     let before = stored.value.clone();
     if orphan.forget {
+        let mut before = before;
+        if orphan.refresh && name::is_opentofu() {
+            let Some(current) = diagnostics.take(read::refresh(instance, stored, deposed).await) else {
+                return diagnostics;
+            };
+            before = current.value.clone();
+            put(&run.results, instance, deposed, current.encode_unless_null(&instance.schema), false);
+            if before.is_null() {
+                return diagnostics;
+            }
+        }
         let mut change = new_change(instance, Action::Forget, before, instance.null());
         change.deposed = orphan.deposed;
         change.reason = orphan.reason;

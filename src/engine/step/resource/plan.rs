@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{PROGRAM, by_language};
 use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
 use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
@@ -364,13 +364,27 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
             Err(errors) => return errors,
         },
     }
-    let detail = format!(
-        "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this \
-         error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using \
-         the -target option.",
-        instance.addr
+    let addr = &instance.addr;
+    let (summary, detail) = by_language(
+        (
+            "Instance cannot be destroyed",
+            format!(
+                "Resource {addr} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid \
+                 this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan \
+                 using the -target option."
+            ),
+        ),
+        (
+            "Resource instance cannot be destroyed",
+            format!(
+                "Resource instance {addr} has prevent_destroy set, but the plan calls for it to be destroyed.\n\nTo proceed, either \
+                 disable prevent_destroy for this resource or exclude instances of this resource from this round using:\n    \
+                 -exclude=\"{}\"",
+                addr.containing_resource()
+            ),
+        ),
     );
-    Diagnostic::error("Instance cannot be destroyed", detail).at(config.range.clone()).into()
+    Diagnostic::error(summary, detail).at(config.range.clone()).into()
 }
 
 /// The value of a `prevent_destroy` that is an expression; none while it is unknown.

@@ -164,7 +164,7 @@ fn action(names: &Json) -> Result<Action, String> {
 
 /// Reasons that are not known here are left out.
 fn reason(name: &str) -> ActionReason {
-    const ALL: [ActionReason; 14] = [
+    const ALL: [ActionReason; 16] = [
         ActionReason::ReplaceBecauseCannotUpdate,
         ActionReason::ReplaceBecauseTainted,
         ActionReason::ReplaceByRequest,
@@ -176,6 +176,8 @@ fn reason(name: &str) -> ActionReason {
         ActionReason::DeleteBecauseNoModule,
         ActionReason::DeleteBecauseNoMoveTarget,
         ActionReason::DeleteBecauseNotEnabled,
+        ActionReason::ForgetBecauseOfConfig,
+        ActionReason::ForgetBecauseOfState,
         ActionReason::ReadBecauseConfigUnknown,
         ActionReason::ReadBecauseDependencyPending,
         ActionReason::ReadBecauseCheckNested,

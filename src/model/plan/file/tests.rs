@@ -165,7 +165,7 @@ fn unknown_numbers_are_errors() {
     let cases = [
         ("\"mode\":1", "\"mode\":3", "unknown planning mode 3"),
         ("\"action\":6", "\"action\":9", "unknown action 9"),
-        ("\"reason\":4", "\"reason\":15", "unknown action reason 15"),
+        ("\"reason\":4", "\"reason\":17", "unknown action reason 17"),
         ("\"status\":2", "\"status\":4", "unknown check status 4"),
         ("[2,\"module", "[5,\"module", "unknown kind of target 5"),
         ("[{\"a\":\"a\"}],1]", "[{\"a\":\"a\"}],8]", "unknown marks 8"),

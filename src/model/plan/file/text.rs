@@ -184,6 +184,8 @@ numbered!(reason_number, reason_of, ActionReason, "action reason", {
     ActionReason::ReadBecauseDependencyPending = 12,
     ActionReason::ReadBecauseCheckNested = 13,
     ActionReason::DeleteBecauseNotEnabled = 14,
+    ActionReason::ForgetBecauseOfState = 15,
+    ActionReason::ForgetBecauseOfConfig = 16,
 });
 
 numbered!(deferral_number, deferral_of, DeferredReason, "reason of a deferral", {

@@ -343,6 +343,8 @@ fn reason(number: u64) -> Result<ActionReason, String> {
         12 => ActionReason::DeleteBecauseNoMoveTarget,
         13 => ActionReason::ReadBecauseCheckNested,
         14 => ActionReason::DeleteBecauseNotEnabled,
+        15 => ActionReason::ForgetBecauseOfState,
+        16 => ActionReason::ForgetBecauseOfConfig,
         other => return Err(format!("unsupported reason of an action {other}")),
     })
 }

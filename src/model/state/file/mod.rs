@@ -83,6 +83,12 @@ pub fn write(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
     Ok(Rendered::of(state)?.to_bytes(meta))
 }
 
+/// As [`write`], without blanks or line endings.
+pub fn write_compact(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
+    let indented = String::from_utf8(write(meta, state)?).unwrap_or_default();
+    Ok(json_text::compact(&indented).into_bytes())
+}
+
 /// Valid JSON laid out as the reference lays out what it saves; without a line ending.
 pub fn go_json(text: &str) -> Vec<u8> {
     let mut out = Vec::new();

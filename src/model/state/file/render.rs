@@ -1,12 +1,13 @@
 //! Writing version 4: a state kept as the pieces of its file, so that a snapshot costs a copy and a change costs the
 //! instance that changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base64::Engine as _;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::lang::value::json::{self, JsonError};
 use crate::lang::value::{Path, PathStep, Type};
 use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
@@ -37,6 +38,15 @@ struct RenderedResource {
     addr: AbsResource,
     provider: AbsProviderConfig,
     instances: BTreeMap<InstanceKey, Arc<[u8]>>,
+    /// The instances that name their provider themselves.
+    keyed: BTreeSet<InstanceKey>,
+}
+
+impl RenderedResource {
+    /// The address of the provider for an entry with these instances, unless each of them has it.
+    fn provider_of<'k>(&self, mut keys: impl Iterator<Item = &'k InstanceKey>) -> Option<&AbsProviderConfig> {
+        keys.any(|key| !self.keyed.contains(key)).then_some(&self.provider)
+    }
 }
 
 /// A separately encoded part that differs between two states.
@@ -86,13 +96,14 @@ impl Rendered {
         if instance.current.is_none() && instance.deposed.is_empty() {
             if let Some(resource) = self.resources.get_mut(&place) {
                 self.size -= resource.instances.remove(key).map_or(0, |old| old.len());
+                resource.keyed.remove(key);
                 if resource.instances.is_empty() {
                     self.resources.remove(&place);
                 }
             }
             return Ok(());
         }
-        let objects = render_instance(key, instance).map_err(|why| {
+        let objects = render_instance(key, provider, instance).map_err(|why| {
             let detail = format!("Instance {} cannot be written to the state: {why}.", addr.instance(key.clone()));
             Diagnostics::from(Diagnostic::error("Failed to serialize resource instance in state", detail))
         })?;
@@ -100,8 +111,13 @@ impl Rendered {
             addr: addr.clone(),
             provider: provider.whole(),
             instances: BTreeMap::new(),
+            keyed: BTreeSet::new(),
         });
         resource.provider = provider.whole();
+        match name::is_opentofu() && instance.objects().all(|object| object.provider_key.is_some()) {
+            true => _ = resource.keyed.insert(key.clone()),
+            false => _ = resource.keyed.remove(key),
+        }
         self.size += objects.len();
         let old = resource.instances.insert(key.clone(), objects.into());
         self.size -= old.map_or(0, |old| old.len());
@@ -132,7 +148,8 @@ impl Rendered {
         let resource = self.resources.get(&(module.clone(), addr.resource.resource.clone()))?;
         let objects = resource.instances.get(addr.key())?;
         let mut out = Vec::new();
-        render_resource(&module, &addr.resource.resource, &resource.provider, [objects].into_iter(), &mut out);
+        let provider = resource.provider_of([addr.key()].into_iter());
+        render_resource(&module, &addr.resource.resource, provider, [objects].into_iter(), &mut out);
         Some(text_of(out))
     }
 
@@ -147,7 +164,8 @@ impl Rendered {
                     continue;
                 }
                 let mut out = Vec::new();
-                render_resource(&place.0, &place.1, &resource.provider, [objects].into_iter(), &mut out);
+                let provider = resource.provider_of([key].into_iter());
+                render_resource(&place.0, &place.1, provider, [objects].into_iter(), &mut out);
                 pieces.push(Piece::Instance(resource.addr.instance(key.clone()), text_of(out)));
             }
         }
@@ -209,7 +227,8 @@ impl Rendered {
         out.extend_from_slice(b",\n  \"resources\": [");
         for (i, ((module, resource), rendered)) in self.resources.iter().enumerate() {
             separate(i, 2, &mut out);
-            render_resource(module, resource, &rendered.provider, rendered.instances.values(), &mut out);
+            let provider = rendered.provider_of(rendered.instances.keys());
+            render_resource(module, resource, provider, rendered.instances.values(), &mut out);
         }
         close(self.resources.is_empty(), b"]", 1, &mut out);
         out.extend_from_slice(b",\n  \"check_results\": ");
@@ -247,7 +266,7 @@ fn field(name: &str, depth: usize, out: &mut Vec<u8>) {
 fn render_resource<'a>(
     module: &str,
     resource: &Resource,
-    provider: &AbsProviderConfig,
+    provider: Option<&AbsProviderConfig>,
     instances: impl Iterator<Item = &'a Arc<[u8]>>,
     out: &mut Vec<u8>,
 ) {
@@ -256,10 +275,11 @@ fn render_resource<'a>(
         ("mode", resource.mode.state_name()),
         ("type", &*resource.kind),
         ("name", &*resource.name),
-        ("provider", &provider.to_string()),
+        ("provider", &provider.map(AbsProviderConfig::to_string).unwrap_or_default()),
     ];
     out.push(b'{');
-    for (name, value) in fields.into_iter().filter(|(name, value)| *name != "module" || !value.is_empty()) {
+    let is_optional = |name: &str| matches!(name, "module" | "provider");
+    for (name, value) in fields.into_iter().filter(|(name, value)| !is_optional(name) || !value.is_empty()) {
         field(name, 3, out);
         string(value, out);
         out.push(b',');
@@ -277,7 +297,7 @@ fn render_resource<'a>(
 }
 
 /// The objects of an instance: the current one, then the deposed ones by their keys.
-fn render_instance(key: &InstanceKey, instance: &Instance) -> Result<Vec<u8>, JsonError> {
+fn render_instance(key: &InstanceKey, provider: &AbsProviderConfig, instance: &Instance) -> Result<Vec<u8>, JsonError> {
     let mut out = Vec::new();
     let current = instance.current.iter().map(|object| ("", object));
     let deposed = instance.deposed.iter().map(|(key, object)| (&*key.0, object));
@@ -285,12 +305,19 @@ fn render_instance(key: &InstanceKey, instance: &Instance) -> Result<Vec<u8>, Js
         if i > 0 {
             separate(i, OBJECT_DEPTH, &mut out);
         }
-        render_object(key, deposed, object, &mut out)?;
+        let provider = object.provider_key.clone().map(|key| provider.with_key(Some(key)));
+        render_object((key, deposed), provider.as_ref(), object, &mut out)?;
     }
     Ok(out)
 }
 
-fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Vec<u8>) -> Result<(), JsonError> {
+/// `provider`: the instance of a provider configuration that the object belongs to, if that has instances.
+fn render_object(
+    (key, deposed): (&InstanceKey, &str),
+    provider: Option<&AbsProviderConfig>,
+    object: &Object,
+    out: &mut Vec<u8>,
+) -> Result<(), JsonError> {
     let depth = OBJECT_DEPTH + 1;
     out.push(b'{');
     match key {
@@ -307,6 +334,9 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
     }
     if !deposed.is_empty() {
         text_field("deposed", deposed, depth, out);
+    }
+    if let Some(provider) = provider.filter(|_| name::is_opentofu()) {
+        text_field("provider", &provider.to_string(), depth, out);
     }
     field("schema_version", depth, out);
     out.extend_from_slice(object.schema_version.to_string().as_bytes());
@@ -348,7 +378,7 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
         field("skip_destroy", depth, out);
         out.extend_from_slice(b"true");
     }
-    if let Some(key) = &object.provider_key {
+    if let Some(key) = object.provider_key.as_ref().filter(|_| !name::is_opentofu()) {
         out.push(b',');
         field("provider_instance", depth, out);
         string(key, out);

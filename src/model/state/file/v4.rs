@@ -100,6 +100,9 @@ struct InstanceEntry<'a> {
     skip_destroy: bool,
     #[serde(borrow)]
     provider_instance: Option<Cow<'a, str>>,
+    /// OpenTofu's form: the whole address, with the key.
+    #[serde(borrow, default, deserialize_with = "or_default")]
+    provider: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
@@ -228,13 +231,20 @@ impl Reader {
             "" => ModuleInstance::root(),
             text => shared(&mut self.modules, text, address::module_instance)?,
         };
-        let provider = shared(&mut self.providers, &entry.provider, address::provider_config)?;
+        // OpenTofu leaves it to the instances if any of them has a key.
+        let of_instances = entry.instances.iter().map(|instance| &*instance.provider).find(|text| !text.is_empty());
+        let text = match (&*entry.provider, of_instances) {
+            ("", Some(text)) => text,
+            (text, _) => text,
+        };
+        let provider = shared(&mut self.providers, text, address::provider_config)?;
+        let key = if entry.provider.is_empty() { &None } else { &provider.key };
         let resource = Resource { mode, kind: self.name(&entry.kind), name: self.name(&entry.name) };
         let addr = AbsResource { module, resource };
         let target = state.resource_mut(addr.clone(), &provider);
         target.provider = provider.whole();
         for instance in entry.instances {
-            self.instance(&addr, instance, &provider.key, target)?;
+            self.instance(&addr, instance, key, target)?;
         }
         if target.instances.is_empty() {
             state.resources.remove(&addr);
@@ -265,6 +275,11 @@ impl Reader {
             "tainted" => ObjectStatus::Tainted,
             other => return Err(bad_instance(format!("Instance {} has invalid status {other:?}.", here()))),
         };
+        let provider_key = match (entry.provider_instance, &*entry.provider) {
+            (Some(key), _) => Some(self.name(&key)),
+            (None, "") => provider_key.clone(),
+            (None, text) => shared(&mut self.providers, text, address::provider_config)?.key,
+        };
         let private = base64::engine::general_purpose::STANDARD.decode(entry.private.as_bytes());
         let object = Object {
             status,
@@ -276,7 +291,7 @@ impl Reader {
             dependencies: self.dependencies(entry.dependencies)?,
             create_before_destroy: entry.create_before_destroy,
             keep: entry.skip_destroy,
-            provider_key: entry.provider_instance.map(|key| self.name(&key)).or_else(|| provider_key.clone()),
+            provider_key,
         };
         let instance = Arc::make_mut(target.instances.entry(key.clone()).or_default());
         let taken = if entry.deposed.is_empty() {
@@ -525,6 +540,17 @@ mod tests {
             "Invalid Terraform version string: State file claims to have been written by Terraform version \"x\", which is not a valid version string.",
         );
         assert_eq!(problem(r#"{"version":4,"terraform_version":"99.0.0","outputs":null,"resources":null}"#), "none");
+    }
+
+    /// As OpenTofu writes the objects of a provider configuration with instances.
+    #[test]
+    fn instances_may_name_their_provider() {
+        let content = r#"{"version":4,"resources":[{"mode":"managed","type":"t","name":"n","instances":[
+            {"index_key":"a","provider":"provider[\"registry.opentofu.org/hashicorp/null\"].by[\"eu\"]","attributes":{}}]}]}"#;
+        let file = read(content.as_bytes()).unwrap().unwrap();
+        let (_, provider, instance) = file.state.instances().next().unwrap();
+        assert_eq!(provider.to_string(), "provider[\"registry.opentofu.org/hashicorp/null\"].by");
+        assert_eq!(instance.provider_key().as_deref(), Some("eu"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
 use super::change::{Change, is_nil, join, same};
 use super::dynamic::dynamic;
-use super::slices::{Pairs, pair_indices, pair_lists, pair_sets};
+use super::slices::{Pairs, pair_indices, pair_lists, pair_sets, share_a_line};
 use super::{Blocks, Diff, Kind};
 
 pub(super) fn block(schema: &Block, change: Change<'_>) -> Diff {
@@ -209,7 +209,9 @@ fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
             Diff { kind, action: change.action(), replace: change.replaces() }
         }
         Type::List(element) => {
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, |_| element.is_object());
+            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, |before, after| {
+                element.is_object() || share_a_line(before, after)
+            });
             collection(change, elements(change, pairs, |c| by_type(element, c)), list)
         }
         Type::Set(element) => {

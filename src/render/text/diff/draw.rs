@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::base::identifier::is_identifier;
+use crate::base::name::by_language;
 use crate::lang::value::Value;
 use crate::lang::value::text::{go_quoted, write_go_quoted};
 use crate::model::plan::Action;
@@ -92,10 +93,10 @@ pub fn symbol_tags(action: Action) -> &'static str {
     match action {
         Action::DeleteThenCreate => "[red]-[reset]/[green]+[reset]",
         Action::CreateThenDelete => "[green]+[reset]/[red]-[reset]",
-        Action::CreateThenForget => "[green]+[reset]/[red].[reset]",
+        Action::CreateThenForget => by_language("[green]+[reset]/[red].[reset]", "[red].[reset]/[green]+[reset]"),
         Action::Create => "  [green]+[reset]",
         Action::Delete => "  [red]-[reset]",
-        Action::Forget => " [red].[reset]",
+        Action::Forget => by_language(" [red].[reset]", "  [red].[reset]"),
         Action::Read => " [cyan]<=[reset]",
         Action::Update => "  [yellow]~[reset]",
         Action::NoOp => "   ",
@@ -311,7 +312,7 @@ fn write_changed_lines(out: &mut String, old: Option<&str>, new: Option<&str>, i
     let (old, new) = (split(old, d), split(new, d));
     let [unchanged, removed, added] =
         [Action::NoOp, Action::Delete, Action::Create].map(|action| format!("{}{}", pad(indent + 1), d.symbol(action)));
-    for (before, after) in pair_lists(&old, &new, |a, b| a == b, |_| false) {
+    for (before, after) in pair_lists(&old, &new, |a, b| a == b, |_, _| false) {
         let (before, after) = (before.map(|i| &old[i]), after.map(|i| &new[i]));
         if let Some(line) = before {
             let _ = writeln!(out, "{}{line}", if before == after { &unchanged } else { &removed });

@@ -8,7 +8,7 @@ use crate::model::plan::Action;
 
 use super::change::{Change, Form, form, is_nil, join, same};
 use super::compute::{elements, keys, sensitive};
-use super::slices::pair_lists;
+use super::slices::{pair_lists, share_a_line};
 use super::{Diff, Kind};
 
 pub(super) fn dynamic(change: Change<'_>) -> Diff {
@@ -44,7 +44,9 @@ fn of_form(form: Form, change: &Change<'_>) -> Diff {
     let (kind, action) = match form {
         Form::Array => {
             let is_object = |v: &_| self::form(v) == Form::Object;
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, is_object);
+            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, |before, after| {
+                is_object(before) && is_object(after) || share_a_line(before, after)
+            });
             let elements = elements(change, pairs, dynamic);
             let action = elements.iter().fold(change.collection_action(), |action, e| join(action, e.action));
             (Kind::List { elements, context: true }, action)

@@ -1,21 +1,23 @@
 //! Pairing the elements of two sequences.
 
 use super::change::{Change, same};
+use crate::base::name;
+use crate::lang::value::Value;
 
 /// Indices before and after of each pair, in the order in which they are shown.
 pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
 
 /// Pairs two lists. Lists of one length are compared index by index, unless every element of the first is found in the
-/// second; others by their longest common subsequence. Objects that stand opposite each other between common elements
+/// second, but not by OpenTofu; others by their longest common subsequence. Objects and other `are_versions` that stand opposite each other between common elements
 /// are taken for changed versions of one another.
 pub(super) fn pair_lists<T>(
     before: &[T],
     after: &[T],
     same: impl Fn(&T, &T) -> bool,
-    is_object: impl Fn(&T) -> bool,
+    are_versions: impl Fn(&T, &T) -> bool,
 ) -> Pairs {
     let reordered = || before.iter().all(|b| after.iter().any(|a| same(b, a)));
-    if before.len() == after.len() && !reordered() {
+    if before.len() == after.len() && !name::is_opentofu() && !reordered() {
         return pair_indices(before.len(), after.len());
     }
     let common = longest_common(before, after, &same);
@@ -23,8 +25,7 @@ pub(super) fn pair_lists<T>(
     let (mut b, mut a, mut c) = (0, 0, 0);
     while b < before.len() || a < after.len() || c < common.len() {
         while b < before.len() && common.get(c).is_none_or(|(i, _)| !same(&before[b], &before[*i])) {
-            let opposite = is_object(&before[b])
-                && after.get(a).is_some_and(&is_object)
+            let opposite = after.get(a).is_some_and(|after| are_versions(&before[b], after))
                 && common.get(c).is_none_or(|(_, j)| !same(&after[a], &after[*j]));
             pairs.push((Some(b), opposite.then_some(a)));
             b += 1;
@@ -40,6 +41,14 @@ pub(super) fn pair_lists<T>(
         }
     }
     pairs
+}
+
+/// Texts that OpenTofu takes for versions of one text.
+pub(super) fn share_a_line(before: &Value, after: &Value) -> bool {
+    let (Some(before), Some(after)) = (before.as_str(), after.as_str()) else { return false };
+    let is_multi_line = before.contains('\n') || after.contains('\n');
+    let is_shared = |line: &str| after.split('\n').any(|other| other == line);
+    name::is_opentofu() && is_multi_line && before.split('\n').any(is_shared)
 }
 
 pub(super) fn pair_indices(before: usize, after: usize) -> Pairs {
@@ -114,7 +123,6 @@ fn table_walk<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::value::Value;
 
     #[test]
     fn pairs_by_index_or_by_longest_common_subsequence() {
@@ -127,8 +135,11 @@ mod tests {
             ("ab", "ba", vec![(Some(0), None), (Some(1), Some(0)), (None, Some(1))]),
         ];
         for (before, after, expected) in cases {
-            assert_eq!(pair_lists(&values(before), &values(after), same, |_| false), expected, "{before} {after}");
+            assert_eq!(pair_lists(&values(before), &values(after), same, |_, _| false), expected, "{before} {after}");
         }
-        assert_eq!(pair_lists(&values("ab"), &values("c"), same, |_| true), vec![(Some(0), Some(0)), (Some(1), None)]);
+        assert_eq!(
+            pair_lists(&values("ab"), &values("c"), same, |_, _| true),
+            vec![(Some(0), Some(0)), (Some(1), None)]
+        );
     }
 }

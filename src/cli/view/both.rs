@@ -1,0 +1,134 @@
+//! Two views of one command: one for people, and one for programs in a file (`-json-into`).
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::stop::Stage;
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::install::event::ModuleEvent;
+use crate::model::config::Config;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+use crate::ops::init::{InitEvent, InitOutcome};
+use crate::ops::interface::listen::{Listener, RemoteLine};
+use crate::ops::interface::planning::{Planned, Tally};
+
+use super::get::GetView;
+use super::init::InitView;
+use super::operation::{OperationView, Written};
+use super::validate::ValidateView;
+
+/// The view for people, and the other one. V: a view that can be shared, or not.
+pub struct Both<V>(pub V, pub V);
+
+impl Observer for Both<Arc<dyn OperationView>> {
+    fn event(&self, event: Event) {
+        self.0.event(event.clone());
+        self.1.event(event);
+    }
+}
+
+impl Listener for Both<Arc<dyn OperationView>> {
+    fn configured(&self, config: &Config) {
+        self.0.configured(config);
+        self.1.configured(config);
+    }
+
+    fn planned(&self, planned: &Planned) {
+        self.0.planned(planned);
+        self.1.planned(planned);
+    }
+
+    fn loaded(&self, planned: &Planned) {
+        self.0.loaded(planned);
+        self.1.loaded(planned);
+    }
+
+    fn diagnostics(&self, diagnostics: Diagnostics) {
+        self.0.diagnostics(diagnostics.clone());
+        self.1.diagnostics(diagnostics);
+    }
+
+    fn waiting_for_lock(&self) {
+        self.0.waiting_for_lock();
+        self.1.waiting_for_lock();
+    }
+
+    fn remote(&self, line: RemoteLine<'_>) {
+        self.0.remote(line);
+        self.1.remote(line);
+    }
+}
+
+impl OperationView for Both<Arc<dyn OperationView>> {
+    fn next_steps(&self, plan: &Plan, written: Written<'_>) {
+        self.0.next_steps(plan, written);
+        self.1.next_steps(plan, written);
+    }
+
+    fn remote_next_steps(&self, written: Written<'_>) {
+        self.0.remote_next_steps(written);
+        self.1.remote_next_steps(written);
+    }
+
+    fn complete(&self, mode: Mode, tally: Tally) {
+        self.0.complete(mode, tally);
+        self.1.complete(mode, tally);
+    }
+
+    fn outputs(&self, state: &State) {
+        self.0.outputs(state);
+        self.1.outputs(state);
+    }
+
+    fn cancelled(&self, mode: Mode) {
+        self.0.cancelled(mode);
+        self.1.cancelled(mode);
+    }
+
+    fn interrupted(&self, stage: Stage) {
+        self.0.interrupted(stage);
+        self.1.interrupted(stage);
+    }
+
+    fn finish(&self, diagnostics: Diagnostics) {
+        self.0.finish(diagnostics.clone());
+        self.1.finish(diagnostics);
+    }
+}
+
+impl InitView for Both<Box<dyn InitView>> {
+    fn event(&self, event: &InitEvent) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+
+    fn finish(&self, outcome: InitOutcome) {
+        self.0.finish(outcome.clone());
+        self.1.finish(outcome);
+    }
+}
+
+impl GetView for Both<Box<dyn GetView>> {
+    fn module(&self, event: &ModuleEvent) {
+        self.0.module(event);
+        self.1.module(event);
+    }
+
+    fn finish(&self, diagnostics: Diagnostics) {
+        self.0.finish(diagnostics.clone());
+        self.1.finish(diagnostics);
+    }
+}
+
+impl ValidateView for Both<Box<dyn ValidateView>> {
+    fn observer(&self) -> Arc<dyn Observer> {
+        self.0.observer()
+    }
+
+    fn result(&self, diagnostics: Diagnostics) {
+        self.0.result(diagnostics.clone());
+        self.1.result(diagnostics);
+    }
+}

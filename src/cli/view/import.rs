@@ -1,0 +1,136 @@
+//! What `import` shows.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::name::PROGRAM;
+use crate::cli::console::Console;
+use crate::model::addr::AbsResourceInstance;
+use crate::ops::interface::listen::Listener;
+use crate::ops::run::import::Refusal;
+use crate::render::json::events;
+
+use super::human;
+use super::json;
+use super::operation::Audience;
+
+/// The view of `import`; what it shows at the end decides the exit code.
+pub trait ImportView {
+    fn listener(&self) -> Arc<dyn Listener>;
+
+    /// The object is in the state; there may be more to say.
+    fn success(&self, diagnostics: Diagnostics) -> u8;
+
+    fn refused(&self, refusal: Refusal) -> u8;
+}
+
+pub fn view(console: &Arc<Console>, audience: Audience) -> Box<dyn ImportView> {
+    match audience {
+        Audience::Programs => {
+            let stream = Arc::new(json::Json::new(console.clone()));
+            stream.begin(false);
+            Box::new(Json { console: console.clone(), stream })
+        }
+        Audience::People { in_automation } => Box::new(Human { console: console.clone(), in_automation }),
+    }
+}
+
+struct Human {
+    console: Arc<Console>,
+    in_automation: bool,
+}
+
+impl Human {
+    fn end(&self, diagnostics: Diagnostics) -> u8 {
+        let failed = diagnostics.has_errors();
+        self.console.spaced_diagnostics(diagnostics);
+        u8::from(failed)
+    }
+}
+
+impl ImportView for Human {
+    fn listener(&self) -> Arc<dyn Listener> {
+        Arc::new(human::Human::new(self.console.clone(), self.in_automation))
+    }
+
+    fn success(&self, diagnostics: Diagnostics) -> u8 {
+        self.console.line(&self.console.style.fill(SUCCESS, &[&PROGRAM, &PROGRAM]));
+        self.end(diagnostics)
+    }
+
+    fn refused(&self, refusal: Refusal) -> u8 {
+        match refusal {
+            Refusal::Diagnostics(diagnostics) => self.end(diagnostics),
+            Refusal::Address(diagnostics) => {
+                self.end(diagnostics);
+                self.console.line(ADDRESSES);
+                1
+            }
+            Refusal::Undeclared(addr, diagnostics) => {
+                self.end(diagnostics);
+                self.console.error_line(&undeclared(&self.console, &addr));
+                1
+            }
+        }
+    }
+}
+
+/// A stream of JSON lines.
+struct Json {
+    console: Arc<Console>,
+    stream: Arc<json::Json>,
+}
+
+impl ImportView for Json {
+    fn listener(&self) -> Arc<dyn Listener> {
+        self.stream.clone()
+    }
+
+    fn success(&self, diagnostics: Diagnostics) -> u8 {
+        let text = format!(
+            "Import successful! The resources that were imported are shown above. These resources are now in your {PROGRAM} state and \
+             will henceforth be managed by {PROGRAM}"
+        );
+        json::write(&self.console, &events::note(text));
+        let failed = diagnostics.has_errors();
+        self.stream.diagnostics(diagnostics);
+        u8::from(failed)
+    }
+
+    fn refused(&self, refusal: Refusal) -> u8 {
+        match refusal {
+            Refusal::Diagnostics(diagnostics) | Refusal::Address(diagnostics) => self.stream.diagnostics(diagnostics),
+            Refusal::Undeclared(addr, diagnostics) => {
+                self.stream.diagnostics(diagnostics);
+                let (address, module) = (addr.to_string(), module_text(&addr));
+                let text = format!(
+                    "Resource address {address:?} does not exist in the configuration. Before importing this resource, please create its \
+                     configuration in {module}"
+                );
+                json::write(&self.console, &events::error(text));
+            }
+        }
+        1
+    }
+}
+
+fn module_text(addr: &AbsResourceInstance) -> String {
+    if addr.module.is_root() { "the root module".into() } else { addr.module.to_string() }
+}
+
+/// An error with an example, which diagnostics have no place for.
+fn undeclared(console: &Console, addr: &AbsResourceInstance) -> String {
+    let module = module_text(addr);
+    let resource = &addr.resource.resource;
+    let (address, kind, name) = (addr.to_string(), &*resource.kind, &*resource.name);
+    let text = "[red][reset][bold][red]Error:[reset][bold] resource address {} does not exist in the configuration.[reset]\n\nBefore \
+                importing this resource, please create its configuration in {}. For example:\n\nresource {} {} {\n  # (resource \
+                arguments)\n}\n[reset]";
+    console.style.fill(text, &[&format!("{address:?}"), &module, &format!("{kind:?}"), &format!("{name:?}")])
+}
+
+const ADDRESSES: &str =
+    "For information on valid syntax, see:\nhttps://developer.hashicorp.com/terraform/cli/state/resource-addressing";
+
+const SUCCESS: &str = "[reset][green]\nImport successful!\n\nThe resources that were imported are shown above. These resources \
+                       are now in\nyour {} state and will henceforth be managed by {}.\n";

@@ -173,7 +173,7 @@ fn other_lineage(snapshot: &Snapshot, lineage: &str) -> Diagnostic {
 async fn read(store: &dyn StateStore, candidate: &Candidate) -> Result<StateFile, Diagnostics> {
     let content = candidate.content(store).await.map_err(unreadable)?;
     let read = file::read(&content).map_err(|problems| unreadable(problems_text(&problems)))?;
-    read.ok_or_else(|| unreadable(format!("{} holds no state", candidate.place)).into())
+    read.ok_or_else(|| unreadable(format!("{} holds no state", candidate.place)))
 }
 
 async fn approve(setup: &Setup) -> Result<bool, Refusal> {

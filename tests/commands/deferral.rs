@@ -52,7 +52,8 @@ fn a_saved_plan_with_deferred_changes_is_shown_and_applied() {
 /// As in Terraform 1.17, which leaves deferred changes out of the text of a plan.
 #[test]
 fn the_text_of_a_plan_does_not_depend_on_colours() {
-    let project = Project::new(MAIN);
+    let mut project = Project::new(MAIN);
+    project.set("NO_COLOR", "");
     project.write("work/each/main.tf", EACH);
     project.ok(&["init"]);
     let coloured = project.ok(&["plan", "-allow-deferral"]).out;

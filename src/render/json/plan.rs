@@ -251,10 +251,8 @@ mod tests {
         let attribute = |sensitive| Attribute { sensitive, optional: true, ..Attribute::new(Type::String) };
         let attributes = [("secret".into(), attribute(true)), ("mode".into(), attribute(false))].into();
         let schema = Schema::new(0, Block { attributes, ..Block::default() });
-        let after = Value::object([
-            ("secret", Value::string("x")),
-            ("mode", Value::string("0700").mark(Marks::SENSITIVE)),
-        ]);
+        let after =
+            Value::object([("secret", Value::string("x")), ("mode", Value::string("0700").mark(Marks::SENSITIVE))]);
         let both = r#"{"mode":true,"secret":true}"#;
         let configured = r#"{"mode":true}"#;
         let cases = [

@@ -72,6 +72,8 @@ pub struct Diagnostic {
     pub verbatim: bool,
     /// True if the summary is a text of several sentences, which is not shown in bold.
     pub prose_summary: bool,
+    /// The deprecated object that the value came from ("module.a.id"), shown under the snippet.
+    pub deprecation_origin: Option<String>,
 }
 
 /// `traversal` is as written (`var.x`), `statement` continues it ("is a string", "is 5").
@@ -102,6 +104,7 @@ impl Diagnostic {
             function_call: None,
             verbatim: false,
             prose_summary: false,
+            deprecation_origin: None,
         }
     }
 
@@ -115,6 +118,12 @@ impl Diagnostic {
 
     pub fn of_kind(mut self, kind: Kind) -> Diagnostic {
         self.kind = kind;
+        self
+    }
+
+    /// With the deprecated object that the value came from.
+    pub fn originating_from(mut self, address: impl Into<String>) -> Diagnostic {
+        self.deprecation_origin = Some(address.into());
         self
     }
 

@@ -229,6 +229,7 @@ impl Block {
             markdown: self.markdown,
             deprecated: self.deprecation.is_some(),
             deprecation_message: self.deprecation.clone().unwrap_or_default(),
+            computed: false,
         }
     }
 

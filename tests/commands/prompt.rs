@@ -35,7 +35,7 @@ fn expressions_see_the_names_of_the_scope() {
     };
     assert_eq!(ask("module.child[1]").out, "\"T1\"\n");
     ask("").expect(1, &["Error: Reference to undeclared local value"]);
-    ask("module.child").expect(1, &["Error: Invalid scope", "no module instance module.child"]);
+    ask("module.child").expect(1, &["Error: Failed to retrieve evaluation scope", "module.child"]);
     ask("foo.bar").expect(1, &["Error: Invalid scope \"foo.bar\""]);
 }
 

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::name::{self, Name};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
 use crate::lang::syntax::visit::each_child;
-use crate::model::config::{Variable, module_source};
+use crate::model::config::{Deprecation, Output, Variable, module_source};
 
-use crate::engine::blocks::tree::{ModuleId, Tree};
+use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 
 /// True if deprecations are not reported: inside a call with `ignore_nested_deprecations`.
 pub fn is_quiet(tree: &Tree, module: ModuleId) -> bool {
@@ -32,12 +33,33 @@ pub fn outputs(tree: &Tree, module: ModuleId, expr: &Expression, warnings: &mut 
 
 /// A variable of a module that its caller, or for the root module the user, sets.
 pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -> Option<Diagnostic> {
-    let message = variable.deprecated.as_ref()?;
-    let detail = format!(
-        "The variable {:?} is marked as deprecated by the author of its module, with this message:\n\n{message}",
-        &*variable.name
-    );
-    Some(Diagnostic::warning("Deprecated variable is set", detail).of_kind(kind(tree, module)).at(at))
+    let message = &variable.deprecated.as_ref()?.message;
+    let warning = match name::current().language() {
+        Name::OpenTofu => Diagnostic::warning(
+            "Variable marked as deprecated by the module author",
+            format!("Variable {:?} is marked as deprecated with the following message:\n\n{message}", &*variable.name),
+        ),
+        Name::Terraform | Name::Terrane => Diagnostic::warning("Deprecated variable got a value", &**message),
+    };
+    Some(warning.of_kind(kind(tree, module)).at(at))
+}
+
+/// As [`variable`], for a variable of the root module: Terraform shows where it is deprecated.
+pub fn root_variable(tree: &Tree, declared: &Variable) -> Option<Diagnostic> {
+    let found = variable(tree, ROOT, declared, declared.range.clone())?;
+    let range = declared.deprecated.as_ref()?.range.clone();
+    Some(match name::current().language() {
+        Name::OpenTofu => found,
+        Name::Terraform | Name::Terrane => found.at(range).within(declared.range.clone()),
+    })
+}
+
+/// The error for a deprecated output of the root module, which nothing refers to. OpenTofu allows it.
+pub fn root_output(output: &Output) -> Option<Diagnostic> {
+    let deprecation = output.deprecated.as_ref().filter(|_| !name::is_opentofu())?;
+    let detail =
+        "Root module outputs cannot be deprecated, as there is no higher-level module to inform of the deprecation.";
+    Some(Diagnostic::error("Root module output deprecated", detail).at(deprecation.range.clone()))
 }
 
 /// The kind of the warnings about what a module declares.
@@ -99,14 +121,39 @@ impl Finder<'_> {
         };
         let index = self.tree.module(self.module).calls.get_index_of(call);
         let Some(child) = index.and_then(|index| self.tree.child(self.module, index as u32)) else { return };
-        let declared = self.tree.module(child).outputs.get(output);
-        let Some(message) = declared.and_then(|output| output.deprecated.as_ref()) else { return };
-        let detail = format!(
-            "This value comes from module.{call}.{output}, which is marked as deprecated with this message:\n\n{message}"
-        );
-        let warning = Diagnostic::warning("Deprecated output value is used", detail).of_kind(kind(self.tree, child));
+        let Some(declared) = self.tree.module(child).outputs.get(output) else { return };
+        let Some(Deprecation { message, .. }) = &declared.deprecated else { return };
+        let warning = match name::current().language() {
+            Name::OpenTofu => Diagnostic::warning(
+                "Value derived from a deprecated source",
+                format!(
+                    "This value is derived from module.{call}.{output}, which is deprecated with the following message:\n\n{message}"
+                ),
+            )
+            .of_kind(kind(self.tree, child)),
+            Name::Terraform | Name::Terrane => value_used(self.tree, child, declared, message),
+        };
         self.warnings.push(warning.at(self.expr.range_of(expr.span)));
     }
+}
+
+/// Terraform's warning about a deprecated output of a called module.
+fn value_used(tree: &Tree, child: ModuleId, output: &Output, message: &str) -> Diagnostic {
+    let origin = format!("{}.{}", tree.module(child).path, output.name);
+    Diagnostic::warning("Deprecated value used", message).originating_from(origin).of_kind(kind(tree, child))
+}
+
+/// A warning for every deprecated output of a module that is the whole value of an output of the root module: as
+/// Terraform, which looks into the values of these.
+pub fn whole_module(tree: &Tree, value: &Expression) -> Diagnostics {
+    let call = called(&value.node).filter(|_| !name::is_opentofu());
+    let index = call.and_then(|call| tree.module(ROOT).calls.get_index_of(&*call));
+    let Some(child) = index.and_then(|index| tree.child(ROOT, index as u32)) else { return Diagnostics::new() };
+    let deprecated = |output: &Output| {
+        let message = &output.deprecated.as_ref()?.message;
+        Some(value_used(tree, child, output, message).at(value.range()))
+    };
+    tree.module(child).outputs.values().filter_map(deprecated).collect()
 }
 
 /// The module call that an expression names as a whole, or one instance of.

@@ -224,6 +224,9 @@ impl<'a> Builder<'a> {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             // One that is deprecated itself may pass on what is.
             gatherer.quiet |= output.deprecated.is_some();
+            if module == ROOT && !gatherer.quiet {
+                gatherer.needs.warnings.extend(deprecated::whole_module(self.tree, &output.value));
+            }
             gatherer.expression(&output.value);
             gatherer.depends_on(&output.depends_on, &output.range.file);
             output.preconditions.iter().for_each(|c| gatherer.joint_condition(c));
@@ -270,9 +273,7 @@ impl<'a> Builder<'a> {
                 let mut gatherer = Gatherer::new(self.tree, self.schemas, parent);
                 gatherer.expression(&argument.expr);
                 needs = gatherer.needs;
-                if !deprecated::is_quiet(self.tree, parent) {
-                    needs.warnings.extend(deprecated::variable(self.tree, module, variable, argument.range()));
-                }
+                needs.warnings.extend(deprecated::variable(self.tree, module, variable, argument.expr.range()));
             }
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).continuing(needs);
             variable.validations.iter().for_each(|c| gatherer.validation(c));

@@ -30,22 +30,34 @@ fn check_block(schema: &Block, planned: &Value, actual: &Value, path: &Path, out
     }
     for (name, attribute) in &schema.attributes {
         let path = path.clone().attr(name.clone());
-        let (planned, actual) = (part(planned, name), part(actual, name));
-        let mut breaches = Vec::new();
-        let is_hidden = attribute.sensitive || planned.has_marks_deep() || actual.has_marks_deep();
-        check_value(&planned.unmark_deep().0, &actual.unmark_deep().0, &path, &mut breaches);
-        if is_hidden && !breaches.is_empty() {
-            out.push((path, HIDDEN.into()));
-        } else {
-            out.append(&mut breaches);
-        }
+        check_whole(&part(planned, name), &part(actual, name), &path, attribute.sensitive, out);
     }
     for (name, nested) in &schema.blocks {
         check_nested(nested, &part(planned, name), &part(actual, name), &path.clone().attr(name.clone()), out);
     }
 }
 
+/// As [`check_value`], without values in the texts if a part is sensitive.
+fn check_whole(planned: &Value, actual: &Value, path: &Path, is_sensitive: bool, out: &mut Vec<Breach>) {
+    let mut breaches = Vec::new();
+    let is_hidden = is_sensitive || planned.has_marks_deep() || actual.has_marks_deep();
+    check_value(&planned.unmark_deep().0, &actual.unmark_deep().0, path, &mut breaches);
+    if is_hidden && !breaches.is_empty() {
+        out.push((path.clone(), HIDDEN.into()));
+    } else {
+        out.append(&mut breaches);
+    }
+}
+
 fn check_nested(schema: &NestedBlock, planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
+    if schema.block.computed {
+        if actual.is_null() && schema.nesting != Nesting::Single {
+            return out.push((path.clone(), "null block value after apply".into()));
+        }
+        if !planned.is_known() {
+            return check_whole(planned, actual, path, schema.block.has_sensitive(), out);
+        }
+    }
     match schema.nesting {
         Nesting::Single | Nesting::Group => {
             if !actual.is_null() || planned.is_known() {
@@ -247,6 +259,28 @@ mod tests {
             Value::list(Type::String, vec![Value::string("x"), Value::string("y")]),
             &[".a: new element 1 has appeared"],
         );
+    }
+
+    #[test]
+    fn unknown_computed_blocks_may_become_any_blocks() {
+        let attribute = Attribute { computed: true, ..Attribute::new(Type::String) };
+        let block = Block { attributes: [("a".into(), attribute)].into(), computed: true, ..Block::default() };
+        let ty = block.implied_type();
+        let nested = NestedBlock { block, nesting: Nesting::List, min_items: 0, max_items: 0 };
+        let schema = Block { blocks: [("b".into(), nested)].into(), ..Block::default() };
+        let of = |value: Value| Value::object([("b", value)]);
+        let list = |text: &str| Value::list(ty.clone(), vec![Value::object([("a", Value::string(text))])]);
+        let (null, unknown) = (|| Value::null(Type::list(ty.clone())), || Value::unknown(Type::list(ty.clone())));
+        let cases = [
+            (unknown(), list("x"), None),
+            (unknown(), null(), Some("null block value after apply")),
+            (list("x"), list("y"), Some(r#"was cty.StringVal("x"), but now cty.StringVal("y")"#)),
+        ];
+        for (planned, actual, expected) in cases {
+            let found = object_compatible(&schema, &of(planned), &of(actual));
+            let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+            assert_eq!(texts, Vec::from_iter(expected));
+        }
     }
 
     #[test]

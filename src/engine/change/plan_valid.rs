@@ -21,6 +21,7 @@ pub fn plan_valid(schema: &Block, prior: &Value, config: &Value, planned: &Value
 
 const UNKNOWN_BLOCK: &str =
     "attribute representing nested block must not be unknown itself; set nested attribute values to unknown instead";
+const UNKNOWN_COMPUTED_BLOCK: &str = "planned unknown value for configured block";
 const UNKNOWN_ELEMENT: &str =
     "element representing nested block must not be unknown itself; set nested attribute values to unknown instead";
 const ABSENT: &str = "planned for absence but config wants existence";
@@ -58,23 +59,30 @@ impl Check {
     }
 
     fn nested_block(&mut self, schema: &NestedBlock, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
-        if is_same(planned, config) {
+        let what = match schema.nesting {
+            Nesting::Single | Nesting::Group => "",
+            Nesting::List => "list",
+            Nesting::Map => "map",
+            Nesting::Set => "set",
+        };
+        let is_null_collection = planned.is_null() && !what.is_empty();
+        if is_same(planned, config) && !(is_null_collection && schema.block.computed) {
             return;
         }
         if !config.is_known() {
             // A `dynamic` block whose number of blocks is not known yet: nothing of it is the provider's to change.
             return self.fail(path, format!("planned value {} for unknown dynamic block", go_text(planned)));
         }
-        if !planned.is_known() {
-            return self.fail(path, UNKNOWN_BLOCK);
+        if schema.block.computed && config.is_null() && !is_null_collection {
+            return; // The provider may plan any blocks.
         }
-        let what = match schema.nesting {
-            Nesting::Single | Nesting::Group => return self.block(&schema.block, prior, config, planned, path),
-            Nesting::List => "list",
-            Nesting::Map => "map",
-            Nesting::Set => "set",
-        };
-        if planned.is_null() {
+        if !planned.is_known() {
+            return self.fail(path, if schema.block.computed { UNKNOWN_COMPUTED_BLOCK } else { UNKNOWN_BLOCK });
+        }
+        if matches!(schema.nesting, Nesting::Single | Nesting::Group) {
+            return self.block(&schema.block, prior, config, planned, path);
+        }
+        if is_null_collection {
             let text = format!(
                 "attribute representing a {what} of nested blocks must be empty to indicate no blocks, not null"
             );
@@ -260,6 +268,38 @@ mod tests {
             let breaches: Vec<String> =
                 plan_valid(&schema, &prior, &config, &planned).iter().map(|(p, t)| format!("{p}: {t}")).collect();
             assert_eq!(breaches, expected);
+        }
+    }
+
+    #[test]
+    fn a_plan_may_add_computed_blocks_if_none_are_configured() {
+        let attribute = Attribute { optional: true, computed: true, ..Attribute::new(Type::String) };
+        let block = Block { attributes: [("a".into(), attribute)].into(), computed: true, ..Block::default() };
+        let ty = block.implied_type();
+        let nested = NestedBlock { block, nesting: Nesting::List, min_items: 0, max_items: 0 };
+        let schema = Block { blocks: [("b".into(), nested)].into(), ..Block::default() };
+        let of = |value: Value| Value::object([("b", value)]);
+        let list = |texts: &[&str]| {
+            let element = |text: &&str| Value::object([("a", Value::string(*text))]);
+            Value::list(ty.clone(), texts.iter().map(element).collect())
+        };
+        let null = || Value::null(Type::list(ty.clone()));
+        let unknown = || Value::unknown(Type::list(ty.clone()));
+        let cases = [
+            (null(), list(&["x"]), None),
+            (null(), unknown(), None),
+            (
+                null(),
+                null(),
+                Some("attribute representing a list of nested blocks must be empty to indicate no blocks, not null"),
+            ),
+            (list(&["x"]), unknown(), Some("planned unknown value for configured block")),
+            (list(&["x"]), list(&["x", "y"]), Some("block count in plan (2) disagrees with count in config (1)")),
+        ];
+        for (config, planned, expected) in cases {
+            let found = plan_valid(&schema, &of(null()), &of(config), &of(planned));
+            let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+            assert_eq!(texts, Vec::from_iter(expected));
         }
     }
 }

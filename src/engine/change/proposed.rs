@@ -24,6 +24,44 @@ pub fn planned_data_object(schema: &Block, config: &Value) -> Value {
     propose_block(schema, &Value::unknown(schema.implied_type()), config)
 }
 
+/// The configuration that the provider plans from: a computed block type without blocks is null, which tells the
+/// provider that it may set blocks of its own.
+pub fn without_empty_computed_blocks(schema: &Block, config: &Value) -> Value {
+    if !schema.has_computed_blocks() || config.is_null() || !config.is_known() {
+        return config.clone();
+    }
+    let mut parts = config.entries().clone();
+    for (name, nested) in &schema.blocks {
+        if let Some(value) = parts.get_mut(name) {
+            *value = without_empty(nested, value);
+        }
+    }
+    Value::object(parts)
+}
+
+fn without_empty(schema: &NestedBlock, value: &Value) -> Value {
+    if value.is_null() || !value.is_known() {
+        return value.clone();
+    }
+    let inner = |value: &Value| without_empty_computed_blocks(&schema.block, value);
+    let entries = || value.entries().iter().map(|(key, value)| (key.clone(), inner(value)));
+    let elements = || value.elements().iter().map(inner).collect();
+    match schema.nesting {
+        Nesting::Single | Nesting::Group => inner(value),
+        Nesting::List | Nesting::Set | Nesting::Map if value.is_empty() => match schema.block.computed {
+            true => Value::null(value.ty().clone()),
+            false => value.clone(),
+        },
+        Nesting::List | Nesting::Set | Nesting::Map => match value.ty() {
+            Type::List(ty) => Value::list((**ty).clone(), elements()),
+            Type::Set(ty) => Value::set((**ty).clone(), elements()),
+            Type::Map(ty) => Value::map((**ty).clone(), entries()),
+            Type::Object(_) => Value::object(entries()),
+            _ => Value::tuple(elements()),
+        },
+    }
+}
+
 fn propose_block(schema: &Block, prior: &Value, config: &Value) -> Value {
     if config.is_null() || !config.is_known() {
         return prior.clone();
@@ -255,6 +293,26 @@ mod tests {
             let prior = of(Value::list(element.ty().clone(), vec![element]));
             let config = of(Value::null(ty));
             assert_eq!(proposed_new(&block, &prior, &config), if kept { prior } else { config }, "{object_computed}");
+        }
+    }
+
+    #[test]
+    fn a_computed_block_type_without_blocks_is_null() {
+        let inner = |computed| Block { computed, ..schema() };
+        let ty = schema().implied_type();
+        let nested = |block, nesting| (Arc::from("b"), NestedBlock { block, nesting, min_items: 0, max_items: 0 });
+        let element = || object(None, Some("a"), None);
+        let of = |value: Value| Value::object([("b", value)]);
+        let cases = [
+            (true, Nesting::List, Value::list(ty.clone(), vec![]), Value::null(Type::list(ty.clone()))),
+            (true, Nesting::Set, Value::set(ty.clone(), vec![]), Value::null(Type::set(ty.clone()))),
+            (false, Nesting::List, Value::list(ty.clone(), vec![]), Value::list(ty.clone(), vec![])),
+            (true, Nesting::List, Value::list(ty.clone(), vec![element()]), Value::list(ty.clone(), vec![element()])),
+            (true, Nesting::Single, Value::null(ty.clone()), Value::null(ty.clone())),
+        ];
+        for (computed, nesting, config, expected) in cases {
+            let block = Block { blocks: [nested(inner(computed), nesting)].into(), ..Block::default() };
+            assert_eq!(without_empty_computed_blocks(&block, &of(config)), of(expected), "{computed} {nesting:?}");
         }
     }
 

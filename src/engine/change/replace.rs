@@ -1,15 +1,23 @@
 //! The changed paths among those for which a provider requires replacement.
 
+use super::Shape;
 use crate::lang::value::{Path, PathStep, Value};
+use crate::model::schema::Block;
 
 /// The paths among `requires_replace` whose values differ between prior and planned object. An unknown planned value
 /// counts as a change. The second list holds paths that lead to a value in neither object: a bug of the provider.
-pub fn changed_paths(requires_replace: &[Path], prior: &Value, planned: &Value) -> (Vec<Path>, Vec<Path>) {
+/// Values of write-only attributes are in neither object, so the provider alone knows whether they changed.
+pub fn changed_paths(
+    requires_replace: &[Path],
+    (prior, planned): (&Value, &Value),
+    schema: &Block,
+) -> (Vec<Path>, Vec<Path>) {
+    let is_write_only = |path: &Path| Shape::Block(schema).attribute_at(path).is_some_and(|found| found.write_only);
     let (mut changed, mut invalid) = (Vec::new(), Vec::new());
     for path in requires_replace {
         let differs = match (at(prior, path), at(planned, path)) {
             // Nulls of different types are equal.
-            (Some(before), Some(after)) if before.is_null() && after.is_null() => false,
+            (Some(before), Some(after)) if before.is_null() && after.is_null() => is_write_only(path),
             (Some(before), Some(after)) => !after.is_wholly_known() || before != after,
             // What is missing in one of them counts as unknown.
             (Some(_), None) | (None, Some(_)) => true,
@@ -69,6 +77,7 @@ fn at(value: &Value, path: &Path) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::lang::value::Type;
+    use crate::model::schema::{Attribute, NestedBlock, Nesting};
 
     #[test]
     fn only_changed_paths_count() {
@@ -76,7 +85,10 @@ mod tests {
         let (a, b, c) = (Path::new().attr("a"), Path::new().attr("b"), Path::new().attr("c"));
         let prior = object("x", Value::string("y"));
         let planned = object("x", Value::unknown(Type::String));
-        assert_eq!(changed_paths(&[a, b.clone(), c.clone()], &prior, &planned), (vec![b], vec![c]));
+        assert_eq!(
+            changed_paths(&[a, b.clone(), c.clone()], (&prior, &planned), &Block::default()),
+            (vec![b], vec![c])
+        );
     }
 
     /// Observed: plan JSON of `local_file`.
@@ -84,17 +96,35 @@ mod tests {
     fn changed_paths_are_in_the_order_of_the_reference() {
         let object = |text: &str| Value::object([("content", Value::string(text)), ("filename", Value::string(text))]);
         let (content, filename) = (Path::new().attr("content"), Path::new().attr("filename"));
-        let (changed, _) = changed_paths(&[content.clone(), filename.clone()], &object("a"), &object("b"));
+        let (changed, _) =
+            changed_paths(&[content.clone(), filename.clone()], (&object("a"), &object("b")), &Block::default());
         assert_eq!(changed, [filename, content]);
+    }
+
+    #[test]
+    fn a_write_only_attribute_counts_without_values() {
+        let attribute = |write_only| Attribute { write_only, ..Attribute::new(Type::String) };
+        let inner = Block { attributes: [("w".into(), attribute(true))].into(), ..Block::default() };
+        let nested = NestedBlock { block: inner, nesting: Nesting::Single, min_items: 0, max_items: 0 };
+        let schema = Block {
+            attributes: [("a".into(), attribute(false))].into(),
+            blocks: [("b".into(), nested)].into(),
+            ..Block::default()
+        };
+        let null = || Value::null(Type::String);
+        let object = Value::object([("a", null()), ("b", Value::object([("w", null())]))]);
+        let (plain, secret) = (Path::new().attr("a"), Path::new().attr("b").attr("w"));
+        let (changed, _) = changed_paths(&[plain, secret.clone()], (&object, &object), &schema);
+        assert_eq!(changed, [secret]);
     }
 
     #[test]
     fn nulls_of_different_types_are_equal() {
         let object = |value: Value| Value::object([("a", value)]);
         let (dynamic, text) = (object(Value::null_dynamic()), object(Value::null(Type::String)));
-        assert_eq!(changed_paths(&[Path::new().attr("a")], &dynamic, &text), (vec![], vec![]));
+        assert_eq!(changed_paths(&[Path::new().attr("a")], (&dynamic, &text), &Block::default()), (vec![], vec![]));
         let (none, path) = (Value::null(text.ty().clone()), Path::new().attr("a"));
-        assert_eq!(changed_paths(std::slice::from_ref(&path), &none, &text), (vec![path], vec![]));
+        assert_eq!(changed_paths(std::slice::from_ref(&path), (&none, &text), &Block::default()), (vec![path], vec![]));
     }
 
     /// Each row: a path, and whether it counts, or is invalid.
@@ -132,7 +162,7 @@ mod tests {
             (path("l").attr("x"), invalid),
         ];
         for (path, expected) in cases {
-            let (changed, invalid) = changed_paths(std::slice::from_ref(&path), &prior, &planned);
+            let (changed, invalid) = changed_paths(std::slice::from_ref(&path), (&prior, &planned), &Block::default());
             let found = if invalid.is_empty() { Some(!changed.is_empty()) } else { None };
             assert_eq!(found, expected, "{path}");
         }

@@ -98,9 +98,11 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let mut failed = has_errors(&answer.diagnostics);
     diagnostics.extend(instance.about(answer.diagnostics));
     if !failed && answer.deferred.is_some() {
-        // As the reference, which lets the plan go on.
+        // As the reference, which lets the plan go on, and closes the object as if it were open.
         run.results.changes().has_deferrals |= is_plan;
         finish(failed);
+        let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private, renewal: None };
+        run.results.ephemerals().insert(addr.clone(), open);
         let unknown = Value::unknown(instance.schema.implied_type().clone());
         return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);
     }

@@ -2,8 +2,8 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
-use crate::engine::blocks::Blocks;
 use crate::engine::blocks::tree::{ModuleId, ROOT};
+use crate::engine::blocks::{Blocks, deprecated};
 use crate::engine::engine_errors::EPHEMERAL_VALUE;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
@@ -25,6 +25,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     if module == ROOT && output.ephemeral {
         let detail = "Ephemeral outputs are not allowed in context of a root module";
         return Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()).into();
+    }
+    if module == ROOT {
+        diagnostics.extend(deprecated::root_output(output));
     }
     let may_be_ephemeral = run.verb == Verb::Validate && names_ephemeral_output(&run.blocks, module, &output.value);
     for instance in run.results.module_instances(module) {
@@ -86,10 +89,9 @@ fn converted(output: &Output, value: Value) -> (Value, Diagnostics) {
     match convert::convert(&filled, ty) {
         Ok(value) => (value, Diagnostics::new()),
         Err(wrong) => {
-            let detail = format!(
-                "The value of the output {:?} does not fit the type constraint that its block gives: {wrong}.",
-                &*output.name
-            );
+            let path = if wrong.path.is_empty() { String::new() } else { format!("{}: ", wrong.path) };
+            let detail =
+                format!("The value expression does not match this output value's type constraint: {path}{wrong}.");
             let error = Diagnostic::error("Invalid output value", detail).at(output.value.range());
             (Value::unknown(ty.clone()), error.into())
         }

@@ -31,12 +31,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             _ => {
                 let given = run.inputs.variables.get(&variable.name);
                 if given.is_some() && matches!(run.verb, Verb::Plan { .. } | Verb::Import) {
-                    diagnostics.extend(deprecated::variable(
-                        &run.blocks.tree,
-                        module,
-                        variable,
-                        variable.range.clone(),
-                    ));
+                    diagnostics.extend(deprecated::root_variable(&run.blocks.tree, variable));
                 }
                 let given = Given {
                     value: given.map(|g| g.value.clone()),

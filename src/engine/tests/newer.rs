@@ -144,9 +144,9 @@ async fn each_use_of_a_deprecated_name_is_reported_once() {
     let config = config(&[("main.tf", root), ("m/main.tf", child)]);
     let found = crate::engine::validate(crate::engine::ValidateInput { config, parallelism: 1 }, &world.ports()).await;
     let summaries: Vec<&str> = found.iter().map(|d| d.summary.as_str()).collect();
-    let used = "Deprecated output value is used";
+    let used = "Deprecated value used";
     assert_eq!(summaries.iter().filter(|s| **s == used).count(), 3, "{:?}", texts(&found));
-    assert_eq!(summaries.iter().filter(|s| **s == "Deprecated variable is set").count(), 1);
+    assert_eq!(summaries.iter().filter(|s| **s == "Deprecated variable got a value").count(), 1);
 }
 
 #[tokio::test]

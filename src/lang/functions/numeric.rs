@@ -51,7 +51,7 @@ pub(super) fn table() -> Vec<Builtin> {
 }
 
 fn float(f: f64) -> Outcome {
-    if f.is_nan() { fail("not a number") } else { Ok(Value::number(f)) }
+    if f.is_nan() { fail("result is not a number") } else { Ok(Value::number(f)) }
 }
 
 fn log(a: &[Value], _: &CallContext<'_>) -> Outcome {

@@ -32,10 +32,19 @@ pub struct Variable {
     pub ephemeral: bool,
     /// Its value must be known before anything is planned.
     pub is_const: bool,
-    /// Deprecation message for callers that set it.
-    pub deprecated: Option<Arc<str>>,
+    /// For callers that set it.
+    pub deprecated: Option<Deprecation>,
     pub validations: Vec<Condition>,
     /// The block's header.
+    pub range: Range,
+}
+
+/// The `deprecated` argument of a variable or an output.
+#[derive(Clone, Debug)]
+pub struct Deprecation {
+    /// May be empty.
+    pub message: Arc<str>,
+    /// The whole argument.
     pub range: Range,
 }
 
@@ -65,8 +74,8 @@ pub struct Output {
     pub value: Expression,
     pub sensitive: bool,
     pub ephemeral: bool,
-    /// Deprecation message for callers that refer to it.
-    pub deprecated: Option<Arc<str>>,
+    /// For callers that refer to it.
+    pub deprecated: Option<Deprecation>,
     pub depends_on: Vec<Traversal>,
     pub preconditions: Vec<Condition>,
     pub range: Range,

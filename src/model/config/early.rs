@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::name;
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::{Resolved, Scope, evaluate, evaluate_to};
 use crate::lang::functions::{Function, Machine};
@@ -26,6 +27,11 @@ use super::module::Module;
 pub trait Outside: Send + Sync {
     /// The value given for a variable of the root module, not yet converted; None if there is none.
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics);
+    /// The values on the command line for variables that the root module does not declare. Only asked for where the values
+    /// of the command line decide what the configuration is.
+    fn undeclared(&self, _: &ByName<Variable>) -> Diagnostics {
+        Diagnostics::new()
+    }
     /// `terraform.workspace`
     fn workspace(&self) -> String;
     /// `path.cwd`
@@ -142,8 +148,18 @@ impl Early {
         (value.as_str().map(str::to_owned), diags)
     }
 
-    /// A constant variable has a value by now.
-    pub fn check_constant(&self, variable: &Variable) -> Diagnostics {
+    /// Checks the constant variables of the module: each must have a value by now.
+    pub fn check_constants(&self) -> Diagnostics {
+        let mut diags = Diagnostics::new();
+        let constants: Vec<&Variable> = self.0.variables.values().filter(|variable| variable.is_const).collect();
+        if !constants.is_empty() && self.0.caller.is_none() {
+            diags.extend(self.0.outside.undeclared(&self.0.variables));
+        }
+        constants.into_iter().for_each(|variable| diags.extend(self.check_constant(variable)));
+        diags
+    }
+
+    fn check_constant(&self, variable: &Variable) -> Diagnostics {
         let scope = EarlyScope { of: self, way: vec![self.within(&format!("var.{}", variable.name))] };
         let value = match scope.variable(variable) {
             Ok(value) => value,
@@ -176,9 +192,23 @@ pub fn unusable(value: &Value, target: &str, expr: &Expression) -> Option<Diagno
     } else {
         return None;
     };
+    if let Some(what) = module_argument(target) {
+        let detail = match summary {
+            DYNAMIC => "Only literal values and const variables can be evaluated during init.".to_owned(),
+            _ => format!("The module {what} cannot be derived from a sensitive or ephemeral value."),
+        };
+        return Some(Diagnostic::error(format!("Unknown module {what}"), detail).at(expr.range()));
+    }
     let detail =
         format!("The value of {target} {why}. It is needed before anything is planned, so that this is not possible.");
     Some(Diagnostic::error(summary, detail).at(expr.range()))
+}
+
+/// The argument of a module call that is needed early, if Terraform's messages about it apply: 1.17 has such arguments too.
+fn module_argument(target: &str) -> Option<&'static str> {
+    let (owner, argument) = target.rsplit_once('.')?;
+    let is_call = !name::is_opentofu() && owner.rsplit('.').nth(1) == Some("module");
+    ["source", "version"].into_iter().find(|known| is_call && argument == *known)
 }
 
 /// The names of a module as something that needs them sees them; `way` leads from it to the expression that is read.
@@ -290,15 +320,23 @@ impl EarlyScope<'_> {
     }
 
     fn missing(&self, variable: &Variable) -> Diagnostic {
-        let needed = match self.way.as_slice() {
-            [_] => "it is declared as constant".to_owned(),
-            [target, ..] => format!("the value of {target} depends on it ({})", self.path_text()),
-            [] => String::new(),
+        let name = &*variable.name;
+        let (what, needed) = match self.way.as_slice() {
+            [_] => ("root module input variable", String::new()),
+            [target, ..] => {
+                let way = self.path_text();
+                (
+                    "variable",
+                    format!(
+                        " The value of {target} depends on it ({way}), which is needed before anything is planned."
+                    ),
+                )
+            }
+            [] => ("variable", String::new()),
         };
         let detail = format!(
-            "The variable {:?} is not set, and has no default value. It is needed before anything is planned, because {needed}. \
-             Use a -var or -var-file command line argument to provide a value for this variable.",
-            &*variable.name
+            "The {what} {name:?} is not set, and has no default value.{needed} Use a -var or -var-file command line argument to \
+             provide a value for this variable."
         );
         Diagnostic::error(MISSING_VALUE, detail).of_kind(Kind::MissingValue).at(variable.range.clone())
     }
@@ -306,6 +344,10 @@ impl EarlyScope<'_> {
     /// A name whose value is only found out during a run.
     fn too_early(&self, what: &str, range: &Range) -> Diagnostic {
         let way = self.further(self.of, self.of.within(what));
+        if let (Some(argument), [_]) = (module_argument(&self.way[0]), self.way.as_slice()) {
+            let detail = format!("The module {argument} can only reference constant input variables and local values.");
+            return Diagnostic::error(format!("Invalid module {argument}"), detail).at(range.clone());
+        }
         let detail = format!(
             "The value of {} is needed before anything is planned, so that it can depend on input variables, local values, path.* \
              and terraform.workspace only. It refers to {what}: {}.",

@@ -47,8 +47,8 @@ mod variable;
 pub use action::{Action, ActionCall, ActionTrigger};
 pub use action_event::{ActionEvent, OnActionFailure};
 pub use block::{
-    ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy, ProviderBlock,
-    ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,
+    ByName, Condition, Deprecation, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy,
+    ProviderBlock, ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,
 };
 pub use check::Check;
 pub use constant::NoNames;

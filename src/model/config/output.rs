@@ -35,8 +35,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Output> {
     let sensitive = content.attribute("sensitive").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
     let ephemeral = content.attribute("ephemeral").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
-    let ty = content.attribute("type").map(|a| variable::decode_type(&a.expr, diags));
-    let deprecated = content.attribute("deprecated").and_then(|a| variable::decode_deprecated(a, "output", diags));
+    let ty = content.attribute("type").map(|a| variable::decode_plain_type(&a.expr, diags));
+    let deprecated =
+        content.attribute("deprecated").and_then(|a| variable::decode_deprecated(a, "output value", diags));
     let mut preconditions = Vec::new();
     for block in &content.blocks {
         if block.kind.as_str() == "precondition" {

@@ -33,9 +33,7 @@ pub fn evaluate_early(module: &mut Module, early: Early, diags: &mut Diagnostics
 }
 
 fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
-    for variable in module.variables.values().filter(|variable| variable.is_const) {
-        diags.extend(early.check_constant(variable));
-    }
+    diags.extend(early.check_constants());
     for call in module.calls.values_mut() {
         let written = call.early.clone();
         if !module_call::evaluate_source(call, early, diags) {

@@ -3,13 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::lang::eval::type_expression::{self, Defaults};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::{Type, Value, convert};
 
-use super::block::Variable;
+use super::block::{Deprecation, Variable};
 use super::{condition, constant, module_call, names};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -55,15 +55,10 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
     let ephemeral = flag("ephemeral", false, diags);
     let nullable = flag("nullable", true, diags);
     let is_const = flag("const", false, diags);
-    if let Some(attribute) = content.attribute("const").filter(|_| is_const && (sensitive || ephemeral)) {
+    if is_const && (sensitive || ephemeral) {
         let other = if sensitive { "sensitive" } else { "ephemeral" };
-        let detail = format!(
-            "The value of the constant variable {:?} decides what is installed and loaded, and {PROGRAM} records and shows \
-             such values. Remove either \"const\" or \"{other}\".",
-            &*name
-        );
-        let summary = format!("A variable cannot be both const and {other}");
-        diags.push(Diagnostic::error(summary, detail).at(attribute.range()));
+        let detail = format!("A variable that is marked as \"const\" cannot also be marked as \"{other}\".");
+        diags.push(Diagnostic::error(format!("Const variable cannot be {other}"), detail).at(block.header_range()));
     }
     let deprecated = content.attribute("deprecated").and_then(|a| decode_deprecated(a, "variable", diags));
     let mut variable = Variable {
@@ -129,17 +124,18 @@ fn fit(written: Value, ty: &Type, defaults: Option<&Defaults>) -> Result<Value, 
 /// A default that does not fit its type for a variable.
 pub const INVALID_DEFAULT: &str = "Invalid default value for variable";
 
-/// The message of a `deprecated` argument.
-pub fn decode_deprecated(attribute: &Attribute, what: &str, diags: &mut Diagnostics) -> Option<Arc<str>> {
+/// A `deprecated` argument. OpenTofu refuses an empty message.
+pub fn decode_deprecated(attribute: &Attribute, what: &str, diags: &mut Diagnostics) -> Option<Deprecation> {
     let text = constant::string(attribute, diags)?;
-    if text.trim().is_empty() {
+    if text.trim().is_empty() && name::is_opentofu() {
         let detail = format!(
-            "The \"deprecated\" argument of a {what} is a message for its users and must not be empty: describe what to use instead."
+            "The \"deprecated\" argument must not be empty, and should provide instructions on how to migrate away from usage of \
+             this deprecated {what}."
         );
-        diags.push(Diagnostic::error("Invalid deprecation message", detail).at(attribute.expr.range()));
+        diags.push(Diagnostic::error("Invalid `deprecated` value", detail).at(attribute.expr.range()));
         return None;
     }
-    Some(text.into())
+    Some(Deprecation { message: text.into(), range: attribute.range() })
 }
 
 /// A type constraint, with the short forms `list` and `map`, and a word on the quoted forms of long ago.
@@ -156,6 +152,11 @@ pub fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<
         Some("map") => return (Type::map(Type::Dynamic), None),
         _ => {}
     }
+    decode_plain_type(expr, diags)
+}
+
+/// A type constraint without the forms of long ago.
+pub fn decode_plain_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<Defaults>>) {
     let (ty, defaults, problems) = type_expression::parse_type(expr);
     if problems.has_errors() {
         diags.extend(problems);

@@ -8,6 +8,7 @@ mod invocations;
 mod protobuf;
 mod text;
 mod tfplan;
+mod tfplan_actions;
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;

@@ -16,7 +16,12 @@ pub struct ClientCapabilities {
 impl ClientCapabilities {
     /// The capabilities of this program's engine.
     pub fn of_engine(deferral_allowed: bool) -> ClientCapabilities {
-        ClientCapabilities { deferral_allowed, write_only_attributes_allowed: true, ..ClientCapabilities::default() }
+        ClientCapabilities {
+            deferral_allowed,
+            write_only_attributes_allowed: true,
+            computed_blocks_allowed: true,
+            ..ClientCapabilities::default()
+        }
     }
 }
 

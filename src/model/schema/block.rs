@@ -34,6 +34,8 @@ pub struct Block {
     pub deprecated: bool,
     /// Empty if the provider gives none.
     pub deprecation_message: String,
+    /// The provider may set the blocks of a nested block type that has none in the configuration (protocol 6.11).
+    pub computed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -201,6 +203,13 @@ impl NestedBlock {
             Nesting::List | Nesting::Map if element.has_dynamic() => Type::Dynamic,
             nesting => nesting.wrap(element),
         }
+    }
+}
+
+impl Block {
+    /// True if a nested block type at any depth is computed.
+    pub fn has_computed_blocks(&self) -> bool {
+        self.blocks.values().any(|nested| nested.block.computed || nested.block.has_computed_blocks())
     }
 }
 

@@ -14,6 +14,9 @@ pub fn problems(block: &Block) -> Vec<String> {
 fn check_block(block: &Block, prefix: &str, found: &mut Vec<String>) {
     for (name, attribute) in &block.attributes {
         check_attribute(attribute, name, prefix, found);
+        if block.computed && !attribute.computed {
+            found.push(format!("{prefix}{name}: all attributes within computed blocks must also be computed"));
+        }
     }
     for (name, nested) in &block.blocks {
         let place = format!("{prefix}{name}");
@@ -21,6 +24,12 @@ fn check_block(block: &Block, prefix: &str, found: &mut Vec<String>) {
             found.push(format!("{place}: name defined as both attribute and child block type"));
         } else if !is_valid_name(name) {
             found.push(format!("{place}: name may contain only lowercase letters, digits and underscores"));
+        }
+        if block.computed && !nested.block.computed {
+            found.push(format!("{place}: all nested blocks within computed blocks must also be computed"));
+        }
+        if let Some(problem) = check_computed(nested) {
+            found.push(format!("{place}: {problem}"));
         }
         if let Some(problem) = check_nesting(nested) {
             found.push(format!("{place}: {problem}"));
@@ -31,6 +40,17 @@ fn check_block(block: &Block, prefix: &str, found: &mut Vec<String>) {
 
 fn is_valid_name(name: &Arc<str>) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// As 1.17 checks it: 1.11.4 does not have computed blocks.
+fn check_computed(nested: &NestedBlock) -> Option<&'static str> {
+    match nested.nesting {
+        Nesting::Group if nested.block.computed => Some("NestingGroup blocks cannot be computed"),
+        Nesting::List | Nesting::Set | Nesting::Map if nested.block.computed && nested.min_items > 0 => {
+            Some("Computed cannot be used when MinItems > 0")
+        }
+        _ => None,
+    }
 }
 
 fn check_nesting(nested: &NestedBlock) -> Option<&'static str> {

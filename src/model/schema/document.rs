@@ -101,6 +101,8 @@ fn block(document: &Json) -> Result<Block, String> {
         markdown: document["description_kind"] == "markdown",
         deprecated: flag(document, "deprecated"),
         deprecation_message: text(document, "deprecation_message"),
+        // Schema documents do not say which blocks are computed.
+        computed: false,
     })
 }
 

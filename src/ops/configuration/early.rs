@@ -9,7 +9,7 @@ use crate::base::files::{Disk, Files};
 use crate::engine::ports::Host;
 use crate::lang::functions;
 use crate::lang::value::Value;
-use crate::model::config::{Outside, Variable};
+use crate::model::config::{ByName, Outside, Variable};
 
 use super::variables::{self, Collected};
 use crate::ops::setup::Setup;
@@ -42,6 +42,10 @@ impl Outside for Given {
         }
         let value = collected.as_ref().and_then(|found| variables::value_of(found, variable, &mut diagnostics));
         (value, diagnostics)
+    }
+
+    fn undeclared(&self, declared: &ByName<Variable>) -> Diagnostics {
+        variables::undeclared_arguments(&self.setup.variables, declared)
     }
 
     fn workspace(&self) -> String {

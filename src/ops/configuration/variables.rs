@@ -9,12 +9,12 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::files::{Disk, Files};
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::base::source::SourceFile;
 use crate::engine::{GivenVariable, GivenVariables, Origin};
 use crate::lang::value::{Value, convert::convert, json};
 use crate::model::config::values_file::{self, GivenValue};
-use crate::model::config::{Module, Variable};
+use crate::model::config::{ByName, Module, Variable};
 
 use crate::ops::interface::ask::{NoAnswer, Question};
 use crate::ops::interface::options::VariableArgument;
@@ -148,6 +148,19 @@ fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) 
         diagnostics.push(problem);
     }
     (given, diagnostics)
+}
+
+/// The values on the command line for variables that are not declared. OpenTofu ignores them where only a few variables are
+/// needed.
+pub fn undeclared_arguments(arguments: &[VariableArgument], declared: &ByName<Variable>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for argument in arguments.iter().filter(|_| !name::is_opentofu()) {
+        let VariableArgument::Value(text) = argument else { continue };
+        if let Some((name, _)) = values_file::split_assignment(text).ok().filter(|(n, _)| !declared.contains_key(*n)) {
+            diagnostics.push(values_file::undeclared_on_command_line(name));
+        }
+    }
+    diagnostics
 }
 
 fn of_raw(found: &RawValue, variable: &Variable, diagnostics: &mut Diagnostics) -> GivenVariable {

@@ -26,7 +26,7 @@ use crate::model::deps::Constraints;
 
 use self::install::Needs;
 use crate::ops::backends::encryption;
-use crate::ops::configuration::load;
+use crate::ops::configuration::{load, variables};
 use crate::ops::setup::Setup;
 use crate::ops::setup::network::Network;
 use modules::ModuleRequest;
@@ -374,6 +374,10 @@ fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
 pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     let (root, early) = load::root_module(setup);
     let Some(root) = root else { return early };
+    let undeclared = variables::undeclared_arguments(&setup.variables, &root.variables);
+    if undeclared.has_errors() {
+        return undeclared;
+    }
     let network = Network::new(setup);
     let request = ModuleRequest { upgrade, readonly: false };
     let (tests, _) = load::tests(Path::new("."), Some(test_file::DEFAULT_DIR));

@@ -190,9 +190,11 @@ async fn start_evaluation(
 
 fn no_such_module(module: &ModuleInstance) -> Diagnostic {
     let detail = format!(
-        "The configuration has no module instance {module}. The scope must be the address of one, with its instance keys."
+        "The module address {:?} does not have an evaluation scope. This usually indicates that the module or the specific \
+         module instance provided does not exist.",
+        module.to_string()
     );
-    Diagnostic::error("Invalid scope", detail)
+    Diagnostic::error("Failed to retrieve evaluation scope after graph walk", detail)
 }
 
 impl Session {

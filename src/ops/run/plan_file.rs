@@ -10,7 +10,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::source::SourceFile;
-use crate::model::addr::ResourceMode;
+use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::plan::Plan;
@@ -140,8 +140,9 @@ pub async fn decode_with(saved: &mut SavedPlan, factories: &Factories) -> Result
 
 /// Reads what a plan of another program holds by the schemas of its providers.
 pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostics> {
-    let decoded = saved.decode(&|provider, addr| {
-        let of_provider = schemas.get(provider).ok_or_else(|| format!("no schemas of provider {provider}"))?;
+    let of = |provider: &Provider| schemas.get(provider).ok_or_else(|| format!("no schemas of provider {provider}"));
+    let type_of = |provider: &Provider, addr: &AbsResourceInstance| {
+        let of_provider = of(provider)?;
         let resource = &addr.resource.resource;
         let schema = match resource.mode {
             ResourceMode::Managed => of_provider.managed(&resource.kind)?,
@@ -151,8 +152,14 @@ pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostic
         };
         let schema = schema.ok_or_else(|| format!("no schema of resource type {:?}", resource.kind))?;
         Ok(schema.implied_type().clone())
-    });
-    decoded.map_err(|why| Diagnostic::error("Failed to read plan from plan file", why).into())
+    };
+    let type_of_action = |provider: &Provider, kind: &str| {
+        let schema = of(provider)?.action(kind)?.ok_or_else(|| format!("no schema of action type {kind:?}"))?;
+        Ok(schema.implied_type().clone())
+    };
+    saved
+        .decode(&type_of, &type_of_action)
+        .map_err(|why| Diagnostic::error("Failed to read plan from plan file", why).into())
 }
 
 /// The plan in a file; the name is shown as the user gave it.

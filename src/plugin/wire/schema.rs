@@ -220,6 +220,7 @@ fn from_block(block: wire::schema::Block) -> Result<Block, String> {
         markdown: block.description_kind == wire::StringKind::Markdown as i32,
         deprecated: block.deprecated,
         deprecation_message: block.deprecation_message,
+        computed: block.computed,
         ..Block::default()
     };
     for attribute in block.attributes {
@@ -313,7 +314,7 @@ fn to_block(block: &Block, nested_types: bool) -> wire::schema::Block {
         description_kind: string_kind(block.markdown),
         deprecated: block.deprecated,
         deprecation_message: block.deprecation_message.clone(),
-        computed: false,
+        computed: block.computed,
     }
 }
 
@@ -407,6 +408,12 @@ mod tests {
     use super::*;
     use crate::model::schema::StaticSchemas;
 
+    #[test]
+    fn computed_blocks_cross_the_wire() {
+        let block = Block { computed: true, ..Block::default() };
+        assert_eq!(from_block(to_block(&block, true)), Ok(block));
+    }
+
     fn example() -> StaticSchemas {
         let mut nested = Attribute::new(Type::String);
         nested.optional = true;
@@ -431,6 +438,7 @@ mod tests {
             markdown: true,
             deprecated: true,
             deprecation_message: "old".to_owned(),
+            computed: false,
         };
         StaticSchemas {
             managed: [(Arc::from("x_y"), Arc::new(Schema::new(3, block.clone())))].into(),

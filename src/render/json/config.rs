@@ -15,7 +15,7 @@ use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, ResourceMode, Subject};
-use crate::model::config::{Config, Module, ModuleCall, Resource};
+use crate::model::config::{Config, Deprecation, Module, ModuleCall, Resource};
 use crate::model::schema::as_blocks::written_as_blocks;
 use crate::model::schema::decode::{decode_body, references_in_body};
 use crate::model::schema::{Block, Nesting, Schema};
@@ -46,7 +46,7 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
             if output.sensitive {
                 set(&mut entry, "sensitive", true);
             }
-            put(&mut entry, "deprecated", output.deprecated.as_deref().unwrap_or_default());
+            put(&mut entry, "deprecated", deprecation(output.deprecated.as_ref()));
             set(&mut entry, "expression", expression_json(&output.value));
             put(&mut entry, "depends_on", depends_on(&output.depends_on));
             put(&mut entry, "description", output.description.clone().unwrap_or_default());
@@ -114,13 +114,23 @@ pub(super) fn variables_json(module: &Module) -> Json {
         if variable.sensitive {
             set(&mut entry, "sensitive", true);
         }
-        if variable.is_const {
+        if variable.is_const && is_written() {
             set(&mut entry, "const", true);
         }
-        put(&mut entry, "deprecated", variable.deprecated.as_deref().unwrap_or_default());
+        put(&mut entry, "deprecated", deprecation(variable.deprecated.as_ref()));
         (name.to_string(), Json::Object(entry))
     });
     Json::Object(entries.collect())
+}
+
+/// The message of a deprecation, where it is written.
+fn deprecation(found: Option<&Deprecation>) -> &str {
+    found.filter(|_| is_written()).map_or("", |found| &found.message)
+}
+
+/// Whether deprecations and constants are written: the documents of Terraform do not have them.
+fn is_written() -> bool {
+    name::is_opentofu()
 }
 
 fn resource_json(

@@ -21,6 +21,8 @@ pub struct DiagnosticJson {
     range: Option<RangeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     snippet: Option<SnippetJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deprecation_origin_description: Option<String>,
 }
 
 #[derive(Serialize, Debug)]
@@ -93,6 +95,7 @@ pub fn diagnostic_json(diagnostic: &Diagnostic) -> DiagnosticJson {
         address: diagnostic.address.clone(),
         range,
         snippet: if nowhere { None } else { snippet_json(diagnostic) },
+        deprecation_origin_description: diagnostic.deprecation_origin.clone(),
     }
 }
 

@@ -215,6 +215,7 @@ fn block(out: &mut String, block: &Block) {
     text(out, "description", &block.description);
     text(out, "description_kind", description_kind(block.markdown));
     flag(out, "deprecated", block.deprecated);
+    text(out, "deprecation_message", &block.deprecation_message);
     out.push('}');
 }
 
@@ -272,6 +273,7 @@ fn attribute(out: &mut String, attribute: &Attribute) {
     text(out, "description", &attribute.description);
     text(out, "description_kind", description_kind(attribute.markdown));
     flag(out, "deprecated", attribute.deprecated);
+    text(out, "deprecation_message", &attribute.deprecation_message);
     flag(out, "required", attribute.required);
     flag(out, "optional", attribute.optional);
     flag(out, "computed", attribute.computed);

@@ -179,6 +179,9 @@ fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
         }
     }
     out.push('\n');
+    if let Some(origin) = &diagnostic.deprecation_origin {
+        let _ = writeln!(out, "  The deprecation originates from {}\n", visible(origin));
+    }
 }
 
 fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {

@@ -19,7 +19,6 @@ locals {
   dynamic = [for key in ["a", "b"] : module.many[key].id]
 }
 
-output "passed_on" {
-  value      = module.one.id
-  deprecated = "too"
+output "whole" {
+  value = module.one
 }

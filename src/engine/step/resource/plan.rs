@@ -176,6 +176,7 @@ impl Planner<'_, '_> {
     ) -> Option<Answer> {
         let instance = self.instance;
         let schema = &instance.schema.block;
+        let config = &proposed::without_empty_computed_blocks(schema, config);
         let proposed = proposed::proposed_new(schema, prior, config);
         let request = PlanRequest {
             kind: instance.addr.kind().into(),
@@ -239,7 +240,7 @@ impl Planner<'_, '_> {
         if wanted.is_empty() || prior.is_null() {
             return Some(Vec::new());
         }
-        let (paths, invalid) = replace::changed_paths(wanted, prior, planned);
+        let (paths, invalid) = replace::changed_paths(wanted, (prior, planned), &self.instance.schema.block);
         let (addr, provider) = (&self.instance.addr, &self.instance.provider_addr.provider);
         for path in &invalid {
             let what = format!(

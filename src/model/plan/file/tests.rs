@@ -193,7 +193,7 @@ fn plans_of_opentofu_are_read() {
     assert_eq!(saved.undecoded.as_ref().unwrap().providers().len(), 1);
     let text = ["input", "output", "triggers_replace"].map(|name| (name, Type::Dynamic));
     let ty = Type::object(text.into_iter().chain([("id", Type::String)]));
-    saved.decode(&|_, _| Ok(ty.clone())).unwrap();
+    saved.decode(&|_, _| Ok(ty.clone()), &|_, kind| Err(kind.to_owned())).unwrap();
     let plan = &saved.plan;
     let line = |c: &ResourceChange| format!("{} {:?} {:?} {}", c.addr, c.action, c.reason, c.previous_addr);
     let lines: Vec<String> = plan.changes.iter().map(line).collect();
@@ -242,7 +242,7 @@ fn damaged_plans_of_opentofu_are_refused() {
         }
         let content = archive.finish().unwrap().into_inner();
         if let Ok(mut saved) = read_reason(&content) {
-            let _ = saved.decode(&|_, _| Ok(Type::object([("id", Type::String)])));
+            let _ = saved.decode(&|_, _| Ok(Type::object([("id", Type::String)])), &|_, kind| Err(kind.to_owned()));
         }
     }
 }

@@ -16,12 +16,15 @@ use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
 use crate::model::addr::parse::parse_target;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use crate::model::plan::{
-    Action, ActionReason, Change, DeferredChange, DeferredReason, Importing, Mode, OutputChange, Plan, ResourceChange,
+    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, Importing,
+    Mode, OutputChange, Plan, ResourceChange,
 };
 use crate::model::state::file::{deferred_instance, provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
+use super::invocations::action_of;
 use super::protobuf::{Message, text};
+use super::tfplan_actions::RawInvocation;
 use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
 
 pub(super) const PLAN: &str = "tfplan";
@@ -34,6 +37,8 @@ pub struct Undecoded {
     changes: Vec<RawChange>,
     drift: Vec<RawChange>,
     deferred: Vec<(DeferredReason, RawChange)>,
+    invocations: Vec<RawInvocation>,
+    deferred_invocations: Vec<(DeferredReason, RawInvocation)>,
     /// The record of installed modules.
     pub modules: Vec<u8>,
 }
@@ -48,28 +53,34 @@ struct RawChange {
 }
 
 #[derive(Clone, Debug)]
-struct RawValue {
-    msgpack: Vec<u8>,
-    sensitive: Vec<(Path, Marks)>,
+pub(super) struct RawValue {
+    pub(super) msgpack: Vec<u8>,
+    pub(super) sensitive: Vec<(Path, Marks)>,
 }
 
 /// The type of the values of a resource.
 pub type TypeOf<'a> = &'a dyn Fn(&Provider, &AbsResourceInstance) -> Result<Type, String>;
 
+/// The type of the configuration of an action, by the name of its type.
+pub type ActionTypeOf<'a> = &'a dyn Fn(&Provider, &str) -> Result<Type, String>;
+
 impl Undecoded {
     pub fn providers(&self) -> BTreeSet<Provider> {
+        let deferred = self.deferred_invocations.iter().map(|(_, raw)| raw);
+        let of_actions = self.invocations.iter().chain(deferred).map(|raw| raw.provider().clone());
         self.changes
             .iter()
             .chain(&self.drift)
             .chain(self.deferred.iter().map(|(_, raw)| raw))
             .map(|raw| raw.change.provider.provider.clone())
+            .chain(of_actions)
             .collect()
     }
 }
 
 impl SavedPlan {
     /// Reads what was left undecoded.
-    pub fn decode(&mut self, type_of: TypeOf<'_>) -> Result<(), String> {
+    pub fn decode(&mut self, type_of: TypeOf<'_>, type_of_action: ActionTypeOf<'_>) -> Result<(), String> {
         let Some(undecoded) = self.undecoded.take() else { return Ok(()) };
         let plan = &mut self.plan;
         plan.changes = decoded(undecoded.changes, type_of)?;
@@ -79,6 +90,15 @@ impl SavedPlan {
             plan.deferred.extend(changes.into_iter().map(|change| DeferredChange { reason, change }));
         }
         plan.deferred.sort_by_cached_key(|deferred| deferred.change.addr.to_string());
+        for raw in undecoded.invocations {
+            plan.invocations.push(raw.decode(type_of_action)?.into());
+        }
+        plan.invocations.sort_by_cached_key(|invocation| order(invocation));
+        for (reason, raw) in undecoded.deferred_invocations {
+            let invocation = raw.decode(type_of_action)?.into();
+            plan.deferred_invocations.push(DeferredInvocation { reason, invocation });
+        }
+        plan.deferred_invocations.sort_by_cached_key(|deferred| order(&deferred.invocation));
         if plan.is_of_opentofu {
             plan.applyable = !plan.errored && has_changes(plan);
         }
@@ -88,6 +108,12 @@ impl SavedPlan {
         }
         Ok(())
     }
+}
+
+/// They are written in no order.
+fn order(invocation: &ActionInvocation) -> (Option<String>, Option<(usize, usize)>, String) {
+    let place = invocation.lifecycle().map(|trigger| (trigger.block, trigger.position));
+    (invocation.caller().map(ToString::to_string), place, invocation.addr.to_string())
 }
 
 fn decoded(changes: Vec<RawChange>, type_of: TypeOf<'_>) -> Result<Vec<ResourceChange>, String> {
@@ -136,6 +162,11 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
         changes: message.messages(3).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
         drift: message.messages(18).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
         deferred: message.messages(27).map(|deferred| deferred_change(&deferred?)).collect::<Result<_, _>>()?,
+        invocations: message.messages(30).map(|found| RawInvocation::read(&found?)).collect::<Result<_, _>>()?,
+        deferred_invocations: message
+            .messages(31)
+            .map(|found| RawInvocation::read_deferred(&found?))
+            .collect::<Result<_, _>>()?,
         modules,
     });
     Ok(Some(saved))
@@ -172,6 +203,7 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
     plan.targets = targets(5)?;
     plan.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
     plan.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
+    plan.requested_actions = message.all(32).map(|addr| action_of(text(addr)?)).collect::<Result<_, _>>()?;
     plan.outputs = message.messages(4).map(|output| output_change(&output?)).collect::<Result<_, _>>()?;
     plan.outputs.sort_by(|a, b| a.name.cmp(&b.name));
     plan.checks = message.messages(19).map(|check| check_result(&check?)).collect::<Result<_, _>>()?;
@@ -192,15 +224,18 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
 }
 
 fn deferred_change(message: &Message<'_>) -> Result<(DeferredReason, RawChange), String> {
-    let reason = match message.message(1)?.number(1) {
+    Ok((deferral_reason(message.message(1)?.number(1)), raw_change(&message.message(2)?)?))
+}
+
+pub(super) fn deferral_reason(number: u64) -> DeferredReason {
+    match number {
         1 => DeferredReason::InstanceCountUnknown,
         2 => DeferredReason::ResourceConfigUnknown,
         3 => DeferredReason::ProviderConfigUnknown,
         4 => DeferredReason::AbsentPrereq,
         5 => DeferredReason::DeferredPrereq,
         _ => DeferredReason::Unknown,
-    };
-    Ok((reason, raw_change(&message.message(2)?)?))
+    }
 }
 
 fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
@@ -349,7 +384,7 @@ fn reason(number: u64) -> Result<ActionReason, String> {
     })
 }
 
-fn instance(text: &str) -> Result<AbsResourceInstance, String> {
+pub(super) fn instance(text: &str) -> Result<AbsResourceInstance, String> {
     resource_instance(text).ok_or_else(|| invalid_address(text))
 }
 
@@ -357,7 +392,7 @@ fn invalid_address(text: &str) -> String {
     format!("invalid resource instance address {text:?}")
 }
 
-fn provider(text: &str) -> Result<AbsProviderConfig, String> {
+pub(super) fn provider(text: &str) -> Result<AbsProviderConfig, String> {
     provider_config(text).map_err(|problem| problem.detail)
 }
 
@@ -366,7 +401,7 @@ fn dynamic(message: &Message<'_>) -> Result<Value, String> {
     msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string())
 }
 
-fn path(message: &Message<'_>) -> Result<Path, String> {
+pub(super) fn path(message: &Message<'_>) -> Result<Path, String> {
     let step = |step: Result<Message<'_>, String>| {
         let step = step?;
         Ok(match step.bytes(2) {

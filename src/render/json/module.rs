@@ -46,7 +46,7 @@ fn output_json(output: &Output) -> Json {
     if output.sensitive {
         set(&mut out, "sensitive", true);
     }
-    put(&mut out, "deprecated", output.deprecated.as_deref().unwrap_or_default());
+    put(&mut out, "deprecated", output.deprecated.as_ref().map_or("", |deprecation| &*deprecation.message));
     put(&mut out, "description", output.description.clone().unwrap_or_default());
     Json::Object(out)
 }

@@ -128,7 +128,8 @@ variables! {
     TERRANE_NO_PROVIDER_REUSE;
     /// `off`: provider schemas are neither taken from the cache nor kept in it.
     TERRANE_SCHEMA_CACHE;
-    /// How many snapshots of each workspace's state are kept for `state history` (20). `0`: none.
+    /// How many snapshots of each workspace's state are kept for `state history`, and how many versions of the store it
+    /// lists (20). `0`: none.
     TERRANE_STATE_HISTORY;
     /// How long a plugin may take to start, in seconds (60).
     TERRANE_PLUGIN_START_TIMEOUT;

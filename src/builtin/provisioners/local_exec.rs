@@ -37,9 +37,8 @@ impl Provisioner for LocalExec {
         ]))
     }
 
-    async fn validate(&self, config: Value) -> ProviderDiagnostics {
-        let is_null = config.get("command").is_some_and(Value::is_null);
-        if is_null { vec![no_command()] } else { Vec::new() }
+    async fn validate(&self, _config: Value) -> ProviderDiagnostics {
+        Vec::new()
     }
 
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {

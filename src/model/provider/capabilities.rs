@@ -1,5 +1,7 @@
 //! What a caller can handle, and why a provider defers a request.
 
+use crate::model::schema::Block;
+
 /// What a caller can handle beyond the first minor version of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCapabilities {
@@ -16,12 +18,13 @@ pub struct ClientCapabilities {
 impl ClientCapabilities {
     /// The capabilities of this program's engine.
     pub fn of_engine(deferral_allowed: bool) -> ClientCapabilities {
-        ClientCapabilities {
-            deferral_allowed,
-            write_only_attributes_allowed: true,
-            computed_blocks_allowed: true,
-            ..ClientCapabilities::default()
-        }
+        ClientCapabilities { deferral_allowed, write_only_attributes_allowed: true, ..ClientCapabilities::default() }
+    }
+
+    /// As [`of_engine`](Self::of_engine), for a resource: providers without computed blocks get the requests of Terraform 1.11.
+    pub fn of_resource(deferral_allowed: bool, schema: &Block) -> ClientCapabilities {
+        let computed_blocks_allowed = schema.has_computed_blocks();
+        ClientCapabilities { computed_blocks_allowed, ..ClientCapabilities::of_engine(deferral_allowed) }
     }
 }
 

@@ -16,7 +16,7 @@ use super::{Instance, data, plan};
 impl Instance<'_> {
     /// The capabilities that requests about this instance carry.
     pub fn client(&self) -> ClientCapabilities {
-        ClientCapabilities::of_engine(self.run.is_apply() || self.run.inputs.deferral_allowed)
+        ClientCapabilities::of_resource(self.run.is_apply() || self.run.inputs.deferral_allowed, &self.schema.block)
     }
 
     /// Notes that the provider deferred a request. The error: that was not allowed.

@@ -23,7 +23,11 @@ pub async fn import(instance: &Instance<'_>, id: &Arc<str>) -> (Option<Value>, D
     let (addr, observer) = (&instance.addr, &instance.run.ports.observer);
     observer.event(Event::ImportRequested { addr: addr.clone(), id: id.clone() });
     // A deferral is not looked at: an object that is not there is not read either.
-    let answer = instance.provider.import_resource_state(addr.kind(), id, ClientCapabilities::of_engine(false));
+    let answer = instance.provider.import_resource_state(
+        addr.kind(),
+        id,
+        ClientCapabilities::of_resource(false, &instance.schema.block),
+    );
     let response = instance.answered(IMPORT, answer).await;
     let failed = has_errors(&response.diagnostics);
     let mut diagnostics = about_body(response.diagnostics, None, None);

@@ -72,7 +72,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         bare = list::settings(&bare, &schema);
         list = Some(arguments);
     }
-    match by_provider(&run.ports, config, bare, list, &address).await {
+    match by_provider(&run.ports, config, &schema.block, bare, list, &address).await {
         Ok(found) => diagnostics.extend(about_body(found, Some(&config.body), Some(&address))),
         Err(errors) => diagnostics.extend(errors),
     }
@@ -85,6 +85,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 async fn by_provider(
     ports: &Ports,
     config: &Resource,
+    schema: &Block,
     bare: Value,
     list: Option<list::Arguments>,
     address: &str,
@@ -99,7 +100,7 @@ async fn by_provider(
         let (provider, kind) = (ports.providers.unconfigured(&config.provider).await?, &config.addr.kind);
         Ok(match config.addr.mode {
             ResourceMode::Managed => {
-                provider.validate_resource_config(kind, bare, ClientCapabilities::of_engine(false)).await
+                provider.validate_resource_config(kind, bare, ClientCapabilities::of_resource(false, schema)).await
             }
             ResourceMode::Data => provider.validate_data_config(kind, bare).await,
             ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,

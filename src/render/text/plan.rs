@@ -12,6 +12,7 @@ use crate::model::addr::{InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::schema::{Block, Schema, decode};
 
+use super::deferred;
 use super::diff::{self, Diff, Drawing, padded, valid_name};
 use super::invocations;
 use super::style::Style;
@@ -54,11 +55,13 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     let has_drift = write_drift(&mut out, text, !has_changes && outputs.is_empty());
     if !has_changes && outputs.is_empty() {
         write_no_changes(&mut out, text, has_drift);
+        out.push_str(&deferred::list(plan, text.style));
         return out;
     }
     if has_drift {
         out.push_str(&rule(text.style));
     }
+    out.push_str(&deferred::list(plan, text.style));
     let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
     for shown in &changes {
         if shown.change.action != Action::NoOp {
@@ -442,6 +445,10 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
         let failed = "\n[reset][bold][red]Planning failed.[reset][bold] {} encountered an error while generating this \
                       plan.[reset]\n\n";
         out.push_str(&style.fill(failed, &[&PROGRAM]));
+        return;
+    }
+    if let Some(heading) = deferred::nothing_yet(text.plan, style) {
+        out.push_str(&heading);
         return;
     }
     let (title, body) = match text.plan.mode {

@@ -1,0 +1,43 @@
+//! The deferred changes of a plan: which objects, and why.
+//!
+//! The reference has these texts, but its plan and apply never show them. With colours, which are for people, they are shown, so
+//! that a plan without changes is not taken for a complete one; without colours, the text is that of the reference.
+
+use super::style::Style;
+use crate::model::plan::{DeferredReason, Plan};
+
+/// The list, from the blank line before its note; empty without deferred changes, and where it is not shown.
+pub fn list(plan: &Plan, style: &Style) -> String {
+    if !is_shown(plan, style) {
+        return String::new();
+    }
+    let note = "This is a partial plan, parts can only be known in the next plan / apply cycle.";
+    let mut out = style.fill("\n[bold][cyan]Note:[reset][bold] {}[reset]\n", &[&note]);
+    for deferred in &plan.deferred {
+        let change = "\n[bold]  # {}[reset] was deferred\n  #[reset] ({})\n";
+        out.push_str(&style.fill(change, &[&deferred.change.addr, &explanation(deferred.reason)]));
+    }
+    out
+}
+
+/// The heading of a plan whose changes are all deferred; none if there are other changes to speak of.
+pub fn nothing_yet(plan: &Plan, style: &Style) -> Option<String> {
+    let heading = "\n[reset][bold][green]No current changes.[reset][bold] This plan requires another plan to be applied \
+                   first.[reset]\n";
+    is_shown(plan, style).then(|| style.fill(heading, &[]))
+}
+
+fn is_shown(plan: &Plan, style: &Style) -> bool {
+    style.colour && !plan.deferred.is_empty()
+}
+
+fn explanation(reason: DeferredReason) -> &'static str {
+    match reason {
+        DeferredReason::InstanceCountUnknown => "because the number of resource instances is unknown",
+        DeferredReason::ResourceConfigUnknown => "because the resource configuration is unknown",
+        DeferredReason::ProviderConfigUnknown => "because the provider configuration is unknown",
+        DeferredReason::DeferredPrereq => "because a prerequisite for this resource is deferred",
+        DeferredReason::AbsentPrereq => "because a prerequisite for this resource has not yet been created",
+        DeferredReason::Unknown => "for an unknown reason",
+    }
+}

@@ -61,20 +61,53 @@ fn in_a_bucket_with_versions() {
     in_s3(|_| {}, false);
 }
 
-#[test]
-fn encrypted_in_a_bucket_with_versions() {
-    let encryption = r#"key_provider "pbkdf2" "k" {
+/// The value of `TF_ENCRYPTION` with this in its block `state`.
+fn encryption(state: &str) -> String {
+    format!(
+        r#"key_provider "pbkdf2" "k" {{
   passphrase = "a long passphrase for the test"
   iterations = 200000
-}
-method "aes_gcm" "m" {
+}}
+method "aes_gcm" "m" {{
   keys = key_provider.pbkdf2.k
+}}
+method "unencrypted" "u" {{}}
+state {{
+  method = method.aes_gcm.m
+  {state}
+}}"#
+    )
 }
-state {
-  method   = method.aes_gcm.m
-  enforced = true
-}"#;
-    in_s3(|project| project.set("TF_ENCRYPTION", encryption), true);
+
+#[test]
+fn encrypted_in_a_bucket_with_versions() {
+    in_s3(|project| project.set("TF_ENCRYPTION", encryption("enforced = true")), true);
+}
+
+/// Versions from before states were encrypted.
+#[test]
+fn versions_that_cannot_be_read_are_reported() {
+    let Some(store) = s3::with_file() else { return };
+    store.server.keep_versions("states");
+    let mut project = Project::new("");
+    project.write("work/backend.tf", &format!("terraform {{\n  {}\n}}\n", (store.block)(store.way.port, "v")));
+    project.write("work/main.tf", &body("one"));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    project.set("TF_ENCRYPTION", encryption("fallback {\n    method = method.unencrypted.u\n  }"));
+    project.write("work/main.tf", &body("two"));
+    project.ok(&["apply", "-auto-approve"]);
+
+    let mut other = other_directory(&project, &["backend.tf", "main.tf"]);
+    other.set("TF_ENCRYPTION", encryption("enforced = true"));
+    other.ok(&["init"]);
+    let warning =
+        ["Warning: Versions of the state could not be read", "of the versions that the store keeps could not be read"];
+    other.ok(&["state", "history"]).expect(0, &warning);
+    let listed: Value = serde_json::from_str(&other.ok(&["state", "history", "-json"]).out).unwrap();
+    assert_eq!(listed["diagnostics"][0]["severity"], "warning");
+    assert!(listed["snapshots"].as_array().unwrap().iter().all(|one| one["encrypted"] == true), "{listed}");
+    other.run(&["state", "restore", "-auto-approve", "1"]).expect(1, &["No such snapshot", "could not be read"]);
 }
 
 #[test]

@@ -133,27 +133,29 @@ async fn chosen(
 ) -> Result<Candidate, Diagnostics> {
     let lineage = current.map(|meta| meta.lineage.as_str()).filter(|lineage| !lineage.is_empty());
     let is_of_lineage = |one: &Candidate| lineage.is_none_or(|lineage| lineage == one.snapshot.lineage);
-    let mut others = None;
-    for stored in [false, true] {
-        let all = match stored {
-            true => of_store(store, current).await.map_err(|why| Diagnostic::error(NOT_LISTED, why))?,
-            false => of_machine(store, current)?,
-        };
-        let mut of_serial = all.into_iter().filter(|one| one.snapshot.serial == wanted.serial).peekable();
-        others = others.or_else(|| of_serial.peek().cloned());
-        if let Some(found) = of_serial.find(is_of_lineage) {
-            return Ok(found);
-        }
+    let is_wanted = |one: &Candidate| one.snapshot.serial == wanted.serial;
+    let mut found: Vec<Candidate> = of_machine(store, current)?.into_iter().filter(is_wanted).collect();
+    let mut unread = None;
+    if !found.iter().any(is_of_lineage) {
+        let stored = of_store(store, current).await.map_err(|why| Diagnostic::error(NOT_LISTED, why))?;
+        unread = stored.unread_text();
+        found.extend(stored.candidates.into_iter().filter(is_wanted));
     }
-    match others {
+    if let Some(of_lineage) = found.iter().find(|one| is_of_lineage(one)) {
+        return Ok(of_lineage.clone());
+    }
+    match found.into_iter().next() {
         Some(other) if wanted.force => Ok(other),
         Some(other) => Err(other_lineage(&other.snapshot, lineage.unwrap_or_default()).into()),
         None => {
             let place = if store.versions().is_some() { "on this machine or by the store" } else { "on this machine" };
-            let detail = format!(
+            let mut detail = format!(
                 "No snapshot with the serial {} is kept {place}. To see which are, use \"{COMMAND} state history\".",
                 wanted.serial
             );
+            if let Some(unread) = unread {
+                detail = format!("{detail}\n\n{unread}");
+            }
             Err(Diagnostic::error("No such snapshot", detail).into())
         }
     }

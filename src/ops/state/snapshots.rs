@@ -97,8 +97,13 @@ pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
     let mut all = of_machine(&*opened.store, current.as_ref())?;
     let mut warnings = Diagnostics::new();
     match of_store(&*opened.store, current.as_ref()).await {
-        Ok(stored) => all = merged(all, stored),
-        Err(why) => warnings.warning(NOT_LISTED, why),
+        Ok(stored) => {
+            if let Some(why) = stored.unread_text() {
+                warnings.warning("Versions of the state could not be read", why);
+            }
+            all = merged(all, stored.candidates);
+        }
+        Err(why) => warnings.warning(NOT_LISTED, format!("{why}\n\nOnly the snapshots of this machine are listed.")),
     }
     let snapshots = all.into_iter().map(|one| one.snapshot).collect();
     Ok(Listing { workspace: setup.workdir.workspace.clone(), current, snapshots, warnings })
@@ -119,32 +124,54 @@ pub fn of_machine(store: &dyn StateStore, current: Option<&StateMeta>) -> Result
     Ok(entries.into_iter().map(candidate).collect())
 }
 
+/// What the store keeps.
+#[derive(Default)]
+pub struct Stored {
+    pub candidates: Vec<Candidate>,
+    /// Why versions could not be read.
+    unread: Vec<String>,
+}
+
+impl Stored {
+    /// None: all versions could be read.
+    pub fn unread_text(&self) -> Option<String> {
+        let first = self.unread.first()?;
+        Some(format!(
+            "{} of the versions that the store keeps could not be read. The newest of them: {first}",
+            self.unread.len()
+        ))
+    }
+}
+
 /// What the store keeps, if it keeps any: it knows neither serials nor lineages, so that each version is read.
-pub async fn of_store(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Vec<Candidate>, String> {
-    let (Some(history), Some(versions)) = (store.history(), store.versions()) else { return Ok(Vec::new()) };
+pub async fn of_store(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Stored, String> {
+    let mut stored = Stored::default();
+    let (Some(history), Some(versions)) = (store.history(), store.versions()) else { return Ok(stored) };
     let listed = versions.versions(history.limit()).await.map_err(|e| e.to_string())?;
     let reading = listed.into_iter().map(|version| read(store, version, current));
     let found: Vec<_> = futures_util::stream::iter(reading).buffered(SIDE_BY_SIDE).collect().await;
-    let mut all: Vec<Candidate> = Vec::new();
-    for candidate in found.into_iter().flatten() {
-        // The store also keeps what was written twice: the newest is enough.
-        if !all.iter().any(|known| is_same(known, &candidate)) {
-            all.push(candidate);
+    for read in found {
+        match read {
+            // The store also keeps what was written twice: the newest is enough.
+            Ok(Some(candidate)) if !stored.candidates.iter().any(|known| is_same(known, &candidate)) => {
+                stored.candidates.push(candidate);
+            }
+            Ok(_) => {}
+            Err(why) => stored.unread.push(why),
         }
     }
-    Ok(all)
+    Ok(stored)
 }
 
-/// A version with what its content tells. None: it holds no state, or cannot be read.
-async fn read(store: &dyn StateStore, version: Version, current: Option<&StateMeta>) -> Option<Candidate> {
-    let (content, is_encrypted) = match content(store, &version.id).await {
-        Ok(found) => found?,
-        Err(why) => {
-            crate::log!(Warn, "the version {} of the state cannot be read: {why}", version.id);
-            return None;
-        }
-    };
-    let (serial, lineage) = identity(&content)?;
+/// A version with what its content tells. None: it holds no state, or is gone.
+async fn read(
+    store: &dyn StateStore,
+    version: Version,
+    current: Option<&StateMeta>,
+) -> Result<Option<Candidate>, String> {
+    let found = content(store, &version.id).await.map_err(|why| format!("version {}: {why}", version.id))?;
+    let Some((content, is_encrypted)) = found else { return Ok(None) };
+    let Some((serial, lineage)) = identity(&content) else { return Ok(None) };
     let is_current = is_of(current, serial, &lineage);
     let snapshot = Snapshot {
         serial,
@@ -156,7 +183,7 @@ async fn read(store: &dyn StateStore, version: Version, current: Option<&StateMe
         is_current,
         version: Some(version.id.clone()),
     };
-    Some(Candidate { snapshot, place: Place::Store(version.id) })
+    Ok(Some(Candidate { snapshot, place: Place::Store(version.id) }))
 }
 
 /// A version's state file, and whether it is encrypted in the store.
@@ -166,7 +193,7 @@ async fn content(store: &dyn StateStore, id: &str) -> Result<Option<(Vec<u8>, bo
     let is_encrypted = is_sealed(&stored);
     let plain = match store.cipher() {
         Some(cipher) => opened(cipher, stored).await.map_err(|e| e.to_string())?.plain,
-        None if is_encrypted => return Err("it is encrypted".into()),
+        None if is_encrypted => return Err("it is encrypted, and the configuration has no encryption for it".into()),
         None => stored,
     };
     Ok(Some((plain, is_encrypted)))

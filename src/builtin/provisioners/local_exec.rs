@@ -44,7 +44,10 @@ impl Provisioner for LocalExec {
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
         let command = text_of(&request.config, "command").unwrap_or_default();
         if command.is_empty() {
-            return vec![no_command()];
+            return vec![ProviderDiagnostic::error(
+                "Invalid local-exec provisioner command",
+                "The command must be a non-empty string.",
+            )];
         }
         let words = words(&request.config, command);
         if request.config.get("quiet").is_some_and(Value::is_true) {
@@ -108,10 +111,6 @@ impl LocalExec {
             Err(error) => Err(format!("fork/exec {}: {}", words[0], reason(&error))),
         }
     }
-}
-
-fn no_command() -> ProviderDiagnostic {
-    ProviderDiagnostic::error("Invalid local-exec provisioner command", "The command must be a non-empty string.")
 }
 
 /// The interpreter (the system's shell if there is none) with the command behind it.

@@ -19,7 +19,7 @@ use super::init::InitView;
 use super::operation::{OperationView, Written};
 use super::validate::ValidateView;
 
-/// The view for people, and the other one. V: a view that can be shared, or not.
+/// The view for people, and the one for programs.
 pub struct Both<V>(pub V, pub V);
 
 impl Observer for Both<Arc<dyn OperationView>> {

@@ -25,7 +25,7 @@ pub fn planned_data_object(schema: &Block, config: &Value) -> Value {
 }
 
 /// The configuration that the provider plans from: a computed block type without blocks is null, which tells the
-/// provider that it may set blocks of its own.
+/// provider that it may set some itself.
 pub fn without_empty_computed_blocks(schema: &Block, config: &Value) -> Value {
     if !schema.has_computed_blocks() || config.is_null() || !config.is_known() {
         return config.clone();

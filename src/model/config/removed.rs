@@ -72,16 +72,18 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     } else {
         sound = false;
     }
-    if name::is_opentofu() && removed.resource.as_ref().is_none_or(|resource| resource.mode != ResourceMode::Data) {
-        warn(block, &content, diags);
-    }
+    let mut destroy = None;
     for lifecycle in content.blocks_of("lifecycle") {
         let content = diags.take(lifecycle.body.content(&LIFECYCLE));
         if let Some(attribute) = content.attribute("destroy")
-            && let Some(destroy) = constant::bool(attribute, diags)
+            && let Some(written) = constant::bool(attribute, diags)
         {
-            removed.destroy = destroy;
+            destroy = Some(written);
         }
+    }
+    removed.destroy = destroy.unwrap_or(removed.destroy);
+    if name::is_opentofu() && removed.resource.as_ref().is_none_or(|resource| resource.mode != ResourceMode::Data) {
+        diags.extend(warning(destroy, &content).map(|warning| warning.at(block.header_range())));
     }
     removed.connection = content.blocks_of("connection").next().map(|b| b.body.clone());
     let managed = removed.resource.as_ref().is_some_and(|r| r.mode == ResourceMode::Managed);
@@ -101,14 +103,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     sound.then_some(removed)
 }
 
-/// What OpenTofu warns about.
-fn warn(block: &Block, content: &Content, diags: &mut Diagnostics) {
-    // What is wrong with it is reported elsewhere.
-    let mut ignored = Diagnostics::new();
-    let destroy = content.blocks_of("lifecycle").find_map(|lifecycle| {
-        let (lifecycle, _) = lifecycle.body.content(&LIFECYCLE);
-        constant::bool(lifecycle.attribute("destroy")?, &mut ignored)
-    });
+/// What OpenTofu warns about. `destroy`: as written.
+fn warning(destroy: Option<bool>, content: &Content) -> Option<Diagnostic> {
     let (summary, detail) = match destroy {
         None => (
             "Missing lifecycle from the removed block",
@@ -120,9 +116,9 @@ fn warn(block: &Block, content: &Content, diags: &mut Diagnostics) {
             "The 'removed' block has marked the resource to be forgotten and not destroyed. Therefore, the provisioners configured \
              for it will not be executed.",
         ),
-        Some(_) => return,
+        Some(_) => return None,
     };
-    diags.push(Diagnostic::warning(summary, detail).at(block.header_range()));
+    Some(Diagnostic::warning(summary, detail))
 }
 
 fn first_key(from: &crate::lang::syntax::ast::Attribute) -> Option<&TraversalStep> {

@@ -228,7 +228,7 @@ pub fn encryption(setup: &Setup) -> Result<Declared, Diagnostics> {
     Ok(Declared { block: module.encryption, early })
 }
 
-/// The module in a folder, whatever it calls.
+/// The module in a folder, without the modules that it calls.
 pub fn module_alone(dir: &Path) -> (Option<Module>, Diagnostics) {
     config::load_module(dir, Default::default(), &Disk)
 }

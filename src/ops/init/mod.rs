@@ -352,7 +352,7 @@ fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
     others.iter().any(|other| other.repeats(diagnostic))
 }
 
-/// What is wrong with the configuration, with a word on why that matters here, which for OpenTofu is no error of its own.
+/// What is wrong with the configuration, with a word on why that matters here: an error too, but not for OpenTofu.
 fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
     let initialization = by_language("initialisation", "initialization");
     let text = format!(

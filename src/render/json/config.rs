@@ -133,12 +133,8 @@ fn is_written() -> bool {
     name::is_opentofu()
 }
 
-fn resource_json(
-    resource: &Resource,
-    module: &Module,
-    schemas: &SchemaLookup<'_>,
-    providers: &ProviderConfigs,
-) -> Json {
+/// The fields that name a resource and its provider.
+pub(super) fn resource_head(resource: &Resource, module: &Module, providers: &ProviderConfigs) -> Map<String, Json> {
     let mut out = Map::new();
     set(&mut out, "address", resource.addr.to_string());
     set(&mut out, "mode", resource.addr.mode.state_name());
@@ -146,6 +142,16 @@ fn resource_json(
     set(&mut out, "name", &*resource.addr.name);
     let key = key_of(&resource.local_provider_config().to_string(), &module.path);
     set(&mut out, "provider_config_key", providers.effective(&key));
+    out
+}
+
+fn resource_json(
+    resource: &Resource,
+    module: &Module,
+    schemas: &SchemaLookup<'_>,
+    providers: &ProviderConfigs,
+) -> Json {
+    let mut out = resource_head(resource, module, providers);
     let provisioners: Vec<Json> = resource
         .provisioners
         .iter()

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json};
 use crate::model::addr::ResourceMode;
 use crate::model::config::{Config, Module, ModuleCall, Output, Resource};
 
-use super::config::{add_variable_details, variables_json};
-use super::provider_configs::{ProviderConfigs, key_of};
+use super::config::{add_variable_details, resource_head, variables_json};
+use super::provider_configs::ProviderConfigs;
 use super::shape::{put, set};
 
 /// The document of `show -module`.
@@ -23,7 +23,7 @@ pub fn module_json(module: &Module) -> Json {
     for mode in [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral] {
         let mut of_mode: Vec<&Resource> = module.resources.values().filter(|r| r.addr.mode == mode).collect();
         of_mode.sort_by_cached_key(|resource| resource.addr.to_string());
-        resources.extend(of_mode.into_iter().map(|resource| resource_json(resource, module, &providers)));
+        resources.extend(of_mode.into_iter().map(|resource| Json::Object(resource_head(resource, module, &providers))));
     }
     put(&mut root, "resources", resources);
     let calls: BTreeMap<_, _> = module.calls.iter().collect();
@@ -48,17 +48,6 @@ fn output_json(output: &Output) -> Json {
     }
     put(&mut out, "deprecated", output.deprecated.as_ref().map_or("", |deprecation| &*deprecation.message));
     put(&mut out, "description", output.description.clone().unwrap_or_default());
-    Json::Object(out)
-}
-
-fn resource_json(resource: &Resource, module: &Module, providers: &ProviderConfigs) -> Json {
-    let mut out = Map::new();
-    set(&mut out, "address", resource.addr.to_string());
-    set(&mut out, "mode", resource.addr.mode.state_name());
-    set(&mut out, "type", &*resource.addr.kind);
-    set(&mut out, "name", &*resource.addr.name);
-    let key = key_of(&resource.local_provider_config().to_string(), &module.path);
-    set(&mut out, "provider_config_key", providers.effective(&key));
     Json::Object(out)
 }
 

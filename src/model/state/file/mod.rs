@@ -85,8 +85,8 @@ pub fn write(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
 
 /// As [`write`], without blanks or line endings.
 pub fn write_compact(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
-    let indented = String::from_utf8(write(meta, state)?).unwrap_or_default();
-    Ok(json_text::compact(&indented).into_bytes())
+    let indented = write(meta, state)?;
+    Ok(json_text::compact(&String::from_utf8_lossy(&indented)).into_bytes())
 }
 
 /// Valid JSON laid out as the reference lays out what it saves; without a line ending.

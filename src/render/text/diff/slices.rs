@@ -8,8 +8,8 @@ use crate::lang::value::Value;
 pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
 
 /// Pairs two lists. Lists of one length are compared index by index, unless every element of the first is found in the
-/// second, but not by OpenTofu; others by their longest common subsequence. Objects and other `are_versions` that stand opposite each other between common elements
-/// are taken for changed versions of one another.
+/// second; others, and all lists under OpenTofu's name, by their longest common subsequence. Elements that stand opposite each
+/// other between common elements are taken for changed versions of one another if `are_versions` says so.
 pub(super) fn pair_lists<T>(
     before: &[T],
     after: &[T],

@@ -149,12 +149,12 @@ fn object(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> String {
 
 fn bracketed(id: &Option<(String, String)>) -> String {
     match id {
-        Some((key, value)) if !value.is_empty() => format!(" [{key}={}]", shortened(value)),
+        Some((key, value)) if !value.is_empty() => format!(" [{key}={}]", visible(value)),
         _ => String::new(),
     }
 }
 
-/// The id with its middle left out if it is very long.
+/// The id with its middle left out if it is very long, for the lines that say that something still goes on.
 fn shortened(id: &str) -> String {
     let id = &*visible(id);
     let chars: Vec<char> = id.chars().collect();
@@ -221,6 +221,17 @@ mod tests {
 
     fn addr() -> AbsResourceInstance {
         Resource::managed("terraform_data", "a").absolute(ModuleInstance::root()).instance(InstanceKey::Int(1))
+    }
+
+    /// As in the reference, 1.11.4.
+    #[test]
+    fn long_ids_are_whole_but_for_what_goes_on() {
+        let id = Some(("id".to_string(), "abc-".repeat(30)));
+        let whole = format!("[id={}]\n", "abc-".repeat(30));
+        let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() }, &Style::plain());
+        assert!(read.is_some_and(|text| text.ends_with(&whole)));
+        let still = still(&addr(), Operation::Change(Action::Create), &id, Duration::from_secs(10), &Style::plain());
+        assert!(still.is_some_and(|text| text.contains("abc...c-abc-") && !text.contains(&whole)));
     }
 
     /// As the reference words them.

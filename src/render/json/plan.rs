@@ -8,7 +8,7 @@ use crate::base::name;
 use crate::lang::value::{Type, Value};
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::config::Config;
-use crate::model::plan::{Action, ActionReason, OutputChange, Plan, ResourceChange};
+use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
 use crate::model::version::language_version;
 use crate::render::text::plan::{ActionLookup, with_schema_marks};
@@ -127,7 +127,7 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
             deposed: None,
             provider: change.provider.provider.to_string(),
             schema_version: schema.as_ref().map_or(0, |schema| schema.version),
-            value: planned_value(&change.change.after, (change.action, change.reason), schema.as_deref()),
+            value: marked(after, schema.as_deref()),
             object: None,
             identity: change.identity.after.as_ref(),
         });
@@ -140,13 +140,6 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
 
 fn schema_of(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Option<Arc<Schema>> {
     schemas(&change.provider.provider, change.addr.mode(), change.addr.kind())
-}
-
-/// The planned object. The reference plans what it replaces a second time, and takes the sensitive attributes of that plan
-/// from the configuration alone; a tainted object is planned once, as new.
-fn planned_value(after: &Value, (action, reason): (Action, ActionReason), schema: Option<&Schema>) -> Value {
-    let is_planned_twice = action.is_replace() && reason != ActionReason::ReplaceBecauseTainted;
-    if is_planned_twice { after.clone() } else { marked(after, schema) }
 }
 
 fn marked(value: &Value, schema: Option<&Schema>) -> Value {
@@ -238,39 +231,4 @@ fn output_change_json(output: &OutputChange) -> Json {
     set(&mut out, "before_sensitive", output.sensitive);
     set(&mut out, "after_sensitive", output.sensitive);
     Json::Object(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::lang::value::Marks;
-    use crate::model::schema::{Attribute, Block};
-
-    use super::*;
-
-    /// What Terraform 1.11.4 lists in `planned_values` for `local_file`, whose `sensitive_content` is sensitive by its
-    /// schema, with a `file_permission` that the configuration makes sensitive.
-    #[test]
-    fn a_second_plan_lacks_the_sensitive_attributes_of_the_schema() {
-        let attribute = |sensitive| Attribute { sensitive, optional: true, ..Attribute::new(Type::String) };
-        let attributes = [("secret".into(), attribute(true)), ("mode".into(), attribute(false))].into();
-        let schema = Schema::new(0, Block { attributes, ..Block::default() });
-        let after =
-            Value::object([("secret", Value::string("x")), ("mode", Value::string("0700").mark(Marks::SENSITIVE))]);
-        let both = r#"{"mode":true,"secret":true}"#;
-        let configured = r#"{"mode":true}"#;
-        let cases = [
-            (Action::Create, ActionReason::None, both),
-            (Action::NoOp, ActionReason::None, both),
-            (Action::Update, ActionReason::None, both),
-            (Action::DeleteThenCreate, ActionReason::ReplaceBecauseCannotUpdate, configured),
-            (Action::CreateThenDelete, ActionReason::ReplaceBecauseCannotUpdate, configured),
-            (Action::DeleteThenCreate, ActionReason::ReplaceByRequest, configured),
-            (Action::DeleteThenCreate, ActionReason::ReplaceBecauseTainted, both),
-            (Action::CreateThenDelete, ActionReason::ReplaceBecauseTainted, both),
-        ];
-        for (action, reason, expected) in cases {
-            let planned = planned_value(&after, (action, reason), Some(&schema));
-            assert_eq!(sensitive_json(&planned).to_string(), expected, "{action:?} {reason:?}");
-        }
-    }
 }

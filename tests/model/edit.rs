@@ -107,6 +107,7 @@ impl Generator {
             node.depends_on.retain(|text| !names(text));
             node.lifecycle.replace_triggered_by.retain(|text| !names(text));
             node.conditions.retain(|condition| !names(&condition.condition));
+            node.triggers.retain(|t| !names(&t.action) && !t.condition.as_deref().is_some_and(names));
             let repeated = match &node.repetition {
                 Repetition::CountOf(text) | Repetition::ForEachOf(text) | Repetition::Enabled(text) => names(text),
                 _ => false,
@@ -244,7 +245,7 @@ impl Generator {
     }
 
     fn change_dependencies(&mut self, world: &mut World) -> Option<&'static str> {
-        let place = self.place(world, Node::repeats)?;
+        let place = self.place(world, Node::waits)?;
         let Place { folder, index } = place.clone();
         self.change(world, &place, |g, world, node| g.dependencies(world, &folder, index, node));
         Some("change depends_on")
@@ -352,6 +353,7 @@ fn replace_everywhere(nodes: &mut [Node], old: &str, new: &str) {
         node.depends_on.iter_mut().for_each(swap);
         node.lifecycle.replace_triggered_by.iter_mut().for_each(swap);
         node.conditions.iter_mut().for_each(|c| swap(&mut c.condition));
+        node.triggers.iter_mut().filter_map(|t| t.condition.as_mut()).for_each(swap);
         if let Repetition::CountOf(text) | Repetition::ForEachOf(text) | Repetition::Enabled(text) =
             &mut node.repetition
         {

@@ -58,6 +58,7 @@ impl Generator {
             0..=1 => NodeKind::Variable { fixed: true },
             2..=3 => NodeKind::Variable { fixed: folder.is_empty() },
             4..=6 => NodeKind::Local,
+            7..=14 if world.has_provider("depot") => self.provider_kind(world),
             7..=11 if !world.providers.is_empty() => self.provider_kind(world),
             7..=15 => NodeKind::Resource,
             16..=19 => NodeKind::Call,
@@ -83,6 +84,8 @@ impl Generator {
             NodeKind::Output => "o",
             NodeKind::Check => "c",
             NodeKind::NullData | NodeKind::FileData => "d",
+            NodeKind::Key => "k",
+            NodeKind::Note => "a",
             _ => "r",
         };
         let mut node = Node::new(kind, world.name(prefix));
@@ -171,8 +174,12 @@ impl Generator {
             }
             kind if node.repeats() && kind != NodeKind::Call => {
                 node.alias = world.aliased.contains(folder) && self.one_in(2);
+                self.provider_instance(world, folder, node);
                 self.repetition(world, folder, end, node, 2);
                 self.fill_resource(world, folder, end, node);
+                if kind == NodeKind::Note {
+                    return;
+                }
                 self.dependencies(world, folder, end, node);
                 self.lifecycle(world, folder, end, node);
             }
@@ -226,7 +233,7 @@ impl Generator {
     pub fn fill_resource(&mut self, world: &World, folder: &str, end: usize, node: &mut Node) {
         let limit = Facts { unknown: true, sensitive: true, ephemeral: false };
         node.values.clear();
-        if matches!(node.kind, NodeKind::Random(_) | NodeKind::File | NodeKind::FileData) {
+        if matches!(node.kind.provider(), Some("random" | "local" | "depot")) {
             return self.fill_from_provider(world, folder, end, node);
         }
         let arguments: &[(&str, usize)] = match node.kind {
@@ -252,6 +259,9 @@ impl Generator {
     pub fn repetition(&mut self, world: &World, folder: &str, end: usize, node: &mut Node, rarity: usize) {
         node.repetition = Repetition::None;
         if !self.one_in(rarity) {
+            if node.kind == NodeKind::Note {
+                return;
+            }
             let flag = |g: &mut Generator| {
                 let scope = world.scope(folder, end);
                 Maker { chance: &mut g.chance, scope: &scope, limit: Facts::default() }.make(Kind::Flag, 1).text
@@ -261,7 +271,8 @@ impl Generator {
         let limit = Facts::default();
         let depth = 1 + self.chance.below(2);
         let scope = world.scope(folder, end);
-        let limit = if self.one_in(25) { Facts { unknown: true, ..limit } } else { limit };
+        let rarity = if world.newer.has_deferral() { 5 } else { 25 };
+        let limit = if self.one_in(rarity) { Facts { unknown: true, ..limit } } else { limit };
         let maker = &mut Maker { chance: &mut self.chance, scope: &scope, limit };
         node.repetition = match maker.chance.below(8) {
             0..=2 => Repetition::Count(maker.chance.below(4)),
@@ -286,7 +297,7 @@ impl Generator {
     pub fn dependencies(&mut self, world: &World, folder: &str, end: usize, node: &mut Node) {
         node.depends_on.clear();
         let rarity = if node.kind == NodeKind::Call { 8 } else { 5 };
-        let found = self.earlier(world, folder, end, Node::repeats);
+        let found = self.earlier(world, folder, end, Node::waits);
         if !found.is_empty() && self.one_in(rarity) {
             node.depends_on.push(found[self.chance.below(found.len())].clone());
         }
@@ -310,11 +321,13 @@ impl Generator {
                     Some("null") => ".triggers",
                     Some("random") => ".keepers",
                     Some("local") => ".content",
+                    Some("depot") => ".value",
                     _ => ".input",
                 };
                 let suffix = if self.one_in(2) { suffix } else { "" };
                 node.lifecycle.replace_triggered_by.push(format!("{address}{suffix}"));
             }
+            self.triggers(world, folder, end, node);
         }
         self.conditions(world, folder, end, node, 8);
     }
@@ -351,6 +364,7 @@ fn own_attribute(node: &Node) -> &'static str {
     match node.kind {
         NodeKind::Resource => "output",
         NodeKind::NullData => "outputs",
+        NodeKind::Key => "name",
         _ => "id",
     }
 }

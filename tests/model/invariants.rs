@@ -15,6 +15,7 @@ pub fn check(before: &Value, step: &Step, ours: &Outcome, workspace: &Workspace,
         .flatten()
         .find_map(ends_well)
         .or_else(|| state_is_valid(before, &ours.state))
+        .or_else(|| keys_are_closed(workspace))
         .or_else(|| {
             let done = ours.apply.as_ref().is_some_and(|apply| apply.code == Some(0));
             done.then(|| applied(step, ours, workspace, alone)).flatten()
@@ -31,6 +32,17 @@ fn ends_well(answer: &Answer) -> Option<Finding> {
     };
     let panicked = answer.err.contains("panicked at");
     (!fine || panicked).then(|| Finding::new("own: end", format!("{}\n{}", answer.display(), answer.out)))
+}
+
+/// What was opened is closed, whatever happened.
+fn keys_are_closed(workspace: &Workspace) -> Option<Finding> {
+    let log = workspace.log();
+    let sorted = |start: &str| {
+        let mut names: Vec<&str> = log.iter().filter_map(|line| line.strip_prefix(start)).collect();
+        names.sort_unstable();
+        names
+    };
+    (sorted("open ") != sorted("close ")).then(|| Finding::new("own: open keys", log.join("\n")))
 }
 
 fn state_is_valid(before: &Value, after: &Value) -> Option<Finding> {

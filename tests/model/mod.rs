@@ -43,8 +43,9 @@ fn random_histories_with_newer_language_hold_their_invariants() {
 
 fn hold_invariants(newer: Newer, seconds: u64) {
     let folder = tempfile::Builder::new().prefix("terrane-model-").tempdir().unwrap();
-    let lab =
-        Lab { ours: terrane().to_owned(), reference: None, templates: None, folder: folder.path().to_owned(), newer };
+    let templates = (newer != Newer::Nothing).then(|| providers::templates(folder.path(), &[terrane()], newer));
+    let folder = folder.path().to_owned();
+    let lab = Lab { ours: terrane().to_owned(), reference: None, templates, folder, newer };
     let end = Instant::now() + Duration::from_secs(seconds);
     for seed in 1..=12 {
         if Instant::now() > end {
@@ -105,13 +106,14 @@ impl LongRun {
     /// Runs all seeds; returns the classes of findings with the number of each.
     fn run(&self, reference: &Path) -> Vec<String> {
         std::fs::create_dir_all(&self.folder).unwrap();
-        let templates = Some(providers::templates(&self.folder, reference));
+        let newer = Newer::from_environment();
+        let templates = Some(providers::templates(&self.folder, &[terrane(), reference], newer));
         let lab = Lab {
             ours: terrane().to_owned(),
             reference: Some(reference.to_owned()),
             templates,
             folder: self.folder.clone(),
-            newer: Newer::from_environment(),
+            newer,
         };
         let (next, steps) = (AtomicU64::new(self.seeds.start), AtomicUsize::new(0));
         let seen: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -158,6 +158,11 @@ fn tidy(value: &mut Value) {
     match value {
         Value::Object(map) => {
             map.remove("random");
+            map.remove("terraform_version");
+            // Newer versions have this attribute of terraform_data, which nothing here sets.
+            if map.get("store").is_some_and(|store| store.is_null() || store == false) {
+                map.remove("store");
+            }
             for name in ["deposed", "deposed_key"] {
                 if let Some(key) = map.get_mut(name).filter(|key| key.is_string()) {
                     *key = "<key>".into();

@@ -25,6 +25,8 @@ pub struct Workspace {
     pub program: PathBuf,
     pub folder: PathBuf,
     pub ids: Identifiers,
+    /// What our program is to call itself.
+    name: Option<&'static str>,
     settings: Option<PathBuf>,
 }
 
@@ -47,7 +49,12 @@ pub struct Answer {
 
 impl Workspace {
     /// Makes an empty working directory.
-    pub fn new(program: &Path, folder: PathBuf, template: Option<&Template>) -> std::io::Result<Workspace> {
+    pub fn new(
+        program: &Path,
+        name: Option<&'static str>,
+        folder: PathBuf,
+        template: Option<&Template>,
+    ) -> std::io::Result<Workspace> {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join(".terraform"))?;
         if let Some(template) = template {
@@ -55,7 +62,7 @@ impl Workspace {
             assert!(copy.success(), "cannot copy {:?}", template.folder);
         }
         let settings = template.map(|t| t.settings.clone());
-        Ok(Workspace { program: program.to_owned(), folder, ids: Identifiers::default(), settings })
+        Ok(Workspace { program: program.to_owned(), folder, ids: Identifiers::default(), name, settings })
     }
 
     /// Runs a command to its end.
@@ -66,6 +73,9 @@ impl Workspace {
         command.env("HOME", self.folder.join("..")).env("CHECKPOINT_DISABLE", "1").env("NO_COLOR", "1");
         if let Some(settings) = &self.settings {
             command.env("TF_CLI_CONFIG_FILE", settings);
+        }
+        if let Some(name) = self.name {
+            command.env("TERRANE_NAME", name);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{}: {e}", self.program.display()));
@@ -85,6 +95,12 @@ impl Workspace {
         let answer = self.run(args);
         serde_json::from_str(&answer.out)
             .unwrap_or_else(|_| Value::String(format!("no document: {:?} {}{}", answer.code, answer.out, answer.err)))
+    }
+
+    /// Returns the lines of the service of `depot`, in their order.
+    pub fn log(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.folder.join("service/log")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
     }
 
     pub fn state_path(&self) -> PathBuf {
@@ -125,7 +141,10 @@ fn diagnostics(out: &str) -> Vec<Diagnostic> {
         .filter(|line| line["type"] == "diagnostic")
         .map(|line| {
             // Both programs name themselves.
-            let name = |text: &str| text.replace("Terrane", "Terraform").replace("terrane", "terraform");
+            let name = |text: &str| {
+                let text = text.replace("Terrane", "Terraform").replace("terrane", "terraform");
+                text.replace("OpenTofu", "Terraform")
+            };
             let text = |member: &str| name(line["diagnostic"][member].as_str().unwrap_or_default());
             Diagnostic {
                 severity: text("severity"),

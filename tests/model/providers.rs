@@ -6,16 +6,21 @@ use std::path::{Path, PathBuf};
 
 use super::expression::{Expr, Facts, Kind};
 use super::generate::Generator;
+use super::newer::Newer;
 use super::program::{Template, Workspace};
 use super::tree::Block;
 use super::world::{Node, NodeKind, World};
-use crate::support::{platform, program as terrane};
+use crate::support::{depot, platform, program as terrane};
 
 /// Providers outside the binary with a version that their packages have.
-const PROVIDERS: &[(&str, &str)] = &[("null", "3.2.4"), ("random", "3.8.0"), ("local", "2.7.0")];
+const PROVIDERS: &[(&str, &str)] = &[("null", "3.2.4"), ("random", "3.8.0"), ("local", "2.7.0"), ("depot", "1.0.0")];
 
 /// The name of the one alias that configurations use.
 const ALIAS: &str = "alt";
+
+/// The name of the configuration with `for_each`, and its keys.
+const EACH: &str = "each";
+pub const INSTANCES: &[&str] = &["one", "two"];
 
 /// Resource types of `random`, with arguments that make results of one length.
 const RANDOM: &[(&str, &[(&str, &str)])] = &[
@@ -34,6 +39,7 @@ impl NodeKind {
             NodeKind::NullResource | NodeKind::NullData => Some("null"),
             NodeKind::Random(_) => Some("random"),
             NodeKind::File | NodeKind::FileData => Some("local"),
+            NodeKind::Thing | NodeKind::Key | NodeKind::Note => Some("depot"),
             _ => None,
         }
     }
@@ -45,6 +51,7 @@ impl NodeKind {
             NodeKind::NullResource => Some("triggers"),
             NodeKind::Random(_) => Some("keepers"),
             NodeKind::File => Some("content"),
+            NodeKind::Thing => Some("value"),
             _ => None,
         }
     }
@@ -67,6 +74,9 @@ impl Generator {
             ("null", _) => NodeKind::NullResource,
             ("local", 0 | 1) => NodeKind::FileData,
             ("local", _) => NodeKind::File,
+            ("depot", 0) => NodeKind::Key,
+            ("depot", 1 | 2) if world.newer.has_actions() => NodeKind::Note,
+            ("depot", _) => NodeKind::Thing,
             _ => NodeKind::Random(RANDOM[self.chance.below(RANDOM.len())].0),
         }
     }
@@ -91,6 +101,7 @@ impl Generator {
                 let value = self.expression(world, folder, end, node, Kind::Text, limit);
                 node.values.push(("content".to_owned(), value));
             }
+            NodeKind::Thing | NodeKind::Key | NodeKind::Note => self.fill_depot(world, folder, end, node),
             _ => {
                 let file = self.file_name(world, folder, end);
                 node.values.push(("filename".to_owned(), Expr::new(file, Kind::Text, Facts::default())));
@@ -110,6 +121,14 @@ impl Generator {
 
     /// Lets a node use the alias of its provider, or stop using it.
     pub fn change_provider(&mut self, world: &mut World) -> Option<&'static str> {
+        if world.newer.has_provider_instances() && self.one_in(2) {
+            let before = world.clone();
+            let nodes = &mut world.modules.get_mut("")?.nodes;
+            let able: Vec<&mut Node> = nodes.iter_mut().filter(|node| node.kind.provider().is_some()).collect();
+            let index = self.chance.below(able.len().max(1));
+            self.provider_instance(&before, "", able.into_iter().nth(index)?);
+            return Some("change the instance of a provider");
+        }
         let with_alias: Vec<String> = world.aliased.iter().cloned().collect();
         if with_alias.is_empty() || self.one_in(4) {
             let folder = world.modules.keys().nth(self.chance.below(world.modules.len()))?.clone();
@@ -124,6 +143,7 @@ impl Generator {
         let index = self.chance.below(able.len());
         let node = able.into_iter().nth(index)?;
         node.alias = !node.alias;
+        node.instance = None;
         Some("change a provider")
     }
 }
@@ -134,6 +154,8 @@ impl NodeKind {
         match self {
             NodeKind::Random(_) => argument != "keepers",
             NodeKind::File => argument == "filename",
+            NodeKind::Thing => argument != "value",
+            NodeKind::Note => argument != "text",
             _ => false,
         }
     }
@@ -165,6 +187,8 @@ pub fn attributes(node: &Node) -> Vec<Expr> {
         NodeKind::Random("random_shuffle") => vec![Expr::new("result", Kind::List, Facts::UNKNOWN)],
         NodeKind::Random(_) => vec![text("result", Facts::UNKNOWN), text("id", Facts::UNKNOWN)],
         NodeKind::File => vec![text("filename", Facts::default()), text("content_md5", Facts::UNKNOWN)],
+        NodeKind::Thing => vec![text("id", Facts::UNKNOWN), text("name", Facts::default())],
+        NodeKind::Key => vec![text("value", Facts { ephemeral: true, ..Facts::UNKNOWN })],
         _ => vec![text("content", Facts::UNKNOWN)],
     };
     let argument = node.kind.argument().and_then(|name| Some((name, node.value(name)?)));
@@ -187,6 +211,14 @@ pub fn requirements(world: &World, folder: &str) -> Vec<Block> {
         inner = inner.attr(name, format!("{{ source = \"hashicorp/{name}\"{aliases} }}"));
     }
     let mut blocks = vec![Block::new(&["terraform"]).block(inner)];
+    if world.newer.has_provider_instances() && folder.is_empty() {
+        let keys: Vec<String> = INSTANCES.iter().map(|key| format!("\"{key}\"")).collect();
+        let instances = |name: &&str| {
+            let block = Block::new(&["provider", name]).attr("alias", format!("\"{EACH}\""));
+            block.attr("for_each", format!("toset([{}])", keys.join(", ")))
+        };
+        blocks.extend(world.providers.iter().map(instances));
+    }
     if aliased && folder.is_empty() {
         let configuration = |name: &&str| Block::new(&["provider", name]).attr("alias", format!("\"{ALIAS}\""));
         blocks.extend(world.providers.iter().map(configuration));
@@ -203,23 +235,30 @@ pub fn chosen(world: &World, folder: &str, node: &Node) -> Option<(&'static str,
         let list: Vec<String> = world.providers.iter().map(pass).collect();
         return wanted.then(|| ("providers", format!("{{ {} }}", list.join(", "))));
     }
+    if let (Some(key), Some(provider), "") = (node.instance, node.kind.provider(), folder) {
+        return Some(("provider", format!("{provider}.{EACH}[\"{key}\"]")));
+    }
     let provider = node.kind.provider().filter(|_| node.alias && world.aliased.contains(folder))?;
     Some(("provider", format!("{provider}.{ALIAS}")))
 }
 
 /// Makes packages of the providers and initialises a folder for each program.
 /// `TERRANE_MODEL_MIRROR`: a mirror folder with packages of others; without it, those that are built in serve both.
-pub fn templates(folder: &Path, reference: &Path) -> [Template; 2] {
+pub fn templates(folder: &Path, programs: &[&Path], newer: Newer) -> Vec<Template> {
     let mirror = std::env::var_os("TERRANE_MODEL_MIRROR").map_or_else(|| built_in_mirror(folder), PathBuf::from);
     let settings = folder.join("settings.tfrc");
     let method = format!("provider_installation {{\n  filesystem_mirror {{\n    path = {mirror:?}\n  }}\n}}\n");
     std::fs::write(&settings, method).unwrap();
-    let make = |program: &Path, name: &str| {
-        let template = Template { settings: settings.clone(), folder: folder.join(name) };
+    let make = |(number, program): (usize, &&Path)| {
+        let name = format!("program-{number}");
+        let template = Template { settings: settings.clone(), folder: folder.join(&name) };
         std::fs::create_dir_all(&template.folder).unwrap();
         let bare = Template { settings: settings.clone(), folder: template.folder.clone() };
-        let workspace = Workspace::new(program, folder.join(format!("{name}-init")), Some(&bare)).unwrap();
-        let all = World { providers: PROVIDERS.iter().map(|(name, _)| *name).collect(), ..World::default() };
+        let place = folder.join(format!("{name}-init"));
+        let workspace = Workspace::new(program, newer.name(), place, Some(&bare)).unwrap();
+        let names = PROVIDERS.iter().map(|(name, _)| *name);
+        let providers = names.filter(|name| *name != "depot" || newer != Newer::Nothing).collect();
+        let all = World { providers, ..World::default() };
         let mut text = String::new();
         requirements(&all, "").iter().for_each(|block| block.write(&mut text, 0));
         std::fs::write(workspace.folder.join("main.tf"), text).unwrap();
@@ -227,18 +266,25 @@ pub fn templates(folder: &Path, reference: &Path) -> [Template; 2] {
         assert_eq!(answer.code, Some(0), "{}{}", answer.out, answer.err);
         Template { folder: workspace.folder, ..template }
     };
-    [make(terrane(), "ours"), make(reference, "reference")]
+    programs.iter().enumerate().map(make).collect()
 }
 
 fn built_in_mirror(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     for (name, version) in PROVIDERS {
-        let package = format!("mirror/registry.terraform.io/hashicorp/{name}/{version}/{}", platform());
-        let package = folder.join(package);
-        std::fs::create_dir_all(&package).unwrap();
-        let file = package.join(format!("terraform-provider-{name}_v{version}"));
-        std::fs::write(&file, format!("#!/bin/sh\nexec {:?} internal-plugin provider {name}\n", terrane())).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let hosts = ["registry.terraform.io", "registry.opentofu.org"];
+        for host in hosts {
+            let package = folder.join(format!("mirror/{host}/hashicorp/{name}/{version}/{}", platform()));
+            std::fs::create_dir_all(&package).unwrap();
+            let file = package.join(format!("terraform-provider-{name}_v{version}"));
+            if *name == "depot" {
+                depot::install(&file);
+                continue;
+            }
+            std::fs::write(&file, format!("#!/bin/sh\nexec {:?} internal-plugin provider {name}\n", terrane()))
+                .unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
     }
     folder.join("mirror")
 }

@@ -18,7 +18,7 @@ pub struct Lab {
     pub ours: PathBuf,
     pub reference: Option<PathBuf>,
     /// For histories that use a provider outside the binary: one for us, one for the reference.
-    pub templates: Option<[Template; 2]>,
+    pub templates: Option<Vec<Template>>,
     /// Working directories are made below it.
     pub folder: PathBuf,
     pub newer: Newer,
@@ -71,7 +71,8 @@ impl Lab {
         let folder = self.folder.join(name);
         let template = |i: usize| self.templates.as_ref().filter(|_| uses_providers).map(|t| &t[i]);
         let make = |program: &PathBuf, place: &str, i: usize| {
-            Workspace::new(program, folder.join(place), template(i)).unwrap_or_else(|e| panic!("{place}: {e}"))
+            Workspace::new(program, self.newer.name(), folder.join(place), template(i))
+                .unwrap_or_else(|e| panic!("{place}: {e}"))
         };
         Session {
             ours: make(&self.ours, "ours", 0),
@@ -84,10 +85,17 @@ impl Lab {
     /// Runs a random history; returns its steps and what was found at the last of them.
     pub fn random(&self, seed: u64, steps: usize, name: &str) -> (Vec<Step>, Option<Finding>) {
         let mut generator = Generator { chance: Chance::new(seed) };
-        let uses_providers = self.templates.is_some() && generator.one_in(2);
+        let beyond = self.newer != Newer::Nothing;
+        let uses_providers = self.templates.is_some() && (generator.one_in(2) || beyond && generator.one_in(2));
         let choices: [&[&str]; 4] =
             [&["null"], &["null", "random"], &["random", "local"], &["null", "random", "local"]];
-        let providers = if uses_providers { choices[generator.chance.below(4)].to_vec() } else { Vec::new() };
+        let mut providers = if uses_providers { choices[generator.chance.below(4)].to_vec() } else { Vec::new() };
+        if uses_providers && beyond {
+            if generator.one_in(2) {
+                providers.clear();
+            }
+            providers.push("depot");
+        }
         let mut world = generator.world(providers, self.newer);
         let mut session = self.session(name, uses_providers);
         let mut history = Vec::new();
@@ -102,6 +110,7 @@ impl Lab {
                 tamper: if generator.one_in(12) { generator.tamper(&state) } else { None },
                 note: note.clone(),
             };
+            generator.newer_options(&world, &mut step.options);
             if last {
                 let nodes = world.modules.values_mut().flat_map(|module| &mut module.nodes);
                 nodes.for_each(|node| node.lifecycle.prevent_destroy = false);
@@ -190,11 +199,13 @@ impl Session {
 
 /// Copies what resources of `local` wrote.
 fn copy_files(from: &Path, to: &Path) {
-    let (from, to) = (from.join("files"), to.join("files"));
-    let _ = std::fs::remove_dir_all(&to);
-    for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
-        let _ = std::fs::create_dir_all(&to);
-        let _ = std::fs::copy(entry.path(), to.join(entry.file_name()));
+    for folder in ["files", "service/things"] {
+        let (from, to) = (from.join(folder), to.join(folder));
+        let _ = std::fs::remove_dir_all(&to);
+        for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
+            let _ = std::fs::create_dir_all(&to);
+            let _ = std::fs::copy(entry.path(), to.join(entry.file_name()));
+        }
     }
 }
 
@@ -262,6 +273,7 @@ fn compare(step: &Step, ours: &Outcome, theirs: &Outcome, our: &Workspace, their
             _ => None,
         })
         .or_else(|| documents("state", our.ids.state(&ours.state), their.ids.state(&theirs.state)))
+        .or_else(|| documents("notes", notes(our), notes(their)))
         .or_else(|| match (&ours.again, &theirs.again) {
             (Some(ours), Some(theirs)) => compare_answers("second plan", ours, theirs, our, their),
             _ => None,
@@ -303,6 +315,14 @@ fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, 
         return Some(Finding::new(format!("{what}: details: {first}"), report()));
     }
     None
+}
+
+/// What the actions did.
+fn notes(workspace: &Workspace) -> Value {
+    let lines = workspace.log().into_iter().filter(|line| line.starts_with("note "));
+    let mut notes: Vec<String> = lines.map(|line| workspace.ids.text(&line)).collect();
+    notes.sort();
+    notes.into()
 }
 
 fn documents(what: &str, ours: Value, theirs: Value) -> Option<Finding> {

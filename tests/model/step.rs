@@ -51,7 +51,7 @@ impl Step {
 
     /// Returns true where a plan right after this step's apply must have no changes.
     pub fn is_whole(&self) -> bool {
-        let partial = ["-target", "-exclude", "-refresh-only", "-destroy", "-refresh=false"];
+        let partial = ["-target", "-exclude", "-refresh-only", "-destroy", "-refresh=false", "-allow", "-invoke"];
         !self.options.iter().any(|option| partial.iter().any(|p| option.starts_with(p)))
     }
 }

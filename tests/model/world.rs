@@ -45,6 +45,10 @@ pub enum NodeKind {
     /// `local_file`, as a resource and as a data source.
     File,
     FileData,
+    /// A resource, an ephemeral resource and an action of `depot`.
+    Thing,
+    Key,
+    Note,
     Call,
     Output,
     Check,
@@ -67,6 +71,10 @@ pub struct Node {
     pub folder: String,
     /// True where the alias of the provider is used, in modules that have one.
     pub alias: bool,
+    /// The instance of a provider configuration with `for_each`.
+    pub instance: Option<&'static str>,
+    /// Actions that a resource triggers.
+    pub triggers: Vec<Trigger>,
     /// Of a check: the file that its own data source reads.
     pub scoped: Option<String>,
 }
@@ -91,6 +99,13 @@ pub struct Lifecycle {
     pub forgets: bool,
     pub ignore_changes: Option<&'static str>,
     pub replace_triggered_by: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Trigger {
+    pub events: Vec<&'static str>,
+    pub condition: Option<String>,
+    pub action: String,
 }
 
 #[derive(Clone, Debug)]
@@ -121,6 +136,8 @@ impl Node {
             provisioner: None,
             folder: String::new(),
             alias: false,
+            instance: None,
+            triggers: Vec::new(),
             scoped: None,
         }
     }
@@ -130,12 +147,19 @@ impl Node {
     }
 
     pub fn is_resource(&self) -> bool {
-        matches!(self.kind, NodeKind::Resource | NodeKind::NullResource | NodeKind::Random(_) | NodeKind::File)
+        use NodeKind::{File, NullResource, Random, Resource, Thing};
+        matches!(self.kind, Resource | NullResource | Random(_) | File | Thing)
     }
 
     /// Returns true for nodes that take `count`, `for_each` and `depends_on`.
     pub fn repeats(&self) -> bool {
-        self.is_resource() || matches!(self.kind, NodeKind::NullData | NodeKind::FileData | NodeKind::Call)
+        use NodeKind::{Call, FileData, Key, Note, NullData};
+        self.is_resource() || matches!(self.kind, NullData | FileData | Key | Note | Call)
+    }
+
+    /// Returns true for nodes that take `depends_on` and may stand in it.
+    pub fn waits(&self) -> bool {
+        self.repeats() && self.kind != NodeKind::Note
     }
 
     /// Returns how the node is named within its module.
@@ -150,6 +174,9 @@ impl Node {
             NodeKind::Random(kind) => format!("{kind}.{name}"),
             NodeKind::File => format!("local_file.{name}"),
             NodeKind::FileData => format!("data.local_file.{name}"),
+            NodeKind::Thing => format!("depot_thing.{name}"),
+            NodeKind::Key => format!("ephemeral.depot_key.{name}"),
+            NodeKind::Note => format!("action.depot_note.{name}"),
             NodeKind::Call => format!("module.{name}"),
             NodeKind::Output => format!("output.{name}"),
             NodeKind::Check => format!("check.{name}"),
@@ -189,11 +216,11 @@ impl World {
             }
             NodeKind::Local => node.value("value").map(|e| Expr::new(address, e.kind, e.facts)).into_iter().collect(),
             NodeKind::Resource | NodeKind::NullResource | NodeKind::NullData => resource_offers(node, &address),
-            NodeKind::Random(_) | NodeKind::File | NodeKind::FileData => {
+            NodeKind::Random(_) | NodeKind::File | NodeKind::FileData | NodeKind::Thing | NodeKind::Key => {
                 instance_offers(node, &address, &providers::attributes(node))
             }
             NodeKind::Call => self.call_offers(node, &address),
-            NodeKind::Output | NodeKind::Check => Vec::new(),
+            NodeKind::Output | NodeKind::Check | NodeKind::Note => Vec::new(),
         }
     }
 
@@ -298,6 +325,9 @@ fn render(world: &World, node: &Node, folder: &str) -> Block {
         NodeKind::Random(kind) => Block::new(&["resource", kind, name]),
         NodeKind::File => Block::new(&["resource", "local_file", name]),
         NodeKind::FileData => Block::new(&["data", "local_file", name]),
+        NodeKind::Thing => Block::new(&["resource", "depot_thing", name]),
+        NodeKind::Key => Block::new(&["ephemeral", "depot_key", name]),
+        NodeKind::Note => Block::new(&["action", "depot_note", name]),
         NodeKind::Call => {
             let up = if folder.is_empty() { "." } else { ".." };
             Block::new(&["module", name]).attr("source", format!("\"{up}/{}\"", node.folder))
@@ -320,7 +350,12 @@ fn render(world: &World, node: &Node, folder: &str) -> Block {
     }
     // In the reference, an output of a called module is not sensitive by its own setting alone.
     let hides = node.kind == NodeKind::Output && node.has("sensitive") && !folder.is_empty();
-    for (name, expr) in &node.values {
+    if node.kind == NodeKind::Note {
+        let config =
+            node.values.iter().fold(Block::new(&["config"]), |config, (name, e)| config.attr(name, e.text.clone()));
+        block = block.block(config);
+    }
+    for (name, expr) in node.values.iter().filter(|_| node.kind != NodeKind::Note) {
         let text = if hides { format!("sensitive({})", expr.text) } else { expr.text.clone() };
         block = block.attr(name, text);
     }
@@ -362,6 +397,13 @@ fn render_rules(node: &Node, mut block: Block) -> Block {
     if !node.lifecycle.replace_triggered_by.is_empty() {
         let list = node.lifecycle.replace_triggered_by.join(", ");
         lifecycle = lifecycle.attr("replace_triggered_by", format!("[{list}]"));
+    }
+    for trigger in &node.triggers {
+        let mut inner = Block::new(&["action_trigger"]).attr("events", format!("[{}]", trigger.events.join(", ")));
+        if let Some(condition) = &trigger.condition {
+            inner = inner.attr("condition", condition.clone());
+        }
+        lifecycle = lifecycle.block(inner.attr("actions", format!("[{}]", trigger.action)));
     }
     for (index, condition) in node.conditions.iter().enumerate() {
         let message = format!("\"{} {index} of {} failed\"", condition.block, node.name);

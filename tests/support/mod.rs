@@ -10,6 +10,7 @@ pub mod clouds;
 pub mod consul;
 #[allow(dead_code)]
 pub mod cos;
+pub mod depot;
 pub mod faulty;
 #[allow(dead_code)]
 pub mod hcp;

@@ -22,6 +22,9 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     {
         return Some("operators keep marks of unknown values");
     }
+    if only_theirs("invoke target") {
+        return Some("what is wrong is reported before a target that does not exist");
+    }
     if only_theirs("no change found for") {
         return Some("triggers without instances");
     }

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::newer::Newer;
+
 /// `TERRANE_MODEL_DETAILS` compares texts of diagnostics and relevant attributes too.
 pub fn details() -> bool {
     std::env::var_os("TERRANE_MODEL_DETAILS").is_some()
@@ -151,7 +153,31 @@ const UNORDERED: &[&str] = &[
     "dependencies",
     "depends_on",
     "sensitive_attributes",
+    "action_invocations",
+    "deferred_action_invocations",
+    "deferred_changes",
 ];
+
+/// Removes what only one of two newer programs has.
+fn normalise_newer(map: &mut serde_json::Map<String, Value>) {
+    match Newer::from_environment() {
+        // It keeps `destroy = false` in configurations alone.
+        Newer::Terraform => drop(map.remove("skip_destroy")),
+        Newer::OpenTofu => {
+            for name in ["before_identity", "after_identity", "identity"] {
+                map.remove(name);
+            }
+            // Of objects that are created, too.
+            if map.get("action_reason").is_some_and(|reason| reason == "replace_by_triggers") {
+                map.remove("action_reason");
+            }
+            for provisioner in map.get_mut("provisioners").and_then(Value::as_array_mut).into_iter().flatten() {
+                provisioner.as_object_mut().map(|provisioner| provisioner.remove("expressions"));
+            }
+        }
+        Newer::Nothing | Newer::Everything => {}
+    }
+}
 
 /// Sorts what has no order and removes what is random.
 fn tidy(value: &mut Value) {
@@ -160,9 +186,11 @@ fn tidy(value: &mut Value) {
             map.remove("random");
             map.remove("terraform_version");
             // Newer versions have this attribute of terraform_data, which nothing here sets.
-            if map.get("store").is_some_and(|store| store.is_null() || store == false) {
-                map.remove("store");
+            if map.get("identity_schema_version") == Some(&0.into()) {
+                map.remove("identity_schema_version");
             }
+            map.remove("store");
+            normalise_newer(map);
             for name in ["deposed", "deposed_key"] {
                 if let Some(key) = map.get_mut(name).filter(|key| key.is_string()) {
                     *key = "<key>".into();
@@ -174,10 +202,19 @@ fn tidy(value: &mut Value) {
             }
             for (name, inner) in map.iter_mut() {
                 tidy(inner);
+                if let (Value::Array(list), "actions") = (&mut *inner, name.as_str()) {
+                    // Newer versions of the reference name configurations that do not exist.
+                    list.iter_mut()
+                        .filter_map(Value::as_object_mut)
+                        .for_each(|map| drop(map.remove("provider_config_key")));
+                }
                 if let Value::Array(list) = inner
                     && UNORDERED.contains(&name.as_str())
                 {
-                    list.sort_by_cached_key(sort_key);
+                    list.sort_by_cached_key(|element| match name.ends_with("action_invocations") {
+                        true => element.to_string(),
+                        false => sort_key(element),
+                    });
                 }
             }
         }

@@ -292,7 +292,14 @@ fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, 
         // The order of members of a cycle is random, and so is the missing provider that is named.
         let summary = |d: &Diagnostic| {
             let start = ["Cycle: ", "missing provider "].into_iter().find(|start| d.summary.starts_with(start));
-            start.map_or_else(|| d.summary.clone(), str::to_owned)
+            match start {
+                Some(start) => start.to_owned(),
+                // OpenTofu has another text.
+                None if d.summary == "Variable does not allow ephemeral value" => {
+                    "Ephemeral value not allowed".to_owned()
+                }
+                None => d.summary.clone(),
+            }
         };
         let mut list: Vec<_> = answer.diagnostics.iter().map(|d| (d.severity.clone(), summary(d))).collect();
         list.sort();
@@ -326,6 +333,10 @@ fn notes(workspace: &Workspace) -> Value {
 }
 
 fn documents(what: &str, ours: Value, theirs: Value) -> Option<Finding> {
+    // OpenTofu cannot show plans with ephemeral resources of some providers.
+    if theirs.as_str().is_some_and(|text| text.contains("no schema found for ephemeral")) {
+        return None;
+    }
     let found: Difference = difference(&ours, &theirs)?;
     let report = format!("{what}: {}\nours: {}\nreference: {}\n", found.path, found.ours, found.theirs);
     Some(Finding::new(format!("{what}: {}", found.class()), report))

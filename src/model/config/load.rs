@@ -76,7 +76,10 @@ pub fn load_with(
     }
     load_children(&mut root, files, resolver, &mut diags);
     let config = Config { root: Arc::new(root) };
-    provider_check::check(&config, &mut diags);
+    // What is wrong already may be all that is wrong with the providers.
+    if !diags.has_errors() {
+        provider_check::check(&config, &mut diags);
+    }
     (Some(config), diags)
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::newer::Newer;
 use super::normal::lookup;
 use super::program::Answer;
 use super::session::{Finding, Outcome};
@@ -30,6 +31,15 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     }
     if refresh_only && says(&theirs.plan, "Invalid index") {
         return Some("postconditions of absent instances");
+    }
+    if only_ours("Value not allowed in ephemeral output") && step.options.iter().any(|o| o.starts_with("-invoke")) {
+        return Some("ephemeral outputs of what is not planned");
+    }
+    if Newer::from_environment() == Newer::OpenTofu
+        && step.has("-destroy")
+        && (only_ours("Invalid import 'to' expression") || only_ours("Configuration for import target does not exist"))
+    {
+        return Some("imports in plans that destroy");
     }
     if only_theirs("Value not allowed in ephemeral output") {
         return Some("ephemeral outputs of inner modules");
@@ -97,6 +107,9 @@ fn of_applies(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static 
 
 /// Returns what is different on purpose in documents.
 pub fn of_documents(finding: &Finding, ours: &Value) -> Option<&'static str> {
+    if let Some(what) = of_newer(finding, Newer::from_environment()) {
+        return Some(what);
+    }
     let only_ours = finding.report.contains("\nours: true\nreference: (absent)\n");
     let is_planned =
         finding.class.starts_with("plan: .planned_values") || finding.class.starts_with("second plan: .planned_values");
@@ -109,6 +122,32 @@ pub fn of_documents(finding: &Finding, ours: &Value) -> Option<&'static str> {
         return Some("operators keep marks of unknown values");
     }
     None
+}
+
+/// Returns in what a newer program differs from Terraform 1.11 on purpose, whose answer holds.
+fn of_newer(finding: &Finding, newer: Newer) -> Option<&'static str> {
+    let (class, report) = (&*finding.class, &*finding.report);
+    let whole_plan = matches!(class, "plan: " | "second plan: ");
+    match newer {
+        Newer::OpenTofu if report.contains("delete_because_no_module") => Some("implied moves of modules"),
+        Newer::OpenTofu if whole_plan && report.contains("\nreference: null\n") => Some("plans that failed early"),
+        Newer::Terraform if class.contains(".change.after.output") && report.contains("\nreference: null\n") => {
+            Some("the output of terraform_data whose input is null now")
+        }
+        Newer::Terraform if class.contains("outputs.o.type") && report.contains("\nours: \"dynamic\"\n") => {
+            Some("types of outputs that are null")
+        }
+        Newer::Terraform if class.contains("action_reason") && report.contains("ours: \"forgot_because_") => {
+            Some("reasons of forgetting")
+        }
+        Newer::Terraform
+            if report.contains("\nours: (absent)\nreference: {\"constant_value\"")
+                || class.contains("constant_value") =>
+        {
+            Some("constants with calls that are not reached")
+        }
+        _ => None,
+    }
 }
 
 /// The changes that an apply made: addresses and actions.

@@ -86,6 +86,10 @@ impl Identifiers {
             if !details() {
                 map.remove("relevant_attributes");
             }
+            if Newer::from_environment() == Newer::OpenTofu {
+                // It leaves out what it has no schema for.
+                map.remove("configuration");
+            }
             if let Some(root) = map.get_mut("prior_state").and_then(|state| state.pointer_mut("/values/root_module")) {
                 remove_empty_modules(root);
             }

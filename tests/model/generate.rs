@@ -315,7 +315,8 @@ impl Generator {
             };
             node.lifecycle.replace_triggered_by.clear();
             let found = self.earlier(world, folder, end, Node::is_resource);
-            if !found.is_empty() && self.one_in(8) {
+            // In OpenTofu, what is created triggers, too.
+            if !found.is_empty() && world.newer != Newer::OpenTofu && self.one_in(8) {
                 let address = &found[self.chance.below(found.len())];
                 let suffix = match address.split(['.', '_']).next() {
                     Some("null") => ".triggers",

@@ -294,8 +294,8 @@ fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, 
             let start = ["Cycle: ", "missing provider "].into_iter().find(|start| d.summary.starts_with(start));
             match start {
                 Some(start) => start.to_owned(),
-                // OpenTofu has another text.
-                None if d.summary == "Variable does not allow ephemeral value" => {
+                // OpenTofu has other texts.
+                None if d.summary.ends_with(" does not allow ephemeral value") => {
                     "Ephemeral value not allowed".to_owned()
                 }
                 None => d.summary.clone(),

@@ -35,6 +35,10 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     if only_ours("Value not allowed in ephemeral output") && step.options.iter().any(|o| o.starts_with("-invoke")) {
         return Some("ephemeral outputs of what is not planned");
     }
+    let no_target = "Configuration for import target does not exist";
+    if Newer::from_environment() == Newer::OpenTofu && says(&ours.plan, no_target) && says(&theirs.plan, no_target) {
+        return Some("what else is wrong beside imports without a target");
+    }
     if Newer::from_environment() == Newer::OpenTofu
         && step.has("-destroy")
         && (only_ours("Invalid import 'to' expression") || only_ours("Configuration for import target does not exist"))

@@ -206,7 +206,7 @@ fn replace(
     let provider = provider_configs::resolve(tree, module, &resource.provider, alias);
     let Some(of_state) = state.resources.get_mut(&addr.containing_resource()).map(Arc::make_mut) else { return };
     if let Some(provider) = provider {
-        of_state.provider = provider;
+        of_state.hand_over(provider);
     }
     if let Some(instance) = of_state.instances.get_mut(addr.key()) {
         Arc::make_mut(instance).current = Some(object);

@@ -40,6 +40,20 @@ pub struct Instance {
     pub deposed: BTreeMap<DeposedKey, Object>,
 }
 
+impl ResourceState {
+    /// Changes the provider configuration; the keys of another one's instances mean nothing to it.
+    pub fn hand_over(&mut self, provider: AbsProviderConfig) {
+        if self.provider == provider {
+            return;
+        }
+        self.provider = provider;
+        for instance in self.instances.values_mut().filter(|instance| instance.provider_key().is_some()) {
+            let Instance { current, deposed } = Arc::make_mut(instance);
+            current.iter_mut().chain(deposed.values_mut()).for_each(|object| object.provider_key = None);
+        }
+    }
+}
+
 impl Instance {
     /// Which instance of the provider configuration manages it.
     pub fn provider_key(&self) -> Option<Arc<str>> {
@@ -90,7 +104,7 @@ impl State {
     /// The instance's place, made if it is not there, under the given provider configuration.
     pub fn instance_mut(&mut self, addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> &mut Instance {
         let resource = self.resource_mut(addr.containing_resource(), provider);
-        resource.provider = provider.whole();
+        resource.hand_over(provider.whole());
         Arc::make_mut(resource.instances.entry(addr.key().clone()).or_default())
     }
 

@@ -65,6 +65,8 @@ pub fn put(
     object: Option<Object>,
     previous: bool,
 ) {
+    let key = &instance.provider_addr.key;
+    let object = object.map(|object| Object { provider_key: key.clone(), ..object });
     let mut states = results.states();
     let state = if previous { &mut states.previous } else { &mut states.current };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);

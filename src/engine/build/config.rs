@@ -14,7 +14,7 @@ use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource};
+use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
 /// A graph being built, with what its passes share.
 pub struct Builder<'a> {
@@ -275,6 +275,10 @@ impl<'a> Builder<'a> {
                 gatherer.expression(&argument.expr);
                 needs = gatherer.needs;
                 needs.warnings.extend(deprecated::variable(self.tree, module, variable, argument.expr.range()));
+                if name::is_opentofu() {
+                    let ignored = ignored_attributes::in_argument(&argument.expr, &variable.name, &variable.ty);
+                    needs.warnings.extend(ignored);
+                }
             }
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).continuing(needs);
             variable.validations.iter().for_each(|c| gatherer.validation(c));

@@ -173,3 +173,30 @@ fn changes_of_a_destroy_are_reported_from_dependents() {
     let at = |text: &str| stream.find(text).unwrap_or_else(|| panic!("{text}: {stream}"));
     assert!(at("terraform_data.b: Plan to delete") < at("terraform_data.a: Plan to delete"), "{stream}");
 }
+
+#[test]
+fn json_into_has_errors_of_the_arguments() {
+    let project = tofu("");
+    for command in ["plan", "init", "validate"] {
+        project
+            .run(&[command, "-json-into=errors.json", "-bogus"])
+            .expect(1, &["flag provided but not defined: -bogus"]);
+        let stream = project.read("work/errors.json");
+        assert!(stream.starts_with("{\"@level\":\"info\",\"@message\":\"OpenTofu 1.12.6\""), "{command}: {stream}");
+        assert!(stream.contains("\"detail\":\"flag provided but not defined: -bogus\""), "{command}: {stream}");
+    }
+    project.run(&["output", "-json-into=errors.json", "none"]).expect(0, &[]);
+    assert_eq!(project.read("work/errors.json"), "");
+}
+
+/// The functions of a provider do not depend on its configurations.
+#[test]
+fn provider_functions_may_be_called_by_an_alias() {
+    let project = tofu(
+        "terraform {\n  required_providers {\n    terraform = {\n      source = \"terraform.io/builtin/terraform\"\n    }\n  }\n}\n\
+         output \"o\" {\n  value = provider::terraform::other::encode_expr([1])\n}\n",
+    );
+    project.ok(&["init"]);
+    let plan = project.ok(&["plan", "-no-color"]).out;
+    assert!(plan.contains("o = jsonencode("), "{plan}");
+}

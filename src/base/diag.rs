@@ -12,7 +12,7 @@ pub enum Severity {
 }
 
 /// What code may act on. The texts of a diagnostic are for people: nothing is decided by them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Nothing acts on it.
     #[default]
@@ -74,6 +74,17 @@ pub struct Diagnostic {
     pub prose_summary: bool,
     /// The deprecated object that the value came from ("module.a.id"), shown under the snippet.
     pub deprecation_origin: Option<String>,
+    /// What the warning is about: of those with an equal cause, people see one. Only set for warnings of OpenTofu.
+    pub cause: Option<Cause>,
+}
+
+/// A deprecated variable or output.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cause {
+    /// Its name in the module that uses it. Warnings with the same summary and name are consolidated.
+    pub name: String,
+    /// What its author says.
+    pub message: String,
 }
 
 /// `traversal` is as written (`var.x`), `statement` continues it ("is a string", "is 5").
@@ -105,6 +116,7 @@ impl Diagnostic {
             verbatim: false,
             prose_summary: false,
             deprecation_origin: None,
+            cause: None,
         }
     }
 
@@ -124,6 +136,12 @@ impl Diagnostic {
     /// With the deprecated object that the value came from.
     pub fn originating_from(mut self, address: impl Into<String>) -> Diagnostic {
         self.deprecation_origin = Some(address.into());
+        self
+    }
+
+    /// With the deprecated variable or output that it is about.
+    pub fn caused_by(mut self, name: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+        self.cause = Some(Cause { name: name.into(), message: message.into() });
         self
     }
 

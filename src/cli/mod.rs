@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
@@ -147,7 +147,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         }
         Run::Missing => {
             let name = entry.name;
-            console.diagnostics(crate::base::diag::Diagnostics::from(Diagnostic::error(
+            console.diagnostics(Diagnostics::from(Diagnostic::error(
                 "Command not supported yet",
                 format!("The command \"{COMMAND} {name}\" is not supported in this version. Nothing was done."),
             )));
@@ -300,6 +300,7 @@ impl Invocation {
     pub fn usage_error(&self, error: ArgsError) -> u8 {
         match error {
             ArgsError::Diagnostics { diagnostics, hint } => {
+                self.copy_errors(&diagnostics);
                 self.console.diagnostics(diagnostics);
                 if hint {
                     let command = self.command;
@@ -328,5 +329,14 @@ impl Invocation {
             }
         }
         1
+    }
+
+    /// Writes errors of the arguments to the file of `-json-into`, for commands with a stream. As in OpenTofu, `output` and
+    /// `show`, which have documents, write nothing.
+    fn copy_errors(&self, diagnostics: &Diagnostics) {
+        let has_stream = !matches!(self.command, "output" | "show");
+        if let Some(copy) = self.console.copy.as_ref().filter(|_| has_stream) {
+            view::json::errors(copy, diagnostics.clone());
+        }
     }
 }

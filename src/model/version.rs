@@ -6,7 +6,7 @@ use crate::base::name::{self, Name};
 const TERRAFORM_VERSION: &str = "1.11.4";
 
 /// The release of OpenTofu whose language this program speaks besides.
-pub const OPENTOFU_VERSION: &str = "1.12.0";
+pub const OPENTOFU_VERSION: &str = "1.12.6";
 
 /// This program's own version.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");

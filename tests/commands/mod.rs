@@ -11,6 +11,7 @@ mod login;
 mod logs;
 mod names;
 pub mod normal;
+mod opentofu;
 mod prompt;
 mod state_history;
 mod state_pull;

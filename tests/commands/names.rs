@@ -52,7 +52,7 @@ fn first_line_of_version_is_that_of_the_language() {
     let cases = [
         ("", format!("Terraform v1.11.4 {compatible}")),
         ("terraform", format!("Terraform v1.11.4 {compatible}")),
-        ("tofu", format!("OpenTofu v1.12.0 {compatible}")),
+        ("tofu", format!("OpenTofu v1.12.6 {compatible}")),
     ];
     for (name, expected) in cases {
         let mut project = Project::new("");
@@ -71,7 +71,7 @@ fn first_line_of_version_is_that_of_the_language() {
 #[test]
 fn tofu_has_its_own_registry_and_version() {
     let mut project = Project::new(
-        "terraform {\n  required_version = \"~> 1.12.0\"\n  required_providers {\n    null = { source = \"hashicorp/null\" }\n  }\n}\n\
+        "terraform {\n  required_version = \"~> 1.12.6\"\n  required_providers {\n    null = { source = \"hashicorp/null\" }\n  }\n}\n\
          resource \"null_resource\" \"x\" {}\n",
     );
     project.set("TERRANE_NAME", "tofu");

@@ -69,7 +69,7 @@ impl Json {
 
     /// A line for each change; `unchanged` chooses those of the objects that stay as they are.
     fn planned_changes(&self, planned: &Planned, unchanged: impl Fn(&ResourceChange) -> bool) {
-        for change in &planned.plan.changes {
+        for change in planned.plan.reported_changes() {
             let deleted_data = change.action == Action::Delete && change.addr.mode() == ResourceMode::Data;
             if !deleted_data && (change.action != Action::NoOp || unchanged(change)) {
                 self.write(&events::planned_change(change));

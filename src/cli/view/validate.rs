@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use crate::base::diag::Diagnostics;
+use crate::base::name::by_language;
 use crate::cli::console::Console;
 use crate::engine::ports::Observer;
 use crate::ops::interface::listen::SilentListener;
@@ -58,8 +59,10 @@ impl ValidateView for Json {
 }
 
 fn result(console: &Console, diagnostics: Diagnostics) {
+    let found_none = diagnostics.is_empty();
     let diagnostics = console.view.wanted(diagnostics);
-    let (failed, silent) = (diagnostics.has_errors(), diagnostics.is_empty());
+    let silent = by_language(diagnostics.is_empty(), found_none);
+    let failed = diagnostics.has_errors();
     console.diagnostics(diagnostics);
     if failed {
         return;

@@ -37,8 +37,9 @@ pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -
     let warning = match name::current().language() {
         Name::OpenTofu => Diagnostic::warning(
             "Variable marked as deprecated by the module author",
-            format!("Variable {:?} is marked as deprecated with the following message:\n\n{message}", &*variable.name),
-        ),
+            format!("Variable {:?} is marked as deprecated with the following message:\n{message}", &*variable.name),
+        )
+        .caused_by(format!("{}\n{message}", variable.name), &**message),
         Name::Terraform | Name::Terrane => Diagnostic::warning("Deprecated variable got a value", &**message),
     };
     Some(warning.of_kind(kind(tree, module)).at(at))
@@ -46,11 +47,16 @@ pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -
 
 /// As [`variable`], for a variable of the root module: Terraform shows where it is deprecated.
 pub fn root_variable(tree: &Tree, declared: &Variable) -> Option<Diagnostic> {
-    let found = variable(tree, ROOT, declared, declared.range.clone())?;
-    let range = declared.deprecated.as_ref()?.range.clone();
+    let Deprecation { message, range } = declared.deprecated.as_ref()?;
     Some(match name::current().language() {
-        Name::OpenTofu => found,
-        Name::Terraform | Name::Terrane => found.at(range).within(declared.range.clone()),
+        Name::OpenTofu => {
+            let name = &declared.name;
+            let detail = format!("The root variable {name:?} is deprecated with the following message: {message}");
+            Diagnostic::warning("Deprecated variable used from the root module", detail).at(declared.range.clone())
+        }
+        Name::Terraform | Name::Terrane => {
+            variable(tree, ROOT, declared, range.clone())?.within(declared.range.clone())
+        }
     })
 }
 
@@ -112,29 +118,33 @@ impl Finder<'_> {
 
     /// `steps` lead from the call to one of its outputs, with a key between them or without.
     fn check(&mut self, call: &str, steps: &[TraversalStep], expr: &Expr) {
-        let output = match steps {
+        let (key, output) = match steps {
             [TraversalStep::Attr { name, .. }, ..]
-            | [TraversalStep::Index { .. } | TraversalStep::Splat { .. }, TraversalStep::Attr { name, .. }, ..] => {
-                &name.name
-            }
+            | [TraversalStep::Splat { .. }, TraversalStep::Attr { name, .. }, ..] => (String::new(), &name.name),
+            [key @ TraversalStep::Index { .. }, TraversalStep::Attr { name, .. }, ..] => (key.to_string(), &name.name),
             _ => return,
         };
         let index = self.tree.module(self.module).calls.get_index_of(call);
         let Some(child) = index.and_then(|index| self.tree.child(self.module, index as u32)) else { return };
         let Some(declared) = self.tree.module(child).outputs.get(output) else { return };
         let Some(Deprecation { message, .. }) = &declared.deprecated else { return };
-        let warning = match name::current().language() {
-            Name::OpenTofu => Diagnostic::warning(
-                "Value derived from a deprecated source",
-                format!(
-                    "This value is derived from module.{call}.{output}, which is deprecated with the following message:\n\n{message}"
-                ),
-            )
-            .of_kind(kind(self.tree, child)),
-            Name::Terraform | Name::Terrane => value_used(self.tree, child, declared, message),
-        };
-        self.warnings.push(warning.at(self.expr.range_of(expr.span)));
+        let range = self.expr.range_of(expr.span);
+        self.warnings.push(match name::current().language() {
+            Name::OpenTofu => {
+                derived(self.tree, child, "This value", &format!("module.{call}{key}.{output}"), message).at(range)
+            }
+            Name::Terraform | Name::Terrane => value_used(self.tree, child, declared, message).at(range),
+        });
     }
+}
+
+/// OpenTofu's warning about a value that is, or is made of, a deprecated output of a module: `module.a["k"].out`.
+pub fn derived(tree: &Tree, module: ModuleId, value: &str, output: &str, message: &str) -> Diagnostic {
+    let detail =
+        format!("{value} is derived from {output}, which is deprecated with the following message:\n\n{message}");
+    Diagnostic::warning("Value derived from a deprecated source", detail)
+        .caused_by(output, message)
+        .of_kind(kind(tree, module))
 }
 
 /// Terraform's warning about a deprecated output of a called module.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{PROGRAM, by_language};
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
 use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
@@ -56,6 +56,15 @@ pub struct Needs {
     pub warnings: Diagnostics,
     /// Additional warnings of validate and plan: attributes that providers deprecate.
     pub deprecated: Diagnostics,
+    /// Warnings of plan alone: outputs of modules that are deprecated, as OpenTofu reports them.
+    pub while_planning: Diagnostics,
+}
+
+impl Needs {
+    /// Where the warnings about deprecated outputs of modules belong.
+    fn of_outputs(&mut self) -> &mut Diagnostics {
+        by_language(&mut self.warnings, &mut self.while_planning)
+    }
 }
 
 /// Gathers the references of a block within its module.
@@ -124,7 +133,7 @@ impl<'a> Gatherer<'a> {
 
     pub fn expression(&mut self, expr: &Expression) {
         if !self.quiet {
-            deprecated::outputs(self.tree, self.module, expr, &mut self.needs.warnings);
+            deprecated::outputs(self.tree, self.module, expr, self.needs.of_outputs());
         }
         self.together(|this| expr.variables().into_iter().for_each(|found| this.traversal(found, &expr.file)));
     }
@@ -193,7 +202,7 @@ impl<'a> Gatherer<'a> {
             for (traversal, expr) in references_in_body(body, schema) {
                 this.traversal(&traversal, &expr.file);
                 if !this.quiet && !seen.iter().any(|other| Arc::ptr_eq(&other.node, &expr.node)) {
-                    deprecated::outputs(this.tree, this.module, &expr, &mut this.needs.warnings);
+                    deprecated::outputs(this.tree, this.module, &expr, this.needs.of_outputs());
                     seen.push(expr);
                 }
             }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
 use crate::engine::blocks::references::{Gatherer, Need, Needs};
@@ -13,7 +14,7 @@ use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource};
+use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
 /// A graph being built, with what its passes share.
 pub struct Builder<'a> {
@@ -222,8 +223,8 @@ impl<'a> Builder<'a> {
         }
         for (index, output) in config.outputs.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-            // One that is deprecated itself may pass on what is.
-            gatherer.quiet |= output.deprecated.is_some();
+            // One that is deprecated itself may pass on what is, except in OpenTofu.
+            gatherer.quiet |= output.deprecated.is_some() && !name::is_opentofu();
             if module == ROOT && !gatherer.quiet {
                 gatherer.needs.warnings.extend(deprecated::whole_module(self.tree, &output.value));
             }
@@ -274,6 +275,10 @@ impl<'a> Builder<'a> {
                 gatherer.expression(&argument.expr);
                 needs = gatherer.needs;
                 needs.warnings.extend(deprecated::variable(self.tree, module, variable, argument.expr.range()));
+                if name::is_opentofu() {
+                    let ignored = ignored_attributes::in_argument(&argument.expr, &variable.name, &variable.ty);
+                    needs.warnings.extend(ignored);
+                }
             }
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).continuing(needs);
             variable.validations.iter().for_each(|c| gatherer.validation(c));
@@ -294,7 +299,11 @@ impl<'a> Builder<'a> {
         gatherer.maybe(resource.list.limit.as_ref());
         gatherer.maybe(resource.list.include_resource.as_ref());
         if let PreventDestroy::If(expr) = &resource.lifecycle.prevent_destroy {
-            gatherer.expression(expr);
+            match name::is_opentofu() {
+                // Checked by plan alone.
+                true => gatherer.trigger(expr),
+                false => gatherer.expression(expr),
+            }
         }
         if let Some(schema) = self.schemas.resource(&resource.provider, &resource.addr) {
             gatherer.body(&resource.body, &schema.block);

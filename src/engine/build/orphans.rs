@@ -4,7 +4,7 @@ use crate::engine::blocks::BlockId;
 use std::collections::BTreeMap;
 
 use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
-use crate::engine::blocks::references::Gatherer;
+use crate::engine::blocks::references::{Gatherer, Need};
 use crate::engine::graph::{Node, NodeId, Orphans};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource};
 use crate::model::config::PreventDestroy;
@@ -24,6 +24,8 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         }
     }
     let mut orphans = Vec::new();
+    let mut blocks = BTreeMap::new();
+    let mut preventions = Vec::new();
     for ((resource, stored), instances) in groups {
         let known = builder.tree.find_resource(&resource).and_then(|block| builder.provider_of.get(&block).copied());
         let provider = match known {
@@ -39,13 +41,20 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         builder.graph.connect(node, builder.provider_nodes[provider as usize]);
         match builder.tree.find_resource(&resource) {
             Some(block) => {
-                wait_for_prevention(builder, node, block);
+                blocks.insert(block, node);
+                preventions.extend(wait_for_prevention(builder, node, block).into_iter().map(|needed| (node, needed)));
                 actions::wait_for_destroy_actions(builder, node, block);
             }
             None if !all => connect_module(builder, node, &resource),
             None => {}
         }
         orphans.push(Orphans { resource, provider, instances });
+    }
+    // What the expression refers to is not destroyed if the object that it protects is not.
+    for (node, needed) in preventions {
+        if let Some(needed) = blocks.get(&needed).filter(|needed| **needed != node) {
+            builder.graph.connect(*needed, node);
+        }
     }
     orphans
 }
@@ -60,13 +69,20 @@ fn connect_module(builder: &mut Builder<'_>, node: NodeId, resource: &ConfigReso
     }
 }
 
-/// A `prevent_destroy` that is an expression has to be known before anything of its block is destroyed.
-fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, (module, index): BlockId) {
-    let PreventDestroy::If(expr) = &builder.tree.resource(module, index).lifecycle.prevent_destroy else { return };
+/// A `prevent_destroy` that is an expression has to be known before anything of its block is destroyed. Returns the
+/// blocks of the resources that it refers to.
+fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, (module, index): BlockId) -> Vec<BlockId> {
+    let lifecycle = &builder.tree.resource(module, index).lifecycle;
+    let PreventDestroy::If(expr) = &lifecycle.prevent_destroy else { return Vec::new() };
+    let mut blocks = Vec::new();
     let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
     gatherer.expression(expr);
     for need in gatherer.needs.on {
         let to = builder.node_of(&need);
         builder.graph.connect(node, to);
+        if let Need::Resource(module, index, _) = need {
+            blocks.push((module, index));
+        }
     }
+    blocks
 }

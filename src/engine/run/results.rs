@@ -249,6 +249,7 @@ pub struct Results {
     diagnostics: Mutex<Vec<(NodeId, Diagnostics)>>,
     deposed: Mutex<BTreeMap<AbsResourceInstance, DeposedKey>>,
     imports: Mutex<BTreeMap<AbsResourceInstance, Named>>,
+    unmatched_imports: Mutex<Diagnostics>,
     ephemerals: Mutex<BTreeMap<AbsResourceInstance, OpenEphemeral>>,
     calls: Mutex<FunctionResults>,
     lists: Mutex<Lists>,
@@ -277,6 +278,7 @@ impl Results {
             diagnostics: Mutex::default(),
             deposed: Mutex::default(),
             imports: Mutex::default(),
+            unmatched_imports: Mutex::default(),
             ephemerals: Mutex::default(),
             calls: Mutex::new(calls),
             lists: Mutex::default(),
@@ -365,6 +367,11 @@ impl Results {
     /// Instances to import, with what names their objects.
     pub fn imports(&self) -> MutexGuard<'_, BTreeMap<AbsResourceInstance, Named>> {
         lock(&self.imports)
+    }
+
+    /// The errors of imports whose block has no such instance, for OpenTofu: they replace all other errors of the plan.
+    pub fn unmatched_imports(&self) -> MutexGuard<'_, Diagnostics> {
+        lock(&self.unmatched_imports)
     }
 
     /// Ephemeral objects that are open.

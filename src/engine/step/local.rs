@@ -6,11 +6,14 @@ use crate::engine::run::Run;
 use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 
+use super::deprecated;
+
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let local = run.blocks.tree.local(module, index);
     for instance in run.results.module_instances(module) {
         let value = diagnostics.take(evaluate(&local.expr, &ModuleScope::new(run, instance)));
+        diagnostics.extend(deprecated::outputs_within(run, instance, &local.expr));
         let _ = instance.locals[index as usize].set(value);
     }
     diagnostics

@@ -6,6 +6,7 @@ mod action;
 mod call;
 pub mod check;
 pub mod condition;
+mod deprecated;
 pub mod ephemeral;
 pub mod expansion;
 pub mod imports;
@@ -89,6 +90,9 @@ fn report_references(run: &Run, id: NodeId) -> End {
     }
     if matches!(run.verb, Verb::Validate | Verb::Plan { .. } | Verb::Import) {
         run.report(id, needs.deprecated.clone());
+    }
+    if matches!(run.verb, Verb::Plan { .. } | Verb::Import) {
+        run.report(id, needs.while_planning.clone());
     }
     End::Done
 }

@@ -17,6 +17,7 @@ use crate::model::plan::{Action, Change, OutputChange};
 use crate::model::state::OutputValue;
 
 use super::condition::{Checked, Kind, check};
+use super::deprecated::outputs_within;
 use crate::engine::run::object::unknown_as_null;
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
@@ -40,6 +41,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         if failed {
             continue;
         }
+        diagnostics.extend(outputs_within(run, instance, &output.value));
         let (value, found) = evaluate(&output.value, &scope);
         let failed = found.has_errors();
         diagnostics.extend(found);

@@ -43,7 +43,8 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         Err(found) => return (None, with(warnings, found)),
     };
     // They may be why the rest failed.
-    let invalid = moves::valid::validate(&run);
+    let unmatched = std::mem::take(&mut *run.results.unmatched_imports());
+    let invalid = if unmatched.is_empty() { moves::valid::validate(&run) } else { unmatched };
     if invalid.has_errors() {
         return (None, with(warnings, invalid));
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Disk;
-use crate::base::name::COMMAND;
+use crate::base::name::{self, COMMAND};
 use crate::base::secret::{redacted, without_secrets};
 use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
@@ -238,7 +238,7 @@ impl Task {
             return Ok(LocatedModule { dir: record.dir.clone(), fresh: false });
         }
         let (dir, version) = match &self.source {
-            ModuleSource::Local(path) => (self.local(path)?, None),
+            ModuleSource::Local(path) => (self.local(path).inspect_err(|_| self.announce_unreadable())?, None),
             ModuleSource::Registry(module) => {
                 let (dir, version) = self.by_registry(module).await?;
                 (dir, Some(version))
@@ -249,6 +249,13 @@ impl Task {
         self.send(Item::Record(self.path.clone(), record));
         self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
         Ok(LocatedModule { dir, fresh: true })
+    }
+
+    /// OpenTofu, like Terraform, also announces a module whose folder it could not find.
+    fn announce_unreadable(&self) {
+        if name::is_opentofu() {
+            self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: PathBuf::new() }));
+        }
     }
 
     /// What is installed already, if it is what the call asks for.

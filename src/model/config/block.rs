@@ -221,6 +221,8 @@ pub struct Lifecycle {
     pub prevent_destroy: PreventDestroy,
     /// `destroy = false`: the object is left alone where it would be destroyed.
     pub keep: bool,
+    /// A `destroy` that is no constant bool: an error of plan for OpenTofu.
+    pub invalid_destroy: Option<Range>,
     pub enabled: Option<Expression>,
     pub ignore_changes: IgnoreChanges,
     pub replace_triggered_by: Vec<Expression>,

@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{PROGRAM, TERRANE, by_language};
+use crate::base::name::{self, PROGRAM, TERRANE, by_language};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
+use crate::model::deps::{Constraints, Version};
 
 use super::{names, requirements, terraform_block};
 
@@ -52,10 +53,23 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
                 diags.push(duplicate(block, first));
                 continue;
             }
+            if name::is_opentofu() && program == Program::OpenTofu {
+                diags.extend(constraint.as_ref().and_then(|(text, range)| ineffective(text, range.clone())));
+            }
             found.extend(constraint.map(|(constraint, range)| Compatibility { program, constraint, range }));
         }
     }
     found
+}
+
+/// OpenTofu's warning about a constraint that allows versions without `compatible_with`.
+fn ineffective(constraint: &str, range: Range) -> Option<Diagnostic> {
+    let (constraints, older) = (Constraints::parse(constraint).ok()?, Version::parse("1.11.0").ok()?);
+    let detail = "The compatible_with block was added in OpenTofu v1.12.0, so any constraint specified this way should exclude earlier \
+                  versions of OpenTofu, such as by including \">= 0.12.0\".\n\nIf your module must be compatible with earlier \
+                  versions of OpenTofu, use the required_version argument in a \"terraform\" block in a file named with the .tofu \
+                  suffix, which is an older way to specify OpenTofu version constraints.";
+    constraints.allows(&older).then(|| Diagnostic::warning("Ineffective version constraint", detail).at(range))
 }
 
 fn duplicate(block: &Block, first: &Compatibility) -> Diagnostic {

@@ -4,8 +4,10 @@ use crate::model::model_errors::INVALID_TRIGGER;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
 use crate::lang::syntax::body::BodySchema;
+use crate::lang::value::Type;
 use crate::model::addr::{self, ResourceMode};
 
 use super::block::{IgnoreChanges, Lifecycle, PreventDestroy};
@@ -34,7 +36,9 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
         if let Some(attribute) = attribute("prevent_destroy") {
             lifecycle.prevent_destroy = decode_prevent_destroy(attribute, diags);
         }
-        lifecycle.keep = attribute("destroy").and_then(|a| constant::bool(a, diags)) == Some(false);
+        if let Some(attribute) = attribute("destroy") {
+            decode_destroy(attribute, &mut lifecycle, diags);
+        }
         if let Some(attribute) = attribute("replace_triggered_by") {
             lifecycle.replace_triggered_by = decode_triggers(attribute, diags);
         }
@@ -80,6 +84,18 @@ fn trigger_not_allowed(kind: &str, block: &Block) -> Diagnostic {
          valid for {kind} resources."
     );
     Diagnostic::error(format!("Invalid {kind} resource lifecycle nested block"), detail).at(block.kind_range())
+}
+
+fn decode_destroy(attribute: &Attribute, lifecycle: &mut Lifecycle, diags: &mut Diagnostics) {
+    if !name::is_opentofu() {
+        lifecycle.keep = constant::bool(attribute, diags) == Some(false);
+        return;
+    }
+    let (value, found) = constant::value(&attribute.expr);
+    lifecycle.keep = value.as_bool() == Some(false);
+    if found.has_errors() || *value.ty() != Type::Bool {
+        lifecycle.invalid_destroy = Some(attribute.expr.range());
+    }
 }
 
 fn decode_prevent_destroy(attribute: &Attribute, diags: &mut Diagnostics) -> PreventDestroy {

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Files;
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::lang::syntax::ast::Block;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
@@ -22,6 +22,7 @@ use super::module_source::{self, ModuleSource};
 use super::{file_set, merge, module_call, module_file, overrides, provider_check, query_file, settle};
 
 const NOT_INSTALLED: &str = "Module not installed";
+const SOURCE_CHANGED: &str = "Module source has changed";
 
 /// A module that is called and has to be found.
 pub struct ModuleRequest<'a> {
@@ -270,6 +271,9 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         let call = request.call;
         let source = module_source::parse(&call.source);
         let normal = source.as_ref().map_or_else(|_| call.source.clone(), ToString::to_string);
+        if name::is_opentofu() {
+            check_record(request, &normal, manifest)?;
+        }
         if let Ok(ModuleSource::Local(source)) = source {
             let (dir, unreadable) = match manifest.get(request.path) {
                 Some(record) if record.source == normal => (record.dir.clone(), not_there(&record.dir, call)),
@@ -286,7 +290,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         };
         if record.source != normal {
             return problem(
-                "Module source has changed",
+                SOURCE_CHANGED,
                 format!("The source address was changed since this module was installed. {again}"),
             );
         }
@@ -318,6 +322,21 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         let unreadable = Some(not_there(&record.dir, call));
         Ok(ModuleSite { dir: record.dir.clone(), version: record.version.clone(), unreadable })
     }
+}
+
+/// OpenTofu has local modules installed too, and says what has changed.
+fn check_record(request: &ModuleRequest<'_>, source: &str, manifest: &ModuleManifest) -> Result<(), Diagnostic> {
+    let call = request.call;
+    let record = manifest.get(request.path).ok_or_else(|| not_installed(call))?;
+    if record.source == source {
+        return Ok(());
+    }
+    let detail = format!(
+        "The source address was changed from {:?} to {source:?} since this module was installed. Run \"{COMMAND} init\" to install \
+         all modules required by this configuration.",
+        record.source
+    );
+    Err(Diagnostic::error(SOURCE_CHANGED, detail).at(call.source_range.clone()))
 }
 
 fn not_installed(call: &ModuleCall) -> Diagnostic {

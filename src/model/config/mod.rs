@@ -13,6 +13,7 @@ mod constant;
 mod early;
 mod encryption;
 mod file_set;
+pub mod ignored_attributes;
 mod import;
 mod language_block;
 mod lifecycle;

@@ -10,7 +10,7 @@ use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::{Type, Value, convert};
 
 use super::block::{Deprecation, Variable};
-use super::{condition, constant, module_call, names};
+use super::{condition, constant, ignored_attributes, module_call, names};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -87,6 +87,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
 
 fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagnostics) -> Value {
     let written = diags.take(constant::value(&attribute.expr));
+    if name::is_opentofu() {
+        diags.extend(ignored_attributes::in_default(&attribute.expr, &variable.ty));
+    }
     let mut invalid = |detail: String| {
         diags.push(Diagnostic::error(INVALID_DEFAULT, detail).at(attribute.expr.range()));
     };

@@ -5,6 +5,7 @@
 mod action;
 mod change;
 mod deferred;
+mod destruction_order;
 pub mod document;
 pub mod file;
 mod invocation;

@@ -227,6 +227,11 @@ async fn prepare(
         return Err(diagnostics);
     }
     add_new(&mut diagnostics, found);
+    if name::is_opentofu() {
+        // It reads the files for their encryption, for the modules that they call, and for all else.
+        let reads_before = if request.get && !root.calls.is_empty() { 2 } else { 1 };
+        (0..reads_before).for_each(|_| diagnostics.extend(early.clone()));
+    }
     let store = store.map(|(_, store)| store.source());
     let needs = Needs { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
     let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));

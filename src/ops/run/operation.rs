@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::StateStore;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::engine::ports::{Observer, Ports, StateSink};
 use crate::engine::{self, GivenVariables, PlanInput, ValidateInput};
 use crate::model::addr;
@@ -88,9 +88,20 @@ pub async fn open_session(
     let loaded =
         sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
     let Some(loaded) = loaded else { return Err(diagnostics) };
+    if name::is_opentofu() && !diagnostics.is_empty() {
+        show_warnings_of_root(setup, &*listener);
+    }
     listener.configured(&loaded.config);
     let locking = Locking { operation, options: &request.state };
     open(setup, loaded, collected, locking, listener, diagnostics).await
+}
+
+/// OpenTofu reads the files of the root module before the operation too: their warnings are shown twice.
+fn show_warnings_of_root(setup: &Setup, listener: &dyn Listener) {
+    let (_, warnings, _) = load::root_and_backend(setup);
+    if !warnings.is_empty() {
+        listener.diagnostics(warnings);
+    }
 }
 
 /// What the lock on the state is for, and whether it is taken.

@@ -1,9 +1,9 @@
 //! Diagnostics for people: framed where there are colours, plain where there are none; similar warnings joined.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Grouping, Severity};
+use crate::base::diag::{Cause, Diagnostic, Diagnostics, Grouping, Kind, Severity};
 use crate::base::name::PROGRAM;
 
 use super::snippet::{Snippet, snippet};
@@ -65,17 +65,20 @@ struct Joined {
     others: usize,
 }
 
-/// Those with a place and the same summary become one, the first.
-fn join_similar(list: Vec<Diagnostic>, grouping: Grouping) -> Vec<Joined> {
+/// Those with a place and the same summary become one, the first. Those with an equal cause are not even counted.
+fn join_similar(mut list: Vec<Diagnostic>, grouping: Grouping) -> Vec<Joined> {
+    let mut causes: HashSet<(Kind, Cause)> = HashSet::new();
+    list.retain(|d| d.cause.as_ref().is_none_or(|cause| causes.insert((d.kind, cause.clone()))));
     let mut joined: Vec<Joined> = Vec::new();
-    let mut index: HashMap<(Severity, String), usize> = HashMap::new();
+    let mut index: HashMap<(Severity, String, String), usize> = HashMap::new();
     for diagnostic in list {
         let is_grouped = match diagnostic.severity {
             Severity::Warning => grouping.warnings,
             Severity::Error => grouping.errors,
         };
         if is_grouped && !diagnostic.verbatim && diagnostic.subject.is_some() {
-            let key = (diagnostic.severity, diagnostic.summary.clone());
+            let name = diagnostic.cause.as_ref().map_or_else(String::new, |cause| cause.name.clone());
+            let key = (diagnostic.severity, diagnostic.summary.clone(), name);
             if let Some(at) = index.get(&key) {
                 joined[*at].others += 1;
                 continue;
@@ -294,5 +297,25 @@ Invalid value for \"str\" parameter: string required.
             "\nWarnings:\n\n- Other\n- Old\n  on main.tf line 1 (and 1 more)\n\n\
              To see the full warning notes, run Terrane without -compact-warnings.\n"
         );
+    }
+
+    #[test]
+    fn warnings_of_one_cause_are_shown_once() {
+        let text = "a = 1\nb = 2\nc = 3\nd = 4\n";
+        let warning = |needle, name: &str, message: &str| {
+            at(text, needle, Diagnostic::warning("Old", "Fix it.").caused_by(name, message))
+        };
+        let list: Diagnostics =
+            vec![warning("a", "x", "m"), warning("b", "x", "m"), warning("c", "x", "n"), warning("d", "y", "m")].into();
+        let shown = |grouping| -> String {
+            render_all(list.clone(), &Style::plain(), false, grouping).map(|s| s.text).collect()
+        };
+        let of = |line: usize, code: &str| {
+            format!("\nWarning: Old\n\n  on main.tf line {line}:\n   {line}: {code}\n\nFix it.\n")
+        };
+        let consolidated = format!("{}\n(and one more similar warning elsewhere)\n{}", of(1, "a = 1"), of(4, "d = 4"));
+        assert_eq!(shown(Grouping::default()), consolidated);
+        let each = of(1, "a = 1") + &of(3, "c = 3") + &of(4, "d = 4");
+        assert_eq!(shown(Grouping { warnings: false, errors: false }), each);
     }
 }

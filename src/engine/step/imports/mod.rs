@@ -5,6 +5,7 @@ mod values;
 pub mod written;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::engine::blocks::BlockId;
 use crate::engine::blocks::imports::{NO_TARGET, Statement};
 use crate::engine::run::Run;
@@ -64,6 +65,7 @@ pub fn plan(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
                 continue;
             }
             match without_instance(run, block, &addr) {
+                Some(error) if name::is_opentofu() => run.results.unmatched_imports().push(error),
                 Some(error) => diagnostics.push(error),
                 None => drop(run.results.imports().insert(addr, named)),
             }

@@ -1,6 +1,6 @@
 //! The values of an import block: an address and an ID per element of its `for_each`.
 
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::engine::blocks::BlockId;
 use crate::engine::engine_errors::{
     INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET,
@@ -71,6 +71,10 @@ fn expand_in(
     };
     for each in elements {
         let scope = scope().with_each(each);
+        if name::is_opentofu() && known.unknown == Unknown::Skipped {
+            let _ = diagnostics.take(named(import, &scope, known));
+            continue;
+        }
         let addr = diagnostics.take(address::evaluated(&import.to, &scope));
         // What is wrong with one element is most often wrong with all.
         if diagnostics.has_errors() {
@@ -81,7 +85,7 @@ fn expand_in(
             break;
         }
         let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else { continue };
-        if let Some((module, index)) = block {
+        if let (Some((module, index)), false) = (block, name::is_opentofu()) {
             let config = run.blocks.tree.resource(module, index);
             let wrong = match addr.key() {
                 InstanceKey::None if config.count.is_some() => Some("The target resource is using count."),

@@ -24,7 +24,8 @@ use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
 use super::orphan::{self, OrphanObject};
-use super::plan::{Forced, check_prevent_destroy};
+use super::plan::Forced;
+use super::prevention::check_prevent_destroy;
 use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
 use super::{Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace};
@@ -426,7 +427,10 @@ async fn managed(
 ) -> (Option<Value>, Diagnostics) {
     let run = instance.run;
     let dependencies = instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
-    let mut diagnostics = Diagnostics::new();
+    let mut diagnostics = instance.check_destroy_argument();
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
     let now = diagnostics.take(now(instance, &dependencies).await);
     if diagnostics.has_errors() {
         return (None, diagnostics);

@@ -18,6 +18,7 @@ pub mod import_command;
 pub mod list;
 pub mod orphan;
 pub mod plan;
+pub mod prevention;
 pub mod provision;
 pub mod read;
 pub mod record;
@@ -111,6 +112,16 @@ impl<'r> Instance<'r> {
     /// True for an object that is left alone where it would be destroyed, by its block.
     pub fn keep(&self) -> bool {
         self.config.is_some_and(|config| config.lifecycle.keep)
+    }
+
+    /// The error of a `destroy` argument that OpenTofu reports only when it plans.
+    pub fn check_destroy_argument(&self) -> Diagnostics {
+        let range = self.config.and_then(|config| config.lifecycle.invalid_destroy.clone());
+        let detail = "The lifecycle destroy expression must be a boolean constant.";
+        range
+            .map(|range| Diagnostic::error("Invalid lifecycle destroy expression", detail).at(range))
+            .into_iter()
+            .collect()
     }
 
     /// The names that the block's expressions see; none where the module instance is gone.

@@ -11,7 +11,8 @@ use crate::model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
 use crate::model::provider::{PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
 
-use super::plan::{check_prevent_destroy, deferral_error};
+use super::plan::deferral_error;
+use super::prevention::check_prevent_destroy;
 use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
 use super::{Instance, deferral, read};
@@ -35,6 +36,10 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     if instance.addr.mode() != ResourceMode::Managed {
         put(&run.results, instance, None, None, false);
         return Diagnostics::new();
+    }
+    let invalid = instance.check_destroy_argument();
+    if invalid.has_errors() {
+        return invalid;
     }
     let deposed = orphan.deposed.as_ref();
     let (stored, mut diagnostics) = upgrade(instance, orphan.object).await;

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{PROGRAM, by_language};
+use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
 use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::eval::evaluate;
-use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
-use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
-use crate::model::config::{IgnoreChanges, PreventDestroy};
+use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use crate::lang::value::{Marks, Path, PathStep, Value};
+use crate::model::config::IgnoreChanges;
 use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
 use crate::model::provider::{DeferralReason, Identity, PlanRequest, PlanResponse, has_errors};
 use crate::model::state::Object;
@@ -351,67 +349,4 @@ pub fn path_of(traversal: &Traversal) -> Path {
         TraversalStep::Splat { .. } => None,
     });
     Path([root].into_iter().chain(steps).collect())
-}
-
-/// The error of a planned destruction that the configuration forbids.
-pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Diagnostics {
-    let Some(config) = instance.config.filter(|_| change.action.destroys()) else { return Diagnostics::new() };
-    match &config.lifecycle.prevent_destroy {
-        PreventDestroy::No => return Diagnostics::new(),
-        PreventDestroy::Yes => {}
-        PreventDestroy::If(expr) => match prevents(instance, expr) {
-            Ok(true) => {}
-            Ok(false) => return Diagnostics::new(),
-            Err(errors) => return errors,
-        },
-    }
-    let addr = &instance.addr;
-    let (summary, detail) = by_language(
-        (
-            "Instance cannot be destroyed",
-            format!(
-                "Resource {addr} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid \
-                 this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan \
-                 using the -target option."
-            ),
-        ),
-        (
-            "Resource instance cannot be destroyed",
-            format!(
-                "Resource instance {addr} has prevent_destroy set, but the plan calls for it to be destroyed.\n\nTo proceed, either \
-                 disable prevent_destroy for this resource or exclude instances of this resource from this round using:\n    \
-                 -exclude=\"{}\"",
-                addr.containing_resource()
-            ),
-        ),
-    );
-    Diagnostic::error(summary, detail).at(config.range.clone()).into()
-}
-
-/// The value of a `prevent_destroy` that is an expression; none while it is unknown.
-pub fn prevention(expr: &Expression, scope: &ModuleScope<'_>) -> Result<Option<bool>, Diagnostics> {
-    let (value, found) = evaluate(expr, scope);
-    if found.has_errors() {
-        return Err(found);
-    }
-    let value = convert::convert(&value, &Type::Bool).map_err(|e| {
-        let detail = format!("The \"prevent_destroy\" value is unsuitable: {e}.");
-        Diagnostic::error(INVALID_PREVENTION, detail).at(expr.range())
-    })?;
-    Ok(if value.is_null() { Some(false) } else { value.as_bool() })
-}
-
-const INVALID_PREVENTION: &str = "Invalid prevent_destroy argument";
-
-fn prevents(instance: &Instance<'_>, expr: &Expression) -> Result<bool, Diagnostics> {
-    let Some(module) = &instance.module else { return Ok(false) };
-    let invalid = |detail: String| Diagnostic::error(INVALID_PREVENTION, detail).at(expr.range());
-    prevention(expr, &ModuleScope::new(instance.run, module))?.ok_or_else(|| {
-        let detail = format!(
-            "The plan calls for {} to be destroyed, but whether \"prevent_destroy\" forbids that depends on values that \
-             cannot be determined until apply.",
-            instance.addr
-        );
-        invalid(detail).into()
-    })
 }

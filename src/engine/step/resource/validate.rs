@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::plan::{path_of, prevention};
+use super::plan::path_of;
+use super::prevention::prevention;
 use super::{ephemeral_use, list};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::base::source::Range;
 use crate::engine::blocks::Blocks;
 use crate::engine::blocks::connection::connection_schema;
@@ -44,7 +45,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     if let Some(key) = config.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
         let _ = diagnostics.take(evaluate_to(key, &Type::String, &block_scope(run, instance, config)));
     }
-    if let PreventDestroy::If(expr) = &config.lifecycle.prevent_destroy {
+    if let (PreventDestroy::If(expr), false) = (&config.lifecycle.prevent_destroy, name::is_opentofu()) {
         diagnostics.extend(prevention(expr, &scope).err().unwrap_or_default());
     }
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));

@@ -1,12 +1,13 @@
 //! `init`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Command;
+use clap::{ArgMatches, Command};
 
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
-use super::{ArgsError, gather};
+use super::{ArgsError, gather, lock_file_name_problem};
+use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;
 use crate::ops::interface::options::VariableArgument;
 
@@ -79,6 +80,10 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
         diagnostics
             .error("Invalid init options", "The -migrate-state and -reconfigure options are mutually-exclusive.");
     }
+    let lock_file = given.text("state-provider-lock-file").map(PathBuf::from);
+    if let Some(path) = &lock_file {
+        check_lock_file(path, &given, &mut diagnostics);
+    }
     if !words.is_empty() && !diagnostics.has_errors() {
         diagnostics.error("Too many command line arguments. Did you mean to use -chdir?", "");
     }
@@ -106,7 +111,30 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
         json,
         lock: given.on("lock"),
         lock_timeout: given.duration("lock-timeout"),
-        state_provider_lock_file: given.text("state-provider-lock-file").map(PathBuf::from),
+        state_provider_lock_file: lock_file,
         variables: variable_arguments(&given),
     })
+}
+
+/// A lock file for the provider of a state store takes the place of a question.
+fn check_lock_file(path: &Path, given: &ArgMatches, diagnostics: &mut Diagnostics) {
+    if given.on("input") {
+        diagnostics.error(
+            "Cannot use -state-provider-lock-file flag when input is enabled",
+            "The -state-provider-lock-file flag is only intended to be used when input is disabled. Either remove the flag or add \
+             -input=false to your command.",
+        );
+    }
+    if given.on("upgrade") {
+        diagnostics.error(
+            "The -state-provider-lock-file and -upgrade options are mutually-exclusive",
+            format!(
+                "The -upgrade flag causes {PROGRAM} to ignore prior dependency locks, so it cannot be used in conjunction with the \
+                 -state-provider-lock-file flag. Remove one flag and try again."
+            ),
+        );
+    }
+    if let Some(problem) = lock_file_name_problem(path) {
+        diagnostics.error("Invalid -state-provider-lock-file value", problem);
+    }
 }

@@ -1,12 +1,13 @@
 //! `state migrate`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 
 use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use super::{ArgsError, Parsed};
+use super::{ArgsError, Parsed, gather, lock_file_name_problem};
+use crate::base::diag::Diagnostics;
 use crate::ops::interface::options::StateOptions;
 
 #[derive(Debug)]
@@ -39,7 +40,17 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Parsed<Migrate> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    let (given, mut diagnostics) = gather(command(), args);
+    let path = |name: &str| given.text(name).map(PathBuf::from);
+    let (source_lock, destination_lock) = (path("source-provider-lock-file"), path("destination-provider-lock-file"));
+    if !diagnostics.has_errors() {
+        for (option, path) in [("source", &source_lock), ("destination", &destination_lock)] {
+            check_lock_file(option, path.as_deref(), given.on("input"), &mut diagnostics);
+        }
+    }
+    if diagnostics.has_errors() {
+        return Err(ArgsError::Diagnostics { diagnostics, hint: false });
+    }
     if !given.positional().is_empty() {
         return Err(ArgsError::too_many());
     }
@@ -48,14 +59,27 @@ pub fn parse(args: &[String]) -> Parsed<Migrate> {
         lock_timeout: given.duration("lock-timeout"),
         ..StateOptions::default()
     };
-    let path = |name: &str| given.text(name).map(PathBuf::from);
     let wanted = Migrate {
         force_copy: given.on("force-copy"),
         input: given.on("input"),
         options,
-        source_lock: path("source-provider-lock-file"),
-        destination_lock: path("destination-provider-lock-file"),
+        source_lock,
+        destination_lock,
         upgrade: given.on("upgrade"),
     };
     Ok((wanted, variable_arguments(&given)))
+}
+
+/// A lock file for a provider takes the place of a question.
+fn check_lock_file(place: &str, path: Option<&Path>, input: bool, diagnostics: &mut Diagnostics) {
+    let Some(path) = path else { return };
+    if input {
+        diagnostics.error(
+            "Conflicting command-line flags provided",
+            format!("-{place}-provider-lock-file cannot be used outside of automation (with -input=true)"),
+        );
+    }
+    if let Some(problem) = lock_file_name_problem(path) {
+        diagnostics.error(format!("Invalid {place}-provider-lock-file"), problem);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::state_migrate::parse;
-use crate::cli::view::init::human::InstallLines;
+use crate::cli::view::init::human::{InstallLines, trust_line};
 use crate::ops::init::migrate::{self, MigrateEvent, MigrateRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -25,6 +25,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         MigrateEvent::Installing => console.line(&console.style.fill("[reset][bold]Installing providers...", &[])),
         MigrateEvent::Install(event) => installing.event(&event),
         MigrateEvent::Installed => console.line(""),
+        MigrateEvent::Trust(trust) => console.line(&trust_line(trust, &console.style)),
         MigrateEvent::Diagnostics(diagnostics) => console.diagnostics(diagnostics),
     };
     let request = MigrateRequest {

@@ -177,6 +177,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         required_versions: Vec::new(),
         compatible_with: Vec::new(),
         backend: None,
+        conflicting_store: None,
         encryption: None,
         requirements: BTreeMap::new(),
         providers: IndexMap::new(),

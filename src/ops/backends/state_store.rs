@@ -32,6 +32,8 @@ use crate::ops::setup::store_processes::StoreProcesses;
 /// A state store with the configuration of its provider.
 pub struct ProvidedKind {
     name: String,
+    /// The provider's name in the configuration; its type if a record describes the store.
+    provider_name: String,
     provider: StoreProvider,
     /// Of the type that the provider's schema implies.
     config: Value,
@@ -51,6 +53,18 @@ impl ProvidedKind {
             supply: self.provider.supply.name().to_owned(),
             config: to_json(&self.config, self.provider_schema.implied_type()).unwrap_or_else(|_| "{}".to_owned()),
         }
+    }
+
+    /// The error for a workspace in use that is not in the store, which is empty.
+    pub fn not_created(&self, workspace: &str) -> Diagnostic {
+        let (name, provider, address) = (&self.name, &self.provider_name, self.provider.address.to_string());
+        Diagnostic::error(
+            format!("Workspace {workspace:?} has not been created yet"),
+            format!(
+                "State store {name:?} in provider {provider} ({address:?}) reports that no workspaces currently exist. To create the \
+                 custom workspace {workspace:?} use the command `{COMMAND} workspace new {workspace}`."
+            ),
+        )
     }
 
     /// What tells this store with these settings from all others.
@@ -168,6 +182,7 @@ pub async fn of_block(
     let config = diagnostics.take(decode_body(&store.body, &provider_schema.block, &NoNames));
     let kind = ProvidedKind {
         name: block.kind.to_string(),
+        provider_name: store.name.to_string(),
         provider: found,
         config,
         provider_schema,
@@ -248,6 +263,7 @@ pub async fn of_record(
     let settings = value_of_json(&record.config, &schema.block)?;
     let kind = ProvidedKind {
         name: record.kind.clone(),
+        provider_name: found.address.kind.to_string(),
         provider: found,
         config,
         provider_schema,

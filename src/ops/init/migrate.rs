@@ -2,7 +2,9 @@
 //! that into use.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::backend;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
 use crate::install::event::InstallEvent;
@@ -21,6 +23,7 @@ use crate::ops::setup::network::Network;
 use crate::ops::setup::workdir::select_workspace;
 
 use super::migration::{Migration, Side};
+use super::store_provider::{Purpose, Trust};
 use super::{InitEvent, InitRequest, store_provider};
 
 pub struct MigrateRequest {
@@ -40,6 +43,8 @@ pub enum MigrateEvent<'a> {
     Installing,
     Install(InstallEvent),
     Installed,
+    /// Whether it may keep the states.
+    Trust(Trust),
     Started {
         from: &'a str,
         to: &'a str,
@@ -85,10 +90,12 @@ async fn migrate(
     let (source, problems) = config::migration_source(Path::new("."), &Disk);
     let Some(source) = source else { return Err(problems) };
     let network = Network::new(setup);
-    let upgrade = request.upgrade;
-    let mut places = Places { setup, network: &network, tell, warnings, upgrade, lock: Lock::default() };
-    let from_settings = places.settings(&source, request.source_lock.clone()).await?;
-    let settings = places.settings(wanted, request.destination_lock.clone()).await?;
+    let mut places = Places { setup, network: &network, tell, warnings, lock: Lock::default() };
+    // The source is read in the version that wrote it.
+    let place = Place { name: "source", lock_file: request.source_lock.clone(), upgrade: false };
+    let from_settings = places.settings(&source, place).await?;
+    let (lock_file, upgrade) = (request.destination_lock.clone(), request.upgrade);
+    let settings = places.settings(wanted, Place { name: "destination", lock_file, upgrade }).await?;
     let lock = places.lock;
     let (from, to) = (&*described(&from_settings), &*described(&settings));
     tell(MigrateEvent::Started { from, to });
@@ -98,11 +105,12 @@ async fn migrate(
     warnings.extend(found);
     let mut migration = Migration {
         setup,
+        is_command: true,
         options: &request.options,
         force: request.force_copy,
         ignore_version: false,
-        from: Side { kind: from_settings.kind.name().to_owned(), backend: old },
-        to: Side { kind: settings.kind.name().to_owned(), backend: new },
+        from: side(&from_settings, old),
+        to: side(&settings, new),
         workspace: setup.workdir.workspace.clone(),
         found: Diagnostics::new(),
     };
@@ -126,20 +134,27 @@ async fn migrate(
     Ok(())
 }
 
+/// The source or the destination.
+struct Place {
+    name: &'static str,
+    /// A lock file for its provider.
+    lock_file: Option<PathBuf>,
+    /// The provider is upgraded.
+    upgrade: bool,
+}
+
 /// Finds the settings of the places concerned; the providers of state stores are installed for that.
 struct Places<'a, 't> {
     setup: &'a Setup,
     network: &'a Network,
     tell: &'t mut (dyn FnMut(MigrateEvent<'_>) + Send),
     warnings: &'t mut Diagnostics,
-    upgrade: bool,
     /// The provider of the destination.
     lock: Lock,
 }
 
 impl Places<'_, '_> {
-    /// `lock`: a lock file for the provider of the place.
-    async fn settings(&mut self, block: &Backend, lock: Option<PathBuf>) -> Result<BackendSettings, Diagnostics> {
+    async fn settings(&mut self, block: &Backend, place: Place) -> Result<BackendSettings, Diagnostics> {
         self.lock = Lock::default();
         let Some(store) = &block.store else {
             return match BackendSettings::of_block(block, None) {
@@ -148,7 +163,7 @@ impl Places<'_, '_> {
             };
         };
         if state_stores::supply(self.setup, &store.source())? == Supply::Managed {
-            self.install(store, lock).await?;
+            self.install(store, place).await?;
         }
         let settings = state_store::of_block(self.setup, block, store, (&[], None)).await?;
         self.lock = self.setup.stores.selected();
@@ -156,22 +171,27 @@ impl Places<'_, '_> {
         Ok(settings)
     }
 
-    async fn install(&mut self, store: &config::StoreProvider, lock: Option<PathBuf>) -> Result<(), Diagnostics> {
+    async fn install(&mut self, store: &config::StoreProvider, place: Place) -> Result<(), Diagnostics> {
         (self.tell)(MigrateEvent::Installing);
         let tell = &mut *self.tell;
-        let mut hear = |event: InitEvent| {
-            if let InitEvent::Install(event) = event {
-                tell(MigrateEvent::Install(event));
-            }
+        let mut hear = |event: InitEvent| match event {
+            InitEvent::Install(event) => tell(MigrateEvent::Install(event)),
+            InitEvent::StoreProviderInstalled => tell(MigrateEvent::Installed),
+            InitEvent::StoreProviderTrust(trust) => tell(MigrateEvent::Trust(trust)),
+            _ => {}
         };
-        let request = InitRequest { state_provider_lock_file: lock, ..InitRequest::default() };
+        let request = InitRequest { state_provider_lock_file: place.lock_file, ..InitRequest::default() };
         let provider = store.source();
         let wanted = (&provider, store_provider::constraints(store));
-        let found = store_provider::get(self.setup, self.network, wanted, self.upgrade, &request, &mut hear).await?;
+        let purpose = Purpose { request: &request, place: Some(place.name) };
+        let found = store_provider::get(self.setup, self.network, wanted, place.upgrade, purpose, &mut hear).await?;
         self.warnings.extend(found);
-        (self.tell)(MigrateEvent::Installed);
         Ok(())
     }
+}
+
+fn side(settings: &BackendSettings, backend: Arc<dyn backend::Backend>) -> Side {
+    Side { kind: settings.kind.name().to_owned(), is_store: settings.kind.is_provided(), backend }
 }
 
 /// A place of states as people read it.

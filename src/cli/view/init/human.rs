@@ -9,12 +9,13 @@ use crate::cli::view::downloads::Downloads;
 use crate::install::event::InstallEvent;
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
-use crate::ops::init::{InitEvent, InitOutcome};
+use crate::ops::init::{InitEvent, InitOutcome, Trust};
 use crate::render::text::style::Style;
 
 use super::InitView;
 use super::texts::{
     LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready, reused_version,
+    trust_text,
 };
 
 pub struct Human {
@@ -123,7 +124,9 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             style.fill("[reset][bold]{}", &[&plain_text(event)])
         }
         InitEvent::StoreProvider { .. } => style.fill("[reset][bold]{}[reset]", &[&plain_text(event)]),
-        InitEvent::StateStore(_) => style.fill("\n[reset][bold]{}[reset]\n", &[&plain_text(event)]),
+        InitEvent::StoreProviderInstalled => String::new(),
+        InitEvent::StoreProviderTrust(trust) => trust_line(*trust, style),
+        InitEvent::StateStore(_) => style.fill("[reset][bold]{}[reset]\n", &[&plain_text(event)]),
         InitEvent::Copying(source) => {
             style.fill("[reset][bold]Copying configuration[reset] from {}...", &[&format!("{source:?}")])
         }
@@ -150,6 +153,11 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => plain_text(event),
     })
+}
+
+/// The line about the trust in the provider of a state store, with an empty line after it.
+pub fn trust_line(trust: Trust, style: &Style) -> String {
+    style.fill("[reset][bold]{}[reset]\n", &[&trust_text(trust)])
 }
 
 /// The line about a step of the installation of a package; none for some steps.

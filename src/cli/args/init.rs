@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
-use super::{ArgsError, gather, lock_file_name_problem};
+use super::{ArgsError, Missing, gather, lock_file_name_problem};
 use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;
 use crate::ops::interface::options::VariableArgument;
@@ -66,7 +66,8 @@ pub fn command() -> Command {
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
+/// `missing`: why a file cannot be read, if it cannot.
+pub fn parse(args: &[String], missing: Missing<'_>) -> Result<Init, ArgsError> {
     let (given, mut diagnostics) = gather(command(), args);
     let json = given.on("json");
     let words = given.positional();
@@ -82,7 +83,7 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
     }
     let lock_file = given.text("state-provider-lock-file").map(PathBuf::from);
     if let Some(path) = &lock_file {
-        check_lock_file(path, &given, &mut diagnostics);
+        check_lock_file(path, &given, missing, &mut diagnostics);
     }
     if !words.is_empty() && !diagnostics.has_errors() {
         diagnostics.error("Too many command line arguments. Did you mean to use -chdir?", "");
@@ -117,7 +118,7 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
 }
 
 /// A lock file for the provider of a state store takes the place of a question.
-fn check_lock_file(path: &Path, given: &ArgMatches, diagnostics: &mut Diagnostics) {
+fn check_lock_file(path: &Path, given: &ArgMatches, missing: Missing<'_>, diagnostics: &mut Diagnostics) {
     if given.on("input") {
         diagnostics.error(
             "Cannot use -state-provider-lock-file flag when input is enabled",
@@ -136,5 +137,14 @@ fn check_lock_file(path: &Path, given: &ArgMatches, diagnostics: &mut Diagnostic
     }
     if let Some(problem) = lock_file_name_problem(path) {
         diagnostics.error("Invalid -state-provider-lock-file value", problem);
+    }
+    if missing(path).is_some() {
+        let shown = path.display();
+        diagnostics.error(
+            "Lock file supplied by -state-provider-lock-file does not exist",
+            format!(
+                "{PROGRAM} cannot find the dependency lock file at {shown}. Please ensure the file exists and the path is correct."
+            ),
+        );
     }
 }

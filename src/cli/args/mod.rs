@@ -61,6 +61,9 @@ pub enum ArgsError {
     TextThenErrorPage(String),
 }
 
+/// Why a file cannot be read, if it cannot.
+pub type Missing<'a> = &'a dyn Fn(&Path) -> Option<String>;
+
 /// The only name that lock files may have that an option names.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 

@@ -6,7 +6,7 @@ use clap::Command;
 
 use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use super::{ArgsError, Parsed, gather, lock_file_name_problem};
+use super::{ArgsError, Missing, Parsed, gather, lock_file_name_problem};
 use crate::base::diag::Diagnostics;
 use crate::ops::interface::options::StateOptions;
 
@@ -39,14 +39,19 @@ pub fn command() -> Command {
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Parsed<Migrate> {
+/// `missing`: why a file cannot be read, if it cannot.
+pub fn parse(args: &[String], missing: Missing<'_>) -> Parsed<Migrate> {
     let (given, mut diagnostics) = gather(command(), args);
     let path = |name: &str| given.text(name).map(PathBuf::from);
     let (source_lock, destination_lock) = (path("source-provider-lock-file"), path("destination-provider-lock-file"));
     if !diagnostics.has_errors() {
-        for (option, path) in [("source", &source_lock), ("destination", &destination_lock)] {
-            check_lock_file(option, path.as_deref(), given.on("input"), &mut diagnostics);
+        let paths = [("source", &source_lock), ("destination", &destination_lock)];
+        let paths = || paths.iter().filter_map(|(place, path)| Some((*place, path.as_deref()?)));
+        for (place, _) in paths().filter(|_| given.on("input")) {
+            let detail = format!("-{place}-provider-lock-file cannot be used outside of automation (with -input=true)");
+            diagnostics.error("Conflicting command-line flags provided", detail);
         }
+        paths().for_each(|(place, path)| check_lock_file(place, path, missing, &mut diagnostics));
     }
     if diagnostics.has_errors() {
         return Err(ArgsError::Diagnostics { diagnostics, hint: false });
@@ -71,13 +76,10 @@ pub fn parse(args: &[String]) -> Parsed<Migrate> {
 }
 
 /// A lock file for a provider takes the place of a question.
-fn check_lock_file(place: &str, path: Option<&Path>, input: bool, diagnostics: &mut Diagnostics) {
-    let Some(path) = path else { return };
-    if input {
-        diagnostics.error(
-            "Conflicting command-line flags provided",
-            format!("-{place}-provider-lock-file cannot be used outside of automation (with -input=true)"),
-        );
+fn check_lock_file(place: &str, path: &Path, missing: Missing<'_>, diagnostics: &mut Diagnostics) {
+    if let Some(why) = missing(path) {
+        let detail = format!("{:?}: {why}", path.display().to_string());
+        diagnostics.error(format!("Unreadable {place} provider lock file"), detail);
     }
     if let Some(problem) = lock_file_name_problem(path) {
         diagnostics.error(format!("Invalid {place}-provider-lock-file"), problem);

@@ -231,7 +231,9 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
             let early = early.child(&call, &child);
             settle::evaluate_early(&mut child, early, diags);
         }
-        if let Some(backend) = child.backend.as_ref().filter(|backend| &*backend.kind != "cloud") {
+        if let Some(backend) =
+            child.backend.as_ref().filter(|backend| !backend.is_cloud_block && backend.store.is_none())
+        {
             diags.push(backend_ignored(backend));
         }
         load_children(&mut child, files, resolver, diags);

@@ -139,7 +139,7 @@ pub fn conflict(store: &Range, backend: Option<&Range>, cloud: Option<&Range>) -
         ),
         (None, None) => return None,
     };
-    Some(Diagnostic::error(summary, detail).at(store.clone()))
+    Some(Diagnostic::error(summary, detail).at(backend.unwrap_or(store).clone()))
 }
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ pub async fn of_block(
     let found = state_stores::provider(setup, &store.source())?;
     let (provider_schema, schema) = schemas(&found, &block.kind, Some((store, &block.range))).await?;
     let mut diagnostics = Diagnostics::new();
-    let config = diagnostics.take(decode_body(&store.body, &provider_schema.block, &NoNames));
+    let (config, of_provider) = decode_body(&store.body, &provider_schema.block, &NoNames);
     let kind = ProvidedKind {
         name: block.kind.to_string(),
         provider_name: store.name.to_string(),
@@ -191,11 +191,19 @@ pub async fn of_block(
         process: OnceCell::new(),
     };
     let over = overlay(given.0, &kind, given.1, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
     let body = match over {
         Some(over) => Body::merged(block.body.clone(), over),
         None => block.body.clone(),
     };
     let config = diagnostics.take(decode_body(&body, &kind.schema.block, &NoNames));
+    // As in the reference, errors of the provider's settings are reported once those of the store are corrected.
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    diagnostics.extend(of_provider);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -326,6 +334,7 @@ pub async fn change(
 ) -> Result<Option<Diagnostics>, Diagnostics> {
     let Some(old) = &recorded.provider else { return Ok(Some(from_backend(&recorded.kind, block, store))) };
     let source = store.source();
+    let new = of_block(setup, block, store, given).await?;
     let (shown, kind) = (source.for_display(), &*block.kind);
     let supply = state_stores::supply(setup, &source)?.name();
     let found = |reason: String, place: Option<&Range>| Ok(Some(init_needed(&reason, true, place)));
@@ -352,7 +361,6 @@ pub async fn change(
         let reason = format!("State store type changed from {:?} to {kind:?}", recorded.kind);
         return found(reason, Some(&block.kind_range));
     }
-    let new = of_block(setup, block, store, given).await?;
     let was = of_record(setup, recorded, old).await?;
     if new.record().provider.map(|new| new.config) != was.record().provider.map(|was| was.config) {
         let reason = format!("State store provider {:?} ({shown}) configuration changed", &*store.name);

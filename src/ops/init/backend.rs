@@ -90,6 +90,9 @@ struct Step<'a, 't> {
 impl Step<'_, '_> {
     async fn configure(&mut self, root: &Module) -> Result<Arc<dyn Backend>, Diagnostics> {
         let recorded = recorded(self.setup)?;
+        if recorded.as_ref().is_some_and(|recorded| recorded.provider.is_some()) {
+            (self.tell)(InitEvent::StoreRecorded);
+        }
         if let Some((block, store)) = root.backend.as_ref().and_then(|block| Some((block, block.store.as_ref()?))) {
             return self.configure_store((block, store), recorded, root).await;
         }

@@ -74,6 +74,8 @@ pub enum InitEvent {
     StoreProviderInstalled,
     /// Whether it may keep the states.
     StoreProviderTrust(Trust),
+    /// A state store was in use before.
+    StoreRecorded,
     /// There is a `state_store` block, of this type.
     StateStore(String),
     /// There is a `cloud` block.
@@ -195,13 +197,13 @@ async fn prepare(
     }
     let store = root.conflicting_store.as_ref().or(root.backend.as_ref());
     let store = store.and_then(|block| Some((block, block.store.as_ref()?)));
-    let earlier = match store.filter(|(_, store)| request.backend && store.is_resolved()) {
+    let earlier = match store.filter(|(_, store)| store.is_resolved()) {
         Some((block, store)) => match store_provider::run(setup, network, block, store, request, tell).await {
             Ok(warnings) => joined(earlier, warnings),
             Err(problems) => return Err(joined(earlier, problems)),
         },
         None => {
-            if store.is_some() && request.backend {
+            if store.is_some() {
                 tell(InitEvent::StoreProviderInstalled);
             }
             earlier

@@ -75,26 +75,35 @@ pub async fn run(
         warnings.push(not_upgraded(&provider));
     }
     let constraints = constraints(store);
+    let purpose = Purpose { request, place: None };
+    let lock = selections(setup, &provider, purpose)?;
     tell(InitEvent::StoreProvider {
         provider: provider.clone(),
         constraints: constraints.clone(),
         store: block.kind.to_string(),
     });
-    let purpose = Purpose { request, place: None };
-    warnings.extend(get(setup, network, (&provider, constraints), upgrade, purpose, tell).await?);
+    let wanted = Selected { provider: &provider, constraints, lock, upgrade };
+    warnings.extend(get(setup, network, wanted, purpose, tell).await?);
     Ok(warnings)
+}
+
+/// A provider to install.
+pub struct Selected<'a> {
+    pub provider: &'a addr::Provider,
+    pub constraints: Constraints,
+    /// The selections that apply, from [`selections`].
+    pub lock: Lock,
+    pub upgrade: bool,
 }
 
 /// Installs one provider and selects its version for the rest of the command.
 pub async fn get(
     setup: &Setup,
     network: &Network,
-    (provider, constraints): (&addr::Provider, Constraints),
-    upgrade: bool,
+    Selected { provider, constraints, lock, upgrade }: Selected<'_>,
     purpose: Purpose<'_>,
     tell: Tell<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
-    let lock = selections(setup, provider, purpose)?;
     let mut requirements = Requirements::default();
     requirements.add(provider.clone(), constraints);
     let (unmanaged, request) = (packages::unmanaged(setup)?, purpose.request);
@@ -121,13 +130,13 @@ pub async fn get(
     } else if purpose.lock_file().is_some() {
         tell(InitEvent::StoreProviderTrust(Trust::Automatic));
     }
-    setup.stores.select(installed.lock);
+    setup.stores.select(installed.lock, installed.only_here);
     Ok(installed.diagnostics)
 }
 
 /// The lock file of the working directory with what takes precedence over it: in `init`, the selection of a lock file of the command
 /// line; in a migration, such a file takes its place, and what is installed already is added.
-fn selections(setup: &Setup, provider: &addr::Provider, purpose: Purpose<'_>) -> Result<Lock, Diagnostics> {
+pub fn selections(setup: &Setup, provider: &addr::Provider, purpose: Purpose<'_>) -> Result<Lock, Diagnostics> {
     let of_directory = || match packages::lock_file() {
         (_, problems) if problems.has_errors() => Err(problems),
         (lock, _) => Ok(lock),
@@ -156,13 +165,6 @@ fn selection_of(path: &Path, provider: &addr::Provider) -> Result<Lock, Diagnost
         let detail = format!("{PROGRAM} experienced an error loading the file at {shown:?}: {why}");
         Diagnostics::from(Diagnostic::error("Error loading -state-provider-lock-file lock file", detail))
     };
-    if !Disk.is_file(path) {
-        let summary = "Lock file supplied by -state-provider-lock-file does not exist";
-        let detail = format!(
-            "{PROGRAM} cannot find the dependency lock file at {shown}. Please ensure the file exists and the path is correct."
-        );
-        return Err(Diagnostic::error(summary, detail).into());
-    }
     let text = Disk.read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let (mut lock, problems) = Lock::parse(SourceFile::new(&*shown, text));
     if problems.has_errors() {

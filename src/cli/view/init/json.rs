@@ -13,7 +13,7 @@ use crate::render::json::events;
 use crate::render::text::style::Style;
 
 use super::InitView;
-use super::human::install;
+use super::human::{install, is_of_store};
 use super::texts::{advice, message, ready, ready_codes, reused_version, trust_text};
 
 pub struct Json {
@@ -31,10 +31,7 @@ impl Json {
 
     /// Begins the stream, unless it has begun; `event` is the first that there is to write.
     fn begin(&self, event: Option<&InitEvent>) {
-        let of_store = matches!(
-            event,
-            Some(InitEvent::StoreProvider { .. } | InitEvent::StoreProviderInstalled | InitEvent::StateStore(_))
-        );
+        let of_store = event.is_some_and(is_of_store);
         self.has_store.fetch_or(of_store, Ordering::Relaxed);
         if !self.begun.swap(true, Ordering::Relaxed) {
             write(&self.console, &events::version(of_store));

@@ -72,6 +72,7 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_message(event).map(|text| (text, None)),
         InitEvent::StoreProviderInstalled
+        | InitEvent::StoreRecorded
         | InitEvent::CopyDone
         | InitEvent::Diagnostics(_)
         | InitEvent::NotSound(_) => return None,

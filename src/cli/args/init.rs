@@ -148,3 +148,30 @@ fn check_lock_file(path: &Path, given: &ArgMatches, missing: Missing<'_>, diagno
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_for_the_state_store_needs_input_disabled_and_the_right_name() {
+        let summaries = |args: &[&str], missing: Missing<'_>| match parse(
+            &args.iter().map(|arg| arg.to_string()).collect::<Vec<_>>(),
+            missing,
+        ) {
+            Err(ArgsError::Diagnostics { diagnostics, .. }) => {
+                diagnostics.into_iter().map(|problem| problem.summary.to_string()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let (good, there) = ("-state-provider-lock-file=d/.terraform.lock.hcl", |_: &Path| None);
+        assert!(summaries(&["-input=false", good], &there).is_empty());
+        let input = "Cannot use -state-provider-lock-file flag when input is enabled";
+        assert_eq!(summaries(&[good], &there), [input]);
+        let upgrade = "The -state-provider-lock-file and -upgrade options are mutually-exclusive";
+        assert_eq!(summaries(&["-input=false", "-upgrade", good], &there), [upgrade]);
+        let found = summaries(&["-input=false", "-state-provider-lock-file=x"], &|_| Some("gone".to_owned()));
+        let missing = "Lock file supplied by -state-provider-lock-file does not exist";
+        assert_eq!(found, ["Invalid -state-provider-lock-file value", missing]);
+    }
+}

@@ -85,3 +85,28 @@ fn check_lock_file(place: &str, path: &Path, missing: Missing<'_>, diagnostics: 
         diagnostics.error(format!("Invalid {place}-provider-lock-file"), problem);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_files_need_input_disabled_and_the_right_name() {
+        let summaries =
+            |args: &[&str]| match parse(&args.iter().map(|arg| arg.to_string()).collect::<Vec<_>>(), &|path| {
+                path.starts_with("gone").then(|| "stat: gone".to_owned())
+            }) {
+                Err(ArgsError::Diagnostics { diagnostics, .. }) => {
+                    diagnostics.into_iter().map(|problem| problem.summary.to_string()).collect()
+                }
+                _ => Vec::new(),
+            };
+        let good = "-source-provider-lock-file=d/.terraform.lock.hcl";
+        assert!(summaries(&["-input=false", good]).is_empty());
+        assert_eq!(summaries(&[good]), ["Conflicting command-line flags provided"]);
+        assert_eq!(
+            summaries(&["-input=false", "-destination-provider-lock-file=gone/x"]),
+            ["Unreadable destination provider lock file", "Invalid destination-provider-lock-file"]
+        );
+    }
+}

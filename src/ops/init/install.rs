@@ -75,7 +75,11 @@ pub async fn run(
         Wanted { requirements: &requirements, lock: &selected, unmanaged, request, upgrade: request.upgrade, keep };
     let installed = install(setup, network, &wanted, tell).await;
     diagnostics.extend(packages::overrides_warning(setup));
-    diagnostics.extend(installed.diagnostics);
+    let of_store = |problem: Diagnostic| match needs.store {
+        Some(provider) => store_provider::conflicting_version(provider, &problem).unwrap_or(problem),
+        None => problem,
+    };
+    diagnostics.extend(installed.diagnostics.into_iter().map(of_store));
     if diagnostics.has_errors() {
         // After an interrupt, complete packages are kept: the next run does not download them again.
         let complete = lock.clone().with(installed.lock);

@@ -282,3 +282,66 @@ fn not_upgraded(provider: &addr::Provider) -> Diagnostic {
         ),
     )
 }
+
+/// The error if the version that was installed for the state store is not one that all modules allow, in place of the general one.
+pub fn conflicting_version(provider: &addr::Provider, problem: &Diagnostic) -> Option<Diagnostic> {
+    let (kind, shown) = (&*provider.kind, provider.for_display());
+    let begin = format!("Could not retrieve the list of available versions for provider {shown}: ");
+    let why = problem.detail.strip_prefix(&begin).filter(|why| why.starts_with("locked provider "))?;
+    let (why, _) = why.split_once("\n\n").unwrap_or((why, ""));
+    let detail = format!(
+        "Provider {kind:?} ({shown}) is used to store state, so the root module's version constraints take precedence when downloading \
+         the provider. {PROGRAM} encountered an error that suggests that version constraint may be conflicting with a version \
+         constraint from a child module. If you want to upgrade the provider used for state storage you must use the following \
+         command:\n    {COMMAND} state migrate -upgrade\n\nError from the installer: {why}\n\nTo see which modules are currently \
+         depending on {shown} and what versions are specified, run the following command:\n    {COMMAND} providers"
+    );
+    Some(Diagnostic::error("Unable to download the provider used for state storage", detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(lock_file: Option<&str>) -> InitRequest {
+        InitRequest { state_provider_lock_file: lock_file.map(Into::into), ..InitRequest::default() }
+    }
+
+    #[test]
+    fn a_missing_lock_says_which_file_was_read_and_which_option_to_use() {
+        let lock = "provider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n}\n";
+        let (lock, _) = Lock::parse(SourceFile::new("l", lock));
+        let used = "used the working directory's lock file by default, but it";
+        let cases = [
+            (None, None, Lock::default(), format!("{used} was empty or did not exist."), "-state-provider-lock-file="),
+            (None, None, lock.clone(), format!("{used} did not contain a lock"), "-state-provider-lock-file="),
+            (
+                Some("d/l"),
+                None,
+                lock.clone(),
+                "The lock file at \"d/l\" (supplied".to_owned(),
+                "-state-provider-lock-file=",
+            ),
+            (None, Some("source"), lock, format!("{used} did not contain a lock"), "-source-provider-lock-file="),
+        ];
+        for (file, place, lock, expected, option) in cases {
+            let request = request(file);
+            let found = missing_lock(Purpose { request: &request, place }, &lock).detail;
+            assert!(found.contains(&expected) && found.contains(option), "{found}");
+        }
+    }
+
+    #[test]
+    fn conflicting_constraints_of_modules_are_reported_for_the_store() {
+        let provider = addr::Provider::parse_source("a/b").unwrap();
+        let detail = "Could not retrieve the list of available versions for provider a/b: locked provider x\n\nTo see";
+        let found = conflicting_version(&provider, &Diagnostic::error("Failed", detail)).unwrap();
+        assert!(
+            found.detail.contains("Error from the installer: locked provider x\n\nTo see which"),
+            "{}",
+            found.detail
+        );
+        let other = detail.replace("locked provider x", "no network");
+        assert!(conflicting_version(&provider, &Diagnostic::error("Failed", other)).is_none());
+    }
+}

@@ -32,7 +32,7 @@ pub fn command() -> Command {
             text("destination-provider-lock-file", "path", "A dependency lock file that selects the provider of the destination, if that is a state store."),
             input_flag(),
             text("source-provider-lock-file", "path", "A dependency lock file that selects the provider of the source, if that is a state store."),
-            switch("upgrade", false, "Select the newest versions of the providers of state stores that the version constraints allow."),
+            switch("upgrade", false, "Select the newest version of the provider of the destination that the version constraints allow."),
         ])
         .args(lock_flags())
         .args(variable_flags())

@@ -216,15 +216,18 @@ fn joined(files: Vec<Source>, diagnostics: &mut Diagnostics) -> Source {
 }
 
 fn duplicate(kind: &str, place: Range) -> Diagnostic {
-    let detail = format!("Only one {kind:?} block is allowed in a directory's {SUFFIX} files.");
-    Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(place)
+    repeated(kind, &format!("Only one {kind:?} block is"), place)
 }
 
 fn duplicate_place(block: &Block) -> Diagnostic {
     let kind = block.kind.as_str();
-    let detail =
-        format!("Only one {kind:?} block, nested in a \"{FROM}\" block, is allowed in a directory's {SUFFIX} files.");
-    Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(block.header_range())
+    let what = format!("Only one {kind:?} block, nested in a \"{FROM}\" block, is");
+    repeated(kind, &what, block.header_range())
+}
+
+fn repeated(kind: &str, what: &str, place: Range) -> Diagnostic {
+    let detail = format!("{what} allowed in a directory's {SUFFIX} files.");
+    Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(place)
 }
 
 const BOTH: &str = "Invalid combination of \"backend\" and \"state_store\"";

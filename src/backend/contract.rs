@@ -51,7 +51,7 @@ pub async fn check_versions(backend: &dyn Backend, workspace: &str, expected: &[
 }
 
 async fn states_are_separate(backend: &dyn Backend, names: &Names) {
-    let (a, b) = (backend.store(names.main).await.unwrap(), backend.store(names.other).await.unwrap());
+    let (a, b) = (backend.store(names.main).await.unwrap(), backend.create(names.other).await.unwrap());
     assert_eq!(a.read().await.unwrap(), None);
     a.write(Arc::from(&b"{\"version\":4}"[..])).await.unwrap();
     assert_eq!(a.read().await.unwrap().unwrap(), b"{\"version\":4}");
@@ -101,7 +101,7 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
 }
 
 async fn workspaces_come_and_go(backend: &dyn Backend, names: &Names) {
-    backend.store(names.third).await.unwrap();
+    backend.create(names.third).await.unwrap();
     // The default one is the first.
     let listed = |mut all: Vec<&'static str>| {
         all.sort_by_key(|name| (*name != DEFAULT_WORKSPACE, *name));

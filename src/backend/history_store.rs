@@ -39,18 +39,27 @@ impl Backend for BackendWithHistory {
     }
 
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        let inner = self.inner.store(workspace).await?;
-        let is_elsewhere = inner.state_file().is_none();
-        if is_elsewhere && self.user_key.is_none() && self.cipher.is_none() {
-            return Ok(inner);
-        }
-        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
-        let history = history.with_user_key(self.user_key.clone(), is_elsewhere);
-        Ok(Arc::new(StoreWithHistory { inner, history, run: Mutex::default() }))
+        Ok(self.with_history(self.inner.store(workspace).await?, workspace))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        Ok(self.with_history(self.inner.create(workspace).await?, workspace))
     }
 
     fn hcp(&self) -> Option<&Hcp> {
         self.inner.hcp()
+    }
+}
+
+impl BackendWithHistory {
+    fn with_history(&self, inner: Arc<dyn StateStore>, workspace: &str) -> Arc<dyn StateStore> {
+        let is_elsewhere = inner.state_file().is_none();
+        if is_elsewhere && self.user_key.is_none() && self.cipher.is_none() {
+            return inner;
+        }
+        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
+        let history = history.with_user_key(self.user_key.clone(), is_elsewhere);
+        Arc::new(StoreWithHistory { inner, history, run: Mutex::default() })
     }
 }
 

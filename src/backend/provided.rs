@@ -77,28 +77,25 @@ fn done(said: ProviderDiagnostics) -> Result<(), StoreError> {
 #[async_trait]
 impl Backend for ProvidedBackend {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
-        let mut names = self.shared.states().await?;
-        names.retain(|name| name != DEFAULT_WORKSPACE);
-        names.sort();
-        names.dedup();
-        names.insert(0, DEFAULT_WORKSPACE.to_owned());
-        Ok(names)
+        // The states are all that a store knows of workspaces.
+        self.shared.states().await
     }
 
     async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
         if name == DEFAULT_WORKSPACE {
-            return Err(StoreError::new("can't delete default state"));
+            return Err(StoreError::new("Cannot delete the default workspace"));
         }
         done(self.shared.stores()?.delete_state(&self.shared.kind, name).await)
     }
 
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        // The states are all that a store knows of workspaces.
-        if workspace != DEFAULT_WORKSPACE && !self.shared.states().await?.iter().any(|name| name == workspace) {
-            self.shared.write(workspace, super::empty_state()?.into()).await?;
-        }
         let journal = self.context.journal_of(workspace, &[&self.place]);
         Ok(Arc::new(ProvidedStore { shared: self.shared.clone(), workspace: workspace.to_owned(), journal }))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.shared.write(workspace, super::empty_state()?.into()).await?;
+        self.store(workspace).await
     }
 }
 

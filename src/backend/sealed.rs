@@ -25,6 +25,14 @@ impl SealedBackend {
     pub fn new(inner: Arc<dyn Backend>, cipher: Arc<Cipher>) -> SealedBackend {
         SealedBackend { inner, cipher }
     }
+
+    /// What a workspace begins with, unless a key would take long to derive.
+    async fn new_state(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        if !self.cipher.is_quick() {
+            return Ok(None);
+        }
+        Ok(Some(self.cipher.seal(&super::plain_empty_state()?, Layout::Compact).await?))
+    }
 }
 
 #[async_trait]
@@ -38,11 +46,12 @@ impl Backend for SealedBackend {
     }
 
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        let mut state = None;
-        if self.cipher.is_quick() {
-            state = Some(self.cipher.seal(&super::plain_empty_state()?, Layout::Compact).await?);
-        }
-        let store = NEW_STATE.scope(state, self.inner.store(workspace)).await?;
+        let store = NEW_STATE.scope(self.new_state().await?, self.inner.store(workspace)).await?;
+        Ok(sealed(store, &self.cipher))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        let store = NEW_STATE.scope(self.new_state().await?, self.inner.create(workspace)).await?;
         Ok(sealed(store, &self.cipher))
     }
 

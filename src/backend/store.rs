@@ -26,7 +26,7 @@ pub const REMOTE_SNAPSHOT_PAUSE: Duration = Duration::from_secs(20);
 /// A configured place for states.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// Every workspace, the default one first, the rest sorted. [`ErrorKind::WorkspacesUnsupported`] if this backend has
+    /// Every workspace, the default one first, the rest sorted; those of a provider as it lists them. [`ErrorKind::WorkspacesUnsupported`] if this backend has
     /// only the default one.
     async fn workspaces(&self) -> Result<Vec<String>, StoreError>;
 
@@ -34,8 +34,13 @@ pub trait Backend: Send + Sync {
     /// unless the backend judges that itself: then only `force` removes one with objects.
     async fn delete_workspace(&self, name: &str, force: bool) -> Result<(), StoreError>;
 
-    /// The store of a workspace, which is made if it does not exist.
+    /// The store of a workspace, which is made if it does not exist; a provider makes it with the first state.
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
+
+    /// The store of a workspace that does not exist, and that is listed from now on.
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
 
     /// The service that operations may run on, if states are kept by one.
     fn hcp(&self) -> Option<&Hcp> {

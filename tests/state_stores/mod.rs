@@ -159,3 +159,69 @@ fn local_states_go_to_the_first_store() {
     project.run(&["plan"]).expect(0, &["No changes."]);
     processes::all_gone(project.mark());
 }
+
+#[test]
+fn an_empty_store_has_no_workspaces() {
+    let project = project("dir = \"st\"");
+    let missing = ["Workspace \"w\" has not been created yet", "use the command `terrane workspace new w`"];
+    project.write("work/.terraform/environment", "w");
+    project.run(&["init"]).expect(1, &missing);
+    project.write("work/.terraform/environment", "default");
+    project.ok(&["init"]);
+    project.run(&["workspace", "list"]).expect(0, &["cannot find any existing workspaces."]);
+    project.ok(&["workspace", "new", "w"]);
+    project.run(&["workspace", "select", "default"]).expect(1, &["Workspace \"default\" doesn't exist."]);
+    project.ok(&["workspace", "new", "default"]);
+    project.run(&["workspace", "list"]).expect(0, &["* default w"]);
+    project.ok(&["workspace", "select", "w"]);
+    project.run(&["workspace", "delete", "default"]).expect(1, &["Cannot delete the default workspace"]);
+}
+
+#[test]
+fn a_lock_file_of_the_command_line_is_trusted() {
+    let project = project("dir = \"st\"");
+    let flag = "-state-provider-lock-file=d/.terraform.lock.hcl";
+    project.write("work/d/.terraform.lock.hcl", "");
+    let missing = "not described in dependency lock file supplied via -state-provider-lock-file flag";
+    project
+        .run(&["init", "-input=false", flag])
+        .expect(1, &[missing, "could not find the state store provider \"files\""]);
+    let lock = "provider \"registry.terraform.io/example/files\" {\n  version = \"1.0.0\"\n}\n";
+    project.write("work/d/.terraform.lock.hcl", lock);
+    let approved = "The state store provider was approved automatically.";
+    let warned = "Incomplete lock file information for providers";
+    project.run(&["init", "-input=false", flag]).expect(0, &[approved, warned]);
+    let json = project.ok(&["init", "-json"]).out;
+    assert!(json.lines().next().is_some_and(|line| line.contains("\"ui\":\"1.3\"")), "{json}");
+}
+
+#[test]
+fn the_provider_is_installed_before_a_conflict_is_reported() {
+    let project = project("dir = \"st\"");
+    project.write("work/other.tf", "terraform {\n  cloud {}\n}\n");
+    let conflict = "Conflicting 'cloud' and 'state_store' configuration blocks are present";
+    let begun =
+        ["Installing provider example/files", "Initializing HCP Terraform...", conflict, "backend alias to target"];
+    project.run(&["init"]).expect(1, &begun);
+    project.write("work/other.tf", "terraform {\n  backend \"local\" {}\n}\n");
+    let conflict = "Conflicting 'state_store' and 'backend' configuration blocks are present";
+    project.run(&["init"]).expect(1, &["Initializing the state store", conflict, "on other.tf line 2"]);
+}
+
+#[test]
+fn a_failed_migration_says_that_the_source_is_unchanged() {
+    let project = project("dir = \"new\"\n    fail = \"write\"");
+    let state = "{\"version\":4,\"serial\":3,\"lineage\":\"l\",\"outputs\":{\"o\":{\"value\":\"v\",\"type\":\"string\"}},\"resources\":[]}";
+    project.write("work/old.tfstate", state);
+    project.write("work/m.tfmigrate.hcl", "from {\n  backend \"local\" {\n    path = \"old.tfstate\"\n  }\n}\n");
+    let copied = "State migration failed: Error copying state from the previous \"local\" backend";
+    let failed = "Failed to migrate state from backend \"local\" to state store \"files_store\" (example/files 1.0.0).";
+    let unchanged = "does not modify the source state";
+    project.run(&["state", "migrate", "-input=false", "-force-copy"]).expect(1, &[copied, failed, unchanged]);
+    project.write("work/main.tf", &main_with(&store("dir = \"new\"")));
+    let created = "has created a lock file .terraform.lock.hcl";
+    let warned = "Incomplete lock file information for providers";
+    project
+        .run(&["state", "migrate", "-input=false", "-force-copy"])
+        .expect(0, &[created, warned, "Finished migrating"]);
+}

@@ -144,7 +144,9 @@ impl StateStores for FileStores {
         let name = |entry: std::fs::DirEntry| {
             entry.file_name().to_str().and_then(|name| name.strip_suffix(".state")).map(String::from)
         };
-        Ok(entries.filter_map(name).collect())
+        let mut names: Vec<String> = entries.filter_map(name).collect();
+        names.sort();
+        Ok(names)
     }
 
     async fn delete_state(&self, _: &str, state: &str) -> ProviderDiagnostics {

@@ -67,8 +67,10 @@ impl Kind for Remote {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
-        let hcp = Hcp::connect(Flavor::Remote, settings::remote(config), context).await;
-        Ok(Arc::new(hcp.map_err(|problem| vec![problem])?))
+        let wanted = settings::remote(config);
+        let hostname = wanted.hostname.clone();
+        let hcp = Hcp::connect(Flavor::Remote, wanted, context).await;
+        Ok(Arc::new(hcp.map_err(|problem| with_alias_problem(vec![problem], Flavor::Remote, &hostname))?))
     }
 }
 
@@ -87,8 +89,13 @@ impl Kind for Cloud {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
-        let wanted = settings::cloud(Settings { config, environment: &context.environment })?;
-        let hcp = Hcp::connect(Flavor::Cloud, wanted, context).await.map_err(|problem| vec![problem])?;
+        // Settings with errors give no host.
+        let wanted = settings::cloud(Settings { config, environment: &context.environment })
+            .map_err(|problems| with_alias_problem(problems, Flavor::Cloud, ""))?;
+        let hostname = wanted.hostname.clone();
+        let hcp = Hcp::connect(Flavor::Cloud, wanted, context)
+            .await
+            .map_err(|problem| with_alias_problem(vec![problem], Flavor::Cloud, &hostname))?;
         hcp.check_chosen_workspace().await.map_err(|problem| vec![problem])?;
         Ok(Arc::new(hcp))
     }
@@ -316,6 +323,22 @@ fn no_hostname(flavor: Flavor) -> ProviderDiagnostic {
         "{PROGRAM} does not provide a default \"hostname\" attribute, so it must be set to the hostname of the {backend} backend."
     );
     ProviderDiagnostic::error(format!("Hostname is required for the {backend} backend"), detail)
+}
+
+/// Adds what the reference reports besides: the name `localterraform.com` cannot stand for a host that is not valid.
+fn with_alias_problem(
+    mut problems: Vec<ProviderDiagnostic>,
+    flavor: Flavor,
+    hostname: &str,
+) -> Vec<ProviderDiagnostic> {
+    if Host::parse(hostname).is_err() {
+        let end = if flavor == Flavor::Cloud { "." } else { "" };
+        let text = format!(
+            "failed to create backend alias to target {hostname:?}. The hostname is not in the correct format{end}"
+        );
+        problems.push(ProviderDiagnostic::error(text, ""));
+    }
+    problems
 }
 
 /// Where the service is, and the token for it.

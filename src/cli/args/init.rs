@@ -1,12 +1,13 @@
 //! `init`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Command;
+use clap::{ArgMatches, Command};
 
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
-use super::{ArgsError, gather};
+use super::{ArgsError, Missing, gather, lock_file_name_problem};
+use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;
 use crate::ops::interface::options::VariableArgument;
 
@@ -65,7 +66,8 @@ pub fn command() -> Command {
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
+/// `missing`: why a file cannot be read, if it cannot.
+pub fn parse(args: &[String], missing: Missing<'_>) -> Result<Init, ArgsError> {
     let (given, mut diagnostics) = gather(command(), args);
     let json = given.on("json");
     let words = given.positional();
@@ -78,6 +80,10 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
     if given.on("migrate-state") && given.on("reconfigure") {
         diagnostics
             .error("Invalid init options", "The -migrate-state and -reconfigure options are mutually-exclusive.");
+    }
+    let lock_file = given.text("state-provider-lock-file").map(PathBuf::from);
+    if let Some(path) = &lock_file {
+        check_lock_file(path, &given, missing, &mut diagnostics);
     }
     if !words.is_empty() && !diagnostics.has_errors() {
         diagnostics.error("Too many command line arguments. Did you mean to use -chdir?", "");
@@ -106,7 +112,66 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
         json,
         lock: given.on("lock"),
         lock_timeout: given.duration("lock-timeout"),
-        state_provider_lock_file: given.text("state-provider-lock-file").map(PathBuf::from),
+        state_provider_lock_file: lock_file,
         variables: variable_arguments(&given),
     })
+}
+
+/// A lock file for the provider of a state store takes the place of a question.
+fn check_lock_file(path: &Path, given: &ArgMatches, missing: Missing<'_>, diagnostics: &mut Diagnostics) {
+    if given.on("input") {
+        diagnostics.error(
+            "Cannot use -state-provider-lock-file flag when input is enabled",
+            "The -state-provider-lock-file flag is only intended to be used when input is disabled. Either remove the flag or add \
+             -input=false to your command.",
+        );
+    }
+    if given.on("upgrade") {
+        diagnostics.error(
+            "The -state-provider-lock-file and -upgrade options are mutually-exclusive",
+            format!(
+                "The -upgrade flag causes {PROGRAM} to ignore prior dependency locks, so it cannot be used in conjunction with the \
+                 -state-provider-lock-file flag. Remove one flag and try again."
+            ),
+        );
+    }
+    if let Some(problem) = lock_file_name_problem(path) {
+        diagnostics.error("Invalid -state-provider-lock-file value", problem);
+    }
+    if missing(path).is_some() {
+        let shown = path.display();
+        diagnostics.error(
+            "Lock file supplied by -state-provider-lock-file does not exist",
+            format!(
+                "{PROGRAM} cannot find the dependency lock file at {shown}. Please ensure the file exists and the path is correct."
+            ),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_for_the_state_store_needs_input_disabled_and_the_right_name() {
+        let summaries = |args: &[&str], missing: Missing<'_>| match parse(
+            &args.iter().map(|arg| arg.to_string()).collect::<Vec<_>>(),
+            missing,
+        ) {
+            Err(ArgsError::Diagnostics { diagnostics, .. }) => {
+                diagnostics.into_iter().map(|problem| problem.summary.to_string()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let (good, there) = ("-state-provider-lock-file=d/.terraform.lock.hcl", |_: &Path| None);
+        assert!(summaries(&["-input=false", good], &there).is_empty());
+        let input = "Cannot use -state-provider-lock-file flag when input is enabled";
+        assert_eq!(summaries(&[good], &there), [input]);
+        let upgrade = "The -state-provider-lock-file and -upgrade options are mutually-exclusive";
+        assert_eq!(summaries(&["-input=false", "-upgrade", good], &there), [upgrade]);
+        let found = summaries(&["-input=false", "-state-provider-lock-file=x"], &|_| Some("gone".to_owned()));
+        let missing = "Lock file supplied by -state-provider-lock-file does not exist";
+        assert_eq!(found, ["Invalid -state-provider-lock-file value", missing]);
+    }
 }

@@ -36,6 +36,8 @@ pub mod validate;
 pub mod version;
 pub mod workspace;
 
+use std::path::Path;
+
 use clap::{ArgMatches, Command};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -57,6 +59,18 @@ pub enum ArgsError {
     TextThenPage(String),
     /// A line of text, and then the command's help page, which is part of the error.
     TextThenErrorPage(String),
+}
+
+/// Why a file cannot be read, if it cannot.
+pub type Missing<'a> = &'a dyn Fn(&Path) -> Option<String>;
+
+/// The only name that lock files may have that an option names.
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// What is wrong with the name of a lock file, if anything.
+fn lock_file_name_problem(path: &Path) -> Option<String> {
+    let name = path.file_name().unwrap_or_default();
+    (name != LOCK_FILE).then(|| format!("Expected lock file name to be {LOCK_FILE}, got: {}", name.display()))
 }
 
 /// The summary where a flag is not understood.

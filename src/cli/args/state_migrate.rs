@@ -1,12 +1,13 @@
 //! `state migrate`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 
 use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use super::{ArgsError, Parsed};
+use super::{ArgsError, Missing, Parsed, gather, lock_file_name_problem};
+use crate::base::diag::Diagnostics;
 use crate::ops::interface::options::StateOptions;
 
 #[derive(Debug)]
@@ -31,15 +32,30 @@ pub fn command() -> Command {
             text("destination-provider-lock-file", "path", "A dependency lock file that selects the provider of the destination, if that is a state store."),
             input_flag(),
             text("source-provider-lock-file", "path", "A dependency lock file that selects the provider of the source, if that is a state store."),
-            switch("upgrade", false, "Select the newest versions of the providers of state stores that the version constraints allow."),
+            switch("upgrade", false, "Select the newest version of the provider of the destination that the version constraints allow."),
         ])
         .args(lock_flags())
         .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Parsed<Migrate> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+/// `missing`: why a file cannot be read, if it cannot.
+pub fn parse(args: &[String], missing: Missing<'_>) -> Parsed<Migrate> {
+    let (given, mut diagnostics) = gather(command(), args);
+    let path = |name: &str| given.text(name).map(PathBuf::from);
+    let (source_lock, destination_lock) = (path("source-provider-lock-file"), path("destination-provider-lock-file"));
+    if !diagnostics.has_errors() {
+        let paths = [("source", &source_lock), ("destination", &destination_lock)];
+        let paths = || paths.iter().filter_map(|(place, path)| Some((*place, path.as_deref()?)));
+        for (place, _) in paths().filter(|_| given.on("input")) {
+            let detail = format!("-{place}-provider-lock-file cannot be used outside of automation (with -input=true)");
+            diagnostics.error("Conflicting command-line flags provided", detail);
+        }
+        paths().for_each(|(place, path)| check_lock_file(place, path, missing, &mut diagnostics));
+    }
+    if diagnostics.has_errors() {
+        return Err(ArgsError::Diagnostics { diagnostics, hint: false });
+    }
     if !given.positional().is_empty() {
         return Err(ArgsError::too_many());
     }
@@ -48,14 +64,49 @@ pub fn parse(args: &[String]) -> Parsed<Migrate> {
         lock_timeout: given.duration("lock-timeout"),
         ..StateOptions::default()
     };
-    let path = |name: &str| given.text(name).map(PathBuf::from);
     let wanted = Migrate {
         force_copy: given.on("force-copy"),
         input: given.on("input"),
         options,
-        source_lock: path("source-provider-lock-file"),
-        destination_lock: path("destination-provider-lock-file"),
+        source_lock,
+        destination_lock,
         upgrade: given.on("upgrade"),
     };
     Ok((wanted, variable_arguments(&given)))
+}
+
+/// A lock file for a provider takes the place of a question.
+fn check_lock_file(place: &str, path: &Path, missing: Missing<'_>, diagnostics: &mut Diagnostics) {
+    if let Some(why) = missing(path) {
+        let detail = format!("{:?}: {why}", path.display().to_string());
+        diagnostics.error(format!("Unreadable {place} provider lock file"), detail);
+    }
+    if let Some(problem) = lock_file_name_problem(path) {
+        diagnostics.error(format!("Invalid {place}-provider-lock-file"), problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_files_need_input_disabled_and_the_right_name() {
+        let summaries =
+            |args: &[&str]| match parse(&args.iter().map(|arg| arg.to_string()).collect::<Vec<_>>(), &|path| {
+                path.starts_with("gone").then(|| "stat: gone".to_owned())
+            }) {
+                Err(ArgsError::Diagnostics { diagnostics, .. }) => {
+                    diagnostics.into_iter().map(|problem| problem.summary.to_string()).collect()
+                }
+                _ => Vec::new(),
+            };
+        let good = "-source-provider-lock-file=d/.terraform.lock.hcl";
+        assert!(summaries(&["-input=false", good]).is_empty());
+        assert_eq!(summaries(&[good]), ["Conflicting command-line flags provided"]);
+        assert_eq!(
+            summaries(&["-input=false", "-destination-provider-lock-file=gone/x"]),
+            ["Unreadable destination provider lock file", "Invalid destination-provider-lock-file"]
+        );
+    }
 }

@@ -6,7 +6,7 @@ use crate::cli::view::init::view;
 use crate::ops::init::{self, InitEvent, InitRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
+    let args = match parse(args, &super::missing) {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };

@@ -32,11 +32,13 @@ pub mod version;
 pub mod workspace;
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
+use crate::base::files::named;
 use crate::base::name::{self, PROGRAM};
 use crate::base::stop::{self, Stage, Stop};
 use crate::ops::configuration::target_files;
@@ -56,6 +58,11 @@ use super::view::operation::OperationView;
 
 /// How long an operation may take to save what it has after a second interrupt.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why a file that an argument names cannot be read, if it cannot.
+fn missing(path: &Path) -> Option<String> {
+    std::fs::metadata(path).err().map(|e| named(e, "stat", path).to_string())
+}
 
 /// Runs an operation to its end, handles interrupts, and returns its result.
 ///

@@ -1,12 +1,14 @@
 //! `state migrate`
 
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::state_migrate::parse;
-use crate::cli::view::init::human::InstallLines;
+use crate::cli::view::init::human::{InstallLines, lock_created_line, trust_line};
+use crate::cli::view::init::texts::lock_changed;
 use crate::ops::init::migrate::{self, MigrateEvent, MigrateRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |args| args.input) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse(args, &super::missing), |args| args.input) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -22,9 +24,17 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         MigrateEvent::Finished { from, to } => {
             line("[reset][bold]Finished migrating state from {} to {}.[reset]", from, to);
         }
+        MigrateEvent::Failed { from, to, is_copied } => {
+            let (title, text) = failure(is_copied);
+            line(title, from, to);
+            console.line(&format!("\n{text}"));
+        }
+        MigrateEvent::LockCreated => console.line(&format!("{}\n", lock_created_line(&console.style))),
+        MigrateEvent::LockChanged => console.line(&format!("{}\n", lock_changed())),
         MigrateEvent::Installing => console.line(&console.style.fill("[reset][bold]Installing providers...", &[])),
         MigrateEvent::Install(event) => installing.event(&event),
         MigrateEvent::Installed => console.line(""),
+        MigrateEvent::Trust(trust) => console.line(&trust_line(trust, &console.style)),
         MigrateEvent::Diagnostics(diagnostics) => console.diagnostics(diagnostics),
     };
     let request = MigrateRequest {
@@ -35,7 +45,35 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         upgrade: args.upgrade,
     };
     match super::run_with(invocation, &setup, migrate::run(&setup, &request, &mut tell)) {
-        Ok(diagnostics) => super::finish(console, diagnostics),
+        Ok(is_done) => u8::from(!is_done),
         Err(code) => code,
     }
+}
+
+/// The line and the text after an error; `is_copied`: the states were copied before it.
+fn failure(is_copied: bool) -> (&'static str, String) {
+    if is_copied {
+        return (
+            "[reset][bold]Finished migrating state from {} to {}, but an error occurred before the command was finished.[reset]",
+            format!(
+                "Your state has been copied to the new destination, but {PROGRAM} was unable to perform final operations to enable future \
+                 commands to use your migrated state. Either {PROGRAM} was unable to record the new provider used for the destination \
+                 state store to your dependency lock file, or the backend state file was unable to be updated. Please check the errors \
+                 message(s) above for more information.\n\nThe successful migration means you will have two copies of your state, both in \
+                 the source and destination locations.\n\nIf you can address the errors you can retry this command safely."
+            ),
+        );
+    }
+    (
+        "[reset][bold]Failed to migrate state from {} to {}.[reset]",
+        format!(
+            "Something went wrong while migrating the state. Please check the errors message(s) above for more information.\n\nThe \
+             \"{COMMAND} state migrate\" command does not modify the source state, so you can retry this command safely after addressing \
+             errors. When the command does succeed you will have two copies of your state, both in the source and destination \
+             locations.\n\nMake sure you're supplying all the necessary attribute values for both the source and destination state stores. \
+             Remember, some values may need to be supplied via environment variables for either of the source or destination locations. \
+             If you continue to experience issues please report the issue to either the {PROGRAM} team when using a backend, or to the \
+             relevant provider development team when using a pluggable state store."
+        ),
+    )
 }

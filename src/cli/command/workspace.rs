@@ -1,5 +1,6 @@
 //! `workspace list`, `show`, `new`, `select` and `delete`, also by their old name `env`
 
+use crate::base::diag::Diagnostic;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
@@ -22,6 +23,10 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
             }
             0
         }
+        Ok(Ok(names)) if names.is_empty() => {
+            console.diagnostics(no_workspaces(&setup.workdir.workspace).into());
+            0
+        }
         Ok(Ok(names)) => {
             let mark = |name: &String| if *name == setup.workdir.workspace { "*" } else { " " };
             let lines: String = names.iter().map(|name| format!("{} {name}\n", mark(name))).collect();
@@ -36,6 +41,21 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(refusal)) => refused(&out, refusal),
         Err(code) => code,
     }
+}
+
+/// The warning for a state store without states.
+fn no_workspaces(current: &str) -> Diagnostic {
+    let how = match current {
+        "default" => format!(
+            "by running \"{COMMAND} init\", by using the \"{COMMAND} workspace new\" subcommand or by including the \"-or-create\" flag with"
+        ),
+        _ => format!("by using the \"{COMMAND} workspace new\" subcommand or including the \"-or-create\" flag with"),
+    };
+    let detail = format!(
+        "The {current:?} workspace is selected in your working directory. You can create this workspace {how} the \"{COMMAND} workspace \
+         select\" subcommand."
+    );
+    Diagnostic::warning(format!("{PROGRAM} cannot find any existing workspaces."), detail)
 }
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {

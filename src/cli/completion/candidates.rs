@@ -281,7 +281,7 @@ mod tests {
                 let args = [format!("-{flag}={value}")];
                 let accepted = match command {
                     "graph" => crate::cli::args::graph::parse(&args).is_ok(),
-                    "init" => crate::cli::args::init::parse(&args).is_ok(),
+                    "init" => crate::cli::args::init::parse(&args, &|_| None).is_ok(),
                     other => unreachable!("{other}"),
                 };
                 assert!(accepted, "{command} {args:?}");

@@ -181,6 +181,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         required_versions: Vec::new(),
         compatible_with: Vec::new(),
         backend: None,
+        conflicting_store: None,
         encryption: None,
         requirements: BTreeMap::new(),
         providers: IndexMap::new(),
@@ -234,7 +235,9 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
             let early = early.child(&call, &child);
             settle::evaluate_early(&mut child, early, diags);
         }
-        if let Some(backend) = child.backend.as_ref().filter(|backend| &*backend.kind != "cloud") {
+        if let Some(backend) =
+            child.backend.as_ref().filter(|backend| !backend.is_cloud_block && backend.store.is_none())
+        {
             diags.push(backend_ignored(backend));
         }
         load_children(&mut child, files, resolver, diags);

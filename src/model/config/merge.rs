@@ -98,7 +98,13 @@ fn settle_places(module: &mut Module, cloud: Option<Backend>, store: Option<Back
         );
         diags.push(Diagnostic::error("Both a backend and cloud configuration are present", detail).at(kept.clone()));
     }
-    module.backend = module.backend.take().or(cloud).or(store);
+    // `init` turns to the `cloud` block first.
+    let backend = module.backend.take().filter(|_| store.is_none() || cloud.is_none());
+    let chosen = backend.or(cloud);
+    (module.backend, module.conflicting_store) = match chosen {
+        Some(chosen) => (Some(chosen), store),
+        None => (store, None),
+    };
     state_store::resolve(module, diags);
 }
 

@@ -1,150 +1,293 @@
 //! `*.tfmigrate.hcl`: where states come from that are to be copied to the backend of the configuration.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
 use crate::base::source::Range;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::BodySchema;
+use crate::lang::syntax::ast::{Block, Expression};
+use crate::lang::syntax::body::{Body, BodySchema};
+use crate::model::deps::Version;
 
 use super::module::ProviderRequirement;
-use super::{Backend, StoreProvider, file_set, requirements, state_store};
+use super::{Backend, constant, file_set, names, requirements, state_store};
 
 const SUFFIX: &str = ".tfmigrate.hcl";
 const FROM: &str = "from";
 const PROVIDER: &str = "state_store_provider";
 
-/// The blocks of all files, with the labelled block within `from`.
+/// What the files of a folder say together, or what one of them says.
 #[derive(Default)]
-struct Blocks {
+struct Source {
+    /// The last `from` block.
     from: Option<Range>,
-    /// The backend or the state store.
-    place: Option<Backend>,
-    /// The entry of the block about the provider of a state store.
-    requirement: Option<ProviderRequirement>,
-    provider: Option<Range>,
+    backend: Option<Backend>,
+    store: Option<Backend>,
+    /// The provider of the store.
+    provider: Option<ProviderRequirement>,
 }
 
 /// The backend or the state store that the files of a folder name in their `from` block. None with an error.
 pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let mut blocks = Blocks::default();
     let mut names: Vec<String> = files.list(dir).unwrap_or_default().into_iter().map(|entry| entry.name).collect();
     names.retain(|name| name.ends_with(SUFFIX));
     names.sort();
+    if names.is_empty() {
+        let detail = format!(
+            "No instructions were found in the configuration files. Please ensure that a file with a {SUFFIX} extension is present and \
+             contains valid state migration instructions."
+        );
+        return (None, Diagnostic::error("No state migration instructions found", detail).into());
+    }
+    let mut sources = Vec::new();
     for name in names {
         let path = if dir == Path::new(".") { Path::new(&name).to_path_buf() } else { dir.join(&name) };
         let Some(body) = file_set::load(&path, files, &mut diagnostics) else { continue };
-        let schema = BodySchema::new().block(FROM, &[]).block(PROVIDER, &[]);
-        let (content, problems) = body.content(&schema);
-        diagnostics.extend(problems);
-        content.blocks_of(FROM).for_each(|block| from(block, &mut blocks, &mut diagnostics));
-        content.blocks_of(PROVIDER).for_each(|block| provider(block, &mut blocks, &mut diagnostics));
+        sources.push(read_file(&body, &mut diagnostics));
     }
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let source = joined(sources, &mut diagnostics);
     if !diagnostics.has_errors() {
-        diagnostics.extend(combination(&blocks));
+        diagnostics.extend(combination(&source));
     }
-    let Blocks { place, requirement, .. } = blocks;
-    let mut place = place.filter(|_| !diagnostics.has_errors());
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let Source { backend, store, provider, .. } = source;
+    let mut place = store.or(backend);
     if let Some(store) = place.as_mut().and_then(|place| place.store.as_mut()) {
-        store.requirement = requirement;
+        store.requirement = provider;
     }
     (place, diagnostics)
 }
 
-fn from(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
-    if blocks.from.is_some() {
-        diagnostics.push(duplicate(FROM, block));
-        return;
-    }
-    blocks.from = Some(block.header_range());
-    let schema = BodySchema::new().block("backend", &["type"]).block("state_store", &["type"]);
-    let (content, problems) = block.body.content(&schema);
+fn read_file(body: &Body, diagnostics: &mut Diagnostics) -> Source {
+    let mut file = Source::default();
+    let (content, problems) = body.content(&BodySchema::new().block(FROM, &[]).block(PROVIDER, &[]));
     diagnostics.extend(problems);
-    for inner in &content.blocks {
-        if blocks.place.is_some() {
-            let detail = "A \"from\" block has one \"backend\" or one \"state_store\" block.";
-            diagnostics.push(Diagnostic::error("Several sources in \"from\" block", detail).at(inner.header_range()));
-            return;
-        }
-        match inner.kind.as_str() {
-            "backend" => {
-                blocks.place = Some(Backend {
-                    kind: inner.label(0).clone(),
-                    is_cloud_block: false,
-                    store: None,
-                    kind_range: inner.label_range(0),
-                    body: inner.body.clone(),
-                    range: inner.header_range(),
-                });
+    for block in &content.blocks {
+        if block.kind.as_str() == PROVIDER {
+            let found = provider(block, diagnostics);
+            match file.provider {
+                Some(_) => diagnostics.push(duplicate(PROVIDER, block.header_range())),
+                None => file.provider = found,
             }
-            _ => blocks.place = state_store::decode(inner, diagnostics),
+        } else if file.backend.is_some() || file.store.is_some() {
+            diagnostics.push(duplicate(FROM, block.header_range()));
+        } else {
+            from(block, &mut file, diagnostics);
         }
     }
+    if let (Some(_), Some(_), Some(from)) = (&file.backend, &file.store, &file.from) {
+        let detail = format!(
+            "The \"backend\" and \"state_store\" blocks are mutually-exclusive inside a \"from\" block. Only one should be used in a \
+             directory's {SUFFIX} files."
+        );
+        diagnostics.push(Diagnostic::error(BOTH, detail).at(from.clone()));
+    }
+    if file.backend.is_some() && file.provider.is_some() {
+        diagnostics.push(needless_provider("update your \"from\" block to contain a \"state_store\" block instead"));
+    }
+    file
 }
 
-fn provider(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
-    if blocks.provider.is_some() {
-        diagnostics.push(duplicate(PROVIDER, block));
-        return;
+fn from(block: &Block, file: &mut Source, diagnostics: &mut Diagnostics) {
+    let schema = BodySchema::new().block("backend", &["type"]).block("state_store", &["type"]);
+    let (content, mut found) = block.body.content(&schema);
+    let (mut backend, mut store) = (None, None);
+    for inner in &content.blocks {
+        let is_backend = inner.kind.as_str() == "backend";
+        let decoded = match is_backend {
+            true => Some(Backend {
+                kind: inner.label(0).clone(),
+                is_cloud_block: false,
+                store: None,
+                kind_range: inner.label_range(0),
+                body: inner.body.clone(),
+                range: inner.header_range(),
+            }),
+            false => state_store::decode(inner, &mut found),
+        };
+        let place = if is_backend { &mut backend } else { &mut store };
+        match place {
+            Some(_) => found.push(duplicate_place(inner)),
+            None => *place = decoded,
+        }
     }
-    blocks.provider = Some(block.header_range());
-    let mut found = requirements::decode(block, diagnostics).unwrap_or_default();
-    let count = block.body.attributes().len();
-    if count == 1 {
-        blocks.requirement = found.pop_first().map(|(_, requirement)| requirement);
-    } else {
+    if !found.has_errors() {
+        *file = Source { from: Some(block.header_range()), backend, store, provider: file.provider.take() };
+    }
+    diagnostics.extend(found);
+}
+
+/// The entry of the block about the provider of a state store, which names one version.
+fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<ProviderRequirement> {
+    let attributes = diagnostics.take(block.body.just_attributes());
+    let count = attributes.len();
+    let (Some((name, attribute)), 1) = (attributes.into_iter().next(), count) else {
         let detail =
             format!("The \"{PROVIDER}\" block is only expected to include a single provider, but {count} were found.");
         let summary = format!("Unexpected number of providers described in \"{PROVIDER}\" configuration block.");
         diagnostics.push(Diagnostic::error(summary, detail).at(block.header_range()));
+        return None;
+    };
+    if let Some(problem) = names::check_provider_name(&name, &attribute.expr.range()) {
+        diagnostics.push(problem);
+        return None;
     }
+    let Some(pairs) = attribute.expr.as_static_map() else {
+        let detail = format!("The provider described inside {PROVIDER} must be an object");
+        let summary = format!("Invalid \"{PROVIDER}\" object");
+        diagnostics.push(Diagnostic::error(summary, detail).at(attribute.expr.range()));
+        return None;
+    };
+    let (mut source, mut versions) = (None, Vec::new());
+    for (key, value) in pairs {
+        let key_text = key.as_keyword().map(Arc::from).or_else(|| key.as_literal_string());
+        match key_text.as_deref() {
+            Some("version") => versions.push((exact_version(&value, diagnostics)?, value.range())),
+            Some("source") => source = Some(requirements::provider_source(&value, INVALID_SOURCE, diagnostics)?),
+            _ => {
+                let detail = format!("{PROVIDER} objects can only contain \"version\" and \"source\" attributes.");
+                let summary = format!("Invalid {PROVIDER} object");
+                diagnostics.push(Diagnostic::error(summary, detail).at(key.range()));
+                return None;
+            }
+        }
+    }
+    let Some(source) = source else {
+        // The reference takes it for a provider without a name.
+        diagnostics.push(inconsistent("", &name));
+        return None;
+    };
+    let range = attribute.range();
+    Some(ProviderRequirement { local_name: name, source, versions, aliases: Vec::new(), explicit: true, range })
 }
 
-fn duplicate(kind: &str, block: &Block) -> Diagnostic {
-    let detail = format!("Only one {kind:?} block is allowed in a directory's {SUFFIX} files.");
-    Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(block.header_range())
-}
+const INVALID_SOURCE: &str = "Invalid source in \"state_store_provider\" configuration block";
 
-fn other_provider(store: &StoreProvider, place: &Range) -> Diagnostic {
+/// One version, in the form of a constraint.
+fn exact_version(value: &Expression, diagnostics: &mut Diagnostics) -> Option<String> {
+    let (constant, problems) = constant::value(value);
+    let text = constant.as_str().filter(|_| !problems.has_errors()).unwrap_or_default();
+    if let Ok(version) = Version::parse(text) {
+        return Some(version.to_string());
+    }
     let detail = format!(
-        "The state store uses the provider {:?}, which must be the one that the \"{PROVIDER}\" block describes.",
-        &*store.name
+        "Version must be a string, specifying a single version, but got: {text}. Please ensure the version string is valid and \
+         specifies a single version in format \"1.0.0\""
     );
-    Diagnostic::error(format!("Unknown provider in \"{PROVIDER}\" block"), detail).at(place.clone())
+    let summary = format!("Invalid provider version in \"{PROVIDER}\" configuration block");
+    diagnostics.push(Diagnostic::error(summary, detail).at(value.range()));
+    None
+}
+
+/// What all files say together; each of them was checked.
+fn joined(files: Vec<Source>, diagnostics: &mut Diagnostics) -> Source {
+    let mut all = Source::default();
+    for file in files {
+        let from = file.from.clone();
+        match (&all.provider, file.provider) {
+            (Some(first), Some(second)) => {
+                let detail = format!(
+                    "A \"{PROVIDER}\" block was already declared at {}. Only one of these blocks can be included in a module's state \
+                     migration files.",
+                    first.range
+                );
+                let summary = format!("Duplicate \"{PROVIDER}\" configuration block");
+                diagnostics.push(Diagnostic::error(summary, detail).at(second.range));
+            }
+            (None, Some(first)) => all.provider = Some(first),
+            (_, None) => {}
+        }
+        for (place, found) in [(&mut all.store, file.store), (&mut all.backend, file.backend)] {
+            match (&place, found, &from) {
+                (Some(_), Some(_), Some(from)) => diagnostics.push(duplicate(FROM, from.clone())),
+                (_, Some(found), _) => *place = Some(found),
+                (_, None, _) => {}
+            }
+        }
+    }
+    all
+}
+
+fn duplicate(kind: &str, place: Range) -> Diagnostic {
+    repeated(kind, &format!("Only one {kind:?} block is"), place)
+}
+
+fn duplicate_place(block: &Block) -> Diagnostic {
+    let kind = block.kind.as_str();
+    let what = format!("Only one {kind:?} block, nested in a \"{FROM}\" block, is");
+    repeated(kind, &what, block.header_range())
+}
+
+fn repeated(kind: &str, what: &str, place: Range) -> Diagnostic {
+    let detail = format!("{what} allowed in a directory's {SUFFIX} files.");
+    Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(place)
+}
+
+const BOTH: &str = "Invalid combination of \"backend\" and \"state_store\"";
+
+/// The error for a provider where states come from a backend.
+fn needless_provider(otherwise: &str) -> Diagnostic {
+    let detail = format!(
+        "The \"{PROVIDER}\" block can only be used in combination with a \"state_store\" block. Either remove the unused \"{PROVIDER}\" \
+         block, or {otherwise}."
+    );
+    Diagnostic::error(format!("Invalid combination of \"backend\" and \"{PROVIDER}\""), detail)
+}
+
+fn inconsistent(described: &str, used: &str) -> Diagnostic {
+    let detail = format!(
+        "The configuration's \"{PROVIDER}\" block defines a provider called {described:?} but the \"migrate_from_state_store\" block \
+         uses a provider called {used:?} instead. Please update the blocks so that they are in agreement."
+    );
+    Diagnostic::error("Inconsistent provider information for state migration", detail)
 }
 
 /// What does not go together, or is missing.
-fn combination(blocks: &Blocks) -> Option<Diagnostic> {
-    let store = blocks.place.as_ref().and_then(|place| place.store.as_ref());
-    match (&blocks.place, store, &blocks.provider) {
-        (Some(_), None, Some(_)) => Some(Diagnostic::error(
-            format!("Invalid combination of \"backend\" and \"{PROVIDER}\""),
+fn combination(source: &Source) -> Option<Diagnostic> {
+    let store = source.store.as_ref().and_then(|place| place.store.as_ref());
+    match (&source.backend, store, &source.provider) {
+        (None, None, None) => Some(Diagnostic::error(
+            "Empty state migration configuration",
             format!(
-                "The \"{PROVIDER}\" block can only be used in combination with a \"state_store\" block. Either remove the unused \
-                 \"{PROVIDER}\" block, or update your \"from\" block to contain a \"state_store\" block instead."
+                "The configuration includes {SUFFIX} files, but they are empty. Please make sure they include the necessary blocks to \
+                 define a state migration, or remove the files from your project."
             ),
         )),
+        (Some(_), Some(_), _) => Some(Diagnostic::error(
+            BOTH,
+            "A configuration cannot include both \"backend\" and \"state_store\" blocks. Remove one of these blocks from inside the \
+             \"from\" block. The remaining block should describe where your existing state should be migrated from.",
+        )),
+        (Some(_), None, Some(provider)) => {
+            let problem = needless_provider("replace the \"backend\" block with a \"state_store\" block");
+            Some(problem.at(provider.range.clone()))
+        }
         (Some(_), None, None) => None,
-        (_, Some(_), None) => Some(Diagnostic::error(
+        (None, Some(_), None) => Some(Diagnostic::error(
             format!("Missing \"{PROVIDER}\" block for state store migration"),
             format!(
                 "The configuration includes a \"state_store\" block but is missing the required \"{PROVIDER}\" block. Add a \
                  \"{PROVIDER}\" block to specify the provider to use when migrating state out of that state store."
             ),
         )),
-        (_, Some(store), Some(range)) => match &blocks.requirement {
-            Some(requirement) if requirement.local_name == store.name => None,
-            _ => Some(other_provider(store, range)),
-        },
-        (None, None, _) => Some(Diagnostic::error(
-            "Unknown migration source",
+        (None, None, Some(_)) => Some(Diagnostic::error(
+            "Missing \"state_store\" block for state store migration",
             format!(
-                "No configuration was provided for where to migrate the state from. Ensure that a file with the extension {SUFFIX} \
-                 is present and has a \"from\" block with a \"backend\" or a \"state_store\" block in it."
+                "The configuration includes a \"{PROVIDER}\" block but is missing the required \"state_store\" block. Add a \
+                 \"state_store\" block, nested in a \"{FROM}\" block, to specify the state store to migrate from."
             ),
         )),
+        (None, Some(store), Some(provider)) => {
+            let described = &provider.source.kind;
+            (**described != *store.name).then(|| inconsistent(described, &store.name))
+        }
     }
 }
 
@@ -169,20 +312,29 @@ mod tests {
         let provider = "state_store_provider {\n  p = {\n    source = \"a/p\"\n  }\n}\n";
         assert_eq!(read(from), Ok("local".into()));
         assert_eq!(read(&format!("{store}{provider}")), Ok("s".into()));
+        let renamed = provider.replace("  p =", "  q =");
+        assert_eq!(read(&format!("{store}{renamed}")), Ok("s".into()), "the source decides");
+        let inconsistent = "Inconsistent provider information for state migration";
+        let version = "Invalid provider version in \"state_store_provider\" configuration block";
         let cases = [
-            (String::new(), "Unknown migration source"),
+            (String::new(), "Empty state migration configuration"),
             (from.repeat(2), "Duplicate \"from\" configuration block"),
             (format!("{from}{provider}"), "Invalid combination of \"backend\" and \"state_store_provider\""),
             (store.to_owned(), "Missing \"state_store_provider\" block for state store migration"),
-            (
-                format!("{store}{}", provider.replace("  p =", "  q =")),
-                "Unknown provider in \"state_store_provider\" block",
-            ),
+            (provider.to_owned(), "Missing \"state_store\" block for state store migration"),
+            (format!("{store}{}", provider.replace("a/p", "a/q")), inconsistent),
+            (format!("{store}{}", provider.replace("source", "version")), version),
+            (format!("{store}state_store_provider {{\n  p = \"1\"\n}}\n"), "Invalid \"state_store_provider\" object"),
+            (format!("{store}{}", provider.replace("source", "x")), "Invalid state_store_provider object"),
             (
                 format!("{store}state_store_provider {{}}\n"),
                 "Unexpected number of providers described in \"state_store_provider\" configuration block.",
             ),
-            ("from {\n  backend \"a\" {}\n  backend \"b\" {}\n}\n".into(), "Several sources in \"from\" block"),
+            ("from {\n  backend \"a\" {}\n  backend \"b\" {}\n}\n".into(), "Duplicate \"backend\" configuration block"),
+            (
+                "from {\n  backend \"a\" {}\n  state_store \"s\" {\n    provider \"p\" {}\n  }\n}\n".into(),
+                "Invalid combination of \"backend\" and \"state_store\"",
+            ),
             ("x = 1\n".into(), "Unsupported argument"),
         ];
         for (text, expected) in cases {

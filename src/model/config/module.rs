@@ -60,6 +60,8 @@ pub struct Module {
     /// What `language` blocks say of programs.
     pub compatible_with: Vec<Compatibility>,
     pub backend: Option<Backend>,
+    /// A `state_store` block beside a `backend` or `cloud` block, which is an error: `init` installs its provider nevertheless.
+    pub conflicting_store: Option<Backend>,
     /// Of the root module; those of others mean nothing.
     pub encryption: Option<Arc<Encryption>>,
     /// By local name; implied ones included.

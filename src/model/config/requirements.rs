@@ -151,9 +151,14 @@ fn decode_version(attribute: &Attribute, value: &Expression, diags: &mut Diagnos
 }
 
 fn decode_source(value: &Expression, diags: &mut Diagnostics) -> Option<addr::Provider> {
+    provider_source(value, "Invalid source", diags)
+}
+
+/// The address of a provider in an expression; `not_text` is the summary of the error if that is no text.
+pub fn provider_source(value: &Expression, not_text: &str, diags: &mut Diagnostics) -> Option<addr::Provider> {
     let (constant, problems) = constant::value(value);
     let Some(text) = constant.as_str().filter(|_| !problems.has_errors()) else {
-        diags.push(Diagnostic::error("Invalid source", "Source must be specified as a string.").at(value.range()));
+        diags.push(Diagnostic::error(not_text, "Source must be specified as a string.").at(value.range()));
         return None;
     };
     match addr::Provider::parse_source(text) {

@@ -81,7 +81,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Backend> {
 /// Looks up the provider of the module's state store among its requirements. The built-in provider needs no entry.
 pub fn resolve(module: &mut Module, diags: &mut Diagnostics) {
     let requirements = explicit(&module.requirements);
-    let Some(backend) = &mut module.backend else { return };
+    let Some(backend) = module.conflicting_store.as_mut().or(module.backend.as_mut()) else { return };
     let Some(provider) = &mut backend.store else { return };
     provider.requirement = requirements.get(&provider.name).cloned();
     if !provider.is_resolved() {
@@ -139,7 +139,7 @@ pub fn conflict(store: &Range, backend: Option<&Range>, cloud: Option<&Range>) -
         ),
         (None, None) => return None,
     };
-    Some(Diagnostic::error(summary, detail).at(store.clone()))
+    Some(Diagnostic::error(summary, detail).at(backend.unwrap_or(store).clone()))
 }
 
 #[cfg(test)]

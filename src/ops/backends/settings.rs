@@ -31,6 +31,13 @@ pub enum KindRef {
     Provided(Arc<ProvidedKind>),
 }
 
+impl KindRef {
+    /// A provider implements it.
+    pub fn is_provided(&self) -> bool {
+        matches!(self, KindRef::Provided(_))
+    }
+}
+
 impl Deref for KindRef {
     type Target = dyn Kind;
 

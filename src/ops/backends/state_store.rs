@@ -32,6 +32,8 @@ use crate::ops::setup::store_processes::StoreProcesses;
 /// A state store with the configuration of its provider.
 pub struct ProvidedKind {
     name: String,
+    /// The provider's name in the configuration; its type if a record describes the store.
+    provider_name: String,
     provider: StoreProvider,
     /// Of the type that the provider's schema implies.
     config: Value,
@@ -51,6 +53,18 @@ impl ProvidedKind {
             supply: self.provider.supply.name().to_owned(),
             config: to_json(&self.config, self.provider_schema.implied_type()).unwrap_or_else(|_| "{}".to_owned()),
         }
+    }
+
+    /// The error for a workspace in use that is not in the store, which is empty.
+    pub fn not_created(&self, workspace: &str) -> Diagnostic {
+        let (name, provider, address) = (&self.name, &self.provider_name, self.provider.address.to_string());
+        Diagnostic::error(
+            format!("Workspace {workspace:?} has not been created yet"),
+            format!(
+                "State store {name:?} in provider {provider} ({address:?}) reports that no workspaces currently exist. To create the \
+                 custom workspace {workspace:?} use the command `{COMMAND} workspace new {workspace}`."
+            ),
+        )
     }
 
     /// What tells this store with these settings from all others.
@@ -165,9 +179,10 @@ pub async fn of_block(
     let found = state_stores::provider(setup, &store.source())?;
     let (provider_schema, schema) = schemas(&found, &block.kind, Some((store, &block.range))).await?;
     let mut diagnostics = Diagnostics::new();
-    let config = diagnostics.take(decode_body(&store.body, &provider_schema.block, &NoNames));
+    let (config, of_provider) = decode_body(&store.body, &provider_schema.block, &NoNames);
     let kind = ProvidedKind {
         name: block.kind.to_string(),
+        provider_name: store.name.to_string(),
         provider: found,
         config,
         provider_schema,
@@ -176,11 +191,19 @@ pub async fn of_block(
         process: OnceCell::new(),
     };
     let over = overlay(given.0, &kind, given.1, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
     let body = match over {
         Some(over) => Body::merged(block.body.clone(), over),
         None => block.body.clone(),
     };
     let config = diagnostics.take(decode_body(&body, &kind.schema.block, &NoNames));
+    // As in the reference, errors of the provider's settings are reported once those of the store are corrected.
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    diagnostics.extend(of_provider);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -248,6 +271,7 @@ pub async fn of_record(
     let settings = value_of_json(&record.config, &schema.block)?;
     let kind = ProvidedKind {
         name: record.kind.clone(),
+        provider_name: found.address.kind.to_string(),
         provider: found,
         config,
         provider_schema,
@@ -310,6 +334,7 @@ pub async fn change(
 ) -> Result<Option<Diagnostics>, Diagnostics> {
     let Some(old) = &recorded.provider else { return Ok(Some(from_backend(&recorded.kind, block, store))) };
     let source = store.source();
+    let new = of_block(setup, block, store, given).await?;
     let (shown, kind) = (source.for_display(), &*block.kind);
     let supply = state_stores::supply(setup, &source)?.name();
     let found = |reason: String, place: Option<&Range>| Ok(Some(init_needed(&reason, true, place)));
@@ -336,7 +361,6 @@ pub async fn change(
         let reason = format!("State store type changed from {:?} to {kind:?}", recorded.kind);
         return found(reason, Some(&block.kind_range));
     }
-    let new = of_block(setup, block, store, given).await?;
     let was = of_record(setup, recorded, old).await?;
     if new.record().provider.map(|new| new.config) != was.record().provider.map(|was| was.config) {
         let reason = format!("State store provider {:?} ({shown}) configuration changed", &*store.name);

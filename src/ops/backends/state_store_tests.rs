@@ -112,7 +112,9 @@ impl StateStores for MemoryStores {
 
     async fn states(&self, _kind: &str) -> Result<Vec<String>, ProviderDiagnostics> {
         let filled = |(name, slot): (&String, &Slot)| slot.content.is_some().then(|| name.clone());
-        Ok(MemoryStores::states(self).iter().rev().filter_map(filled).collect())
+        let mut names: Vec<String> = MemoryStores::states(self).iter().filter_map(filled).collect();
+        names.sort_by_key(|name| name != "default");
+        Ok(names)
     }
 
     async fn delete_state(&self, _kind: &str, state: &str) -> ProviderDiagnostics {
@@ -186,7 +188,7 @@ async fn a_store_says_why_it_fails() {
     let unknown = stores.validate_state_store("t_other", settings("d")).await;
     assert_eq!(unknown[0].summary, "unknown state store type \"t_other\"");
     let backend = configured(&process).await;
-    let error = backend.store("unwritable").await.err().unwrap();
+    let error = backend.create("unwritable").await.err().unwrap();
     assert_eq!((error.kind, error.text.as_str()), (ErrorKind::Provider { summary: 12 }, "Cannot write: It is so."));
     let store = backend.store("unreadable").await.unwrap();
     assert_eq!(store.read().await.unwrap_err().summary_and_detail(), Some(("Cannot read", "It is so.")));

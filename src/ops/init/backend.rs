@@ -4,14 +4,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::backend::store::ErrorKind;
+use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
 use crate::backend::{Access, Backend, load};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::{Value, convert};
 use crate::model::config::{self, Module};
+use crate::model::state::file::problems_text;
 use crate::ops::backends::record::{self, BackendRecord};
 use crate::ops::backends::settings::{self, BackendSettings, KindRef};
+use crate::ops::backends::state_store::ProvidedKind;
 use crate::ops::backends::{default_settings, open_settings, recorded, settings_of, state_store};
 use crate::ops::interface::ask::Question;
 use crate::ops::interface::options::StateOptions;
@@ -88,6 +90,9 @@ struct Step<'a, 't> {
 impl Step<'_, '_> {
     async fn configure(&mut self, root: &Module) -> Result<Arc<dyn Backend>, Diagnostics> {
         let recorded = recorded(self.setup)?;
+        if recorded.as_ref().is_some_and(|recorded| recorded.provider.is_some()) {
+            (self.tell)(InitEvent::StoreRecorded);
+        }
         if let Some((block, store)) = root.backend.as_ref().and_then(|block| Some((block, block.store.as_ref()?))) {
             return self.configure_store((block, store), recorded, root).await;
         }
@@ -145,8 +150,15 @@ impl Step<'_, '_> {
             return Err(problems);
         }
         let backend = self.open(&settings_of(self.setup, Some(&recorded)).await?).await?;
-        self.select(&backend).await?;
+        if !self.begins_empty(&backend).await? {
+            self.select(&backend).await?;
+        }
         Ok(backend)
+    }
+
+    /// Whether a state store has no states yet, and the workspace in use is the one that the first apply makes.
+    async fn begins_empty(&self, backend: &Arc<dyn Backend>) -> Result<bool, Diagnostics> {
+        Ok(self.workspace == DEFAULT_WORKSPACE && names_of(backend).await?.is_some_and(|names| names.is_empty()))
     }
 
     /// The settings that are asked for, whether the command line adds any, and what is wrong with them.
@@ -220,7 +232,7 @@ impl Step<'_, '_> {
         Change::of(None, Some(kind_of(&settings)), !filled.is_empty()).check_options(self.request)?;
         let backend = self.open_new(&mut settings, problems).await?;
         if !filled.is_empty() {
-            let from = Side { kind: "local".to_owned(), backend: local.clone() };
+            let from = Side { kind: "local".to_owned(), is_store: false, backend: local.clone() };
             let migrated = self.migrate(from, &settings, &backend).await?;
             if !migrated.refused {
                 erase(&local, &backend, &filled).await?;
@@ -247,7 +259,7 @@ impl Step<'_, '_> {
             return self.finish(&settings, backend).await;
         }
         let before = self.open(&settings_of(self.setup, Some(old)).await?).await?;
-        let from = Side { kind: old.kind.clone(), backend: before };
+        let from = Side { kind: old.kind.clone(), is_store: old.provider.is_some(), backend: before };
         self.migrate(from, &settings, &backend).await?;
         self.finish(&settings, backend).await
     }
@@ -266,7 +278,7 @@ impl Step<'_, '_> {
         let settings = default_settings()?;
         let local = self.open(&settings).await?;
         let before = self.open(&settings_of(self.setup, Some(old)).await?).await?;
-        let from = Side { kind: old.kind.clone(), backend: before };
+        let from = Side { kind: old.kind.clone(), is_store: old.provider.is_some(), backend: before };
         self.migrate(from, &settings, &local).await?;
         self.write(None)?;
         (self.tell)(InitEvent::BackendUnset(old.kind.clone()));
@@ -281,11 +293,16 @@ impl Step<'_, '_> {
     ) -> Result<Migrated, Diagnostics> {
         let mut migration = Migration {
             setup: self.setup,
+            is_command: false,
             options: &self.options,
             force: self.request.force_copy,
             ignore_version: self.request.ignore_remote_version,
             from,
-            to: Side { kind: settings.kind.name().to_owned(), backend: to.clone() },
+            to: Side {
+                kind: settings.kind.name().to_owned(),
+                is_store: settings.kind.is_provided(),
+                backend: to.clone(),
+            },
             workspace: self.workspace.clone(),
             found: Diagnostics::new(),
         };
@@ -310,7 +327,10 @@ impl Step<'_, '_> {
         settings: &BackendSettings,
         backend: Arc<dyn Backend>,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
-        let selected = self.select(&backend).await;
+        let selected = match &settings.kind {
+            KindRef::Provided(kind) => self.select_in_store(kind, &backend).await,
+            KindRef::Own(_) => self.select(&backend).await,
+        };
         let kind = kind_of(settings);
         // A `remote` backend without workspaces is ready for the first one.
         if kind != "remote" {
@@ -372,13 +392,22 @@ impl Step<'_, '_> {
         }
     }
 
+    /// As [`Self::select`], in a state store that was not in use.
+    async fn select_in_store(&mut self, kind: &ProvidedKind, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
+        if self.begins_empty(backend).await? {
+            return Ok(());
+        }
+        if names_of(backend).await?.is_some_and(|names| names.is_empty()) {
+            return Err(kind.not_created(&self.workspace).into());
+        }
+        self.select(backend)
+            .await
+            .map_err(|problems| plain(format!("Failed to select a workspace: {}", problems_text(&problems))))
+    }
+
     /// Makes sure that the workspace in use exists; another one is selected if it does not.
     async fn select(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
-        let names = match backend.workspaces().await {
-            Ok(names) => names,
-            Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => return Ok(()),
-            Err(e) => return Err(plain(format!("Failed to get existing workspaces: {e}"))),
-        };
+        let Some(names) = names_of(backend).await? else { return Ok(()) };
         let current = self.workspace.clone();
         match &names[..] {
             [] if self.setup.ask.is_some() && is_cloud(&**backend) => self.first_workspace(backend).await,
@@ -411,6 +440,15 @@ impl Step<'_, '_> {
                 }
             }
         }
+    }
+}
+
+/// The workspaces of a backend; none if it has only the default one.
+async fn names_of(backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, Diagnostics> {
+    match backend.workspaces().await {
+        Ok(names) => Ok(Some(names)),
+        Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
+        Err(e) => Err(plain(format!("Failed to get existing workspaces: {e}"))),
     }
 }
 

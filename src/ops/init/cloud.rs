@@ -7,7 +7,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::ops::interface::ask::Question;
 
-use super::migration::{INPUT_DISABLED_HERE, Migrated, Migration, answer, confirm, is_empty, not_loaded, read};
+use super::migration::{INPUT_DISABLED_HERE, Migrated, Migration, answer, confirm, is_empty, read};
+use super::migration_texts::not_loaded;
 use super::{InitEvent, InitRequest};
 
 /// The kind that `cloud` blocks have.

@@ -75,7 +75,11 @@ pub async fn run(
         Wanted { requirements: &requirements, lock: &selected, unmanaged, request, upgrade: request.upgrade, keep };
     let installed = install(setup, network, &wanted, tell).await;
     diagnostics.extend(packages::overrides_warning(setup));
-    diagnostics.extend(installed.diagnostics);
+    let of_store = |problem: Diagnostic| match needs.store {
+        Some(provider) => store_provider::conflicting_version(provider, &problem).unwrap_or(problem),
+        None => problem,
+    };
+    diagnostics.extend(installed.diagnostics.into_iter().map(of_store));
     if diagnostics.has_errors() {
         // After an interrupt, complete packages are kept: the next run does not download them again.
         let complete = lock.clone().with(installed.lock);
@@ -88,7 +92,8 @@ pub async fn run(
     if changed && request.lockfile_readonly {
         diagnostics.push(unkept_lock(&lock, &installed.lock));
     } else if changed {
-        let kept = keep_lock(&installed.lock, tell).map(|()| incomplete_lock(installed.only_here));
+        let only_here = setup.stores.only_here().into_iter().chain(installed.only_here).collect();
+        let kept = keep_lock(&installed.lock, tell).map(|()| incomplete_lock(only_here));
         diagnostics.extend(kept.unwrap_or_else(Some));
     }
     if diagnostics.has_errors() {
@@ -141,7 +146,7 @@ pub struct Installed {
     pub lock: Lock,
     pub diagnostics: Diagnostics,
     /// Providers for which the lock file has hashes of this platform's packages only.
-    only_here: Vec<addr::Provider>,
+    pub only_here: Vec<addr::Provider>,
 }
 
 /// Decides on versions, then brings the packages to their places.
@@ -299,7 +304,7 @@ fn kept_logins(setup: &Setup) -> Vec<PathBuf> {
     containers.into_iter().chain(docker.map(|dir| dir.join("config.json"))).collect()
 }
 
-fn keep_lock(lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
+pub fn keep_lock(lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let exists = Disk.exists(Path::new(LOCK_FILE));
     lock_file::write(lock).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
@@ -327,12 +332,13 @@ fn unkept_lock(old: &Lock, new: &Lock) -> Diagnostic {
 }
 
 /// Packages that do not come from a registry have no checksums for other platforms: the lock file is of use only here.
-fn incomplete_lock(providers: Vec<addr::Provider>) -> Option<Diagnostic> {
+pub fn incomplete_lock(providers: Vec<addr::Provider>) -> Option<Diagnostic> {
     let mut names: Vec<String> = providers.iter().map(addr::Provider::for_display).collect();
     if names.is_empty() {
         return None;
     }
     names.sort();
+    names.dedup();
     let (names, platform) = (names.join("\n  - "), platform());
     Some(Diagnostic::warning(
         "Incomplete lock file information for providers",

@@ -9,18 +9,19 @@ use crate::install::event::InstallEvent;
 use crate::model::addr;
 use crate::model::config::{self, Backend};
 use crate::model::deps::Lock;
-use crate::model::model_errors::UNWRITABLE_LOCK;
 use crate::ops::backends::settings::BackendSettings;
 use crate::ops::backends::{open_settings, record, state_store};
 use crate::ops::configuration::load;
 use crate::ops::interface::options::StateOptions;
+use crate::ops::plugins::packages;
 use crate::ops::plugins::state_stores::{self, Supply};
-use crate::ops::plugins::{lock_file, packages};
 use crate::ops::setup::Setup;
 use crate::ops::setup::network::Network;
 use crate::ops::setup::workdir::select_workspace;
 
+use super::install::{incomplete_lock, keep_lock};
 use super::migration::{Migration, Side};
+use super::store_provider::{Purpose, Selected, Trust};
 use super::{InitEvent, InitRequest, store_provider};
 
 pub struct MigrateRequest {
@@ -40,69 +41,113 @@ pub enum MigrateEvent<'a> {
     Installing,
     Install(InstallEvent),
     Installed,
+    /// Whether it may keep the states.
+    Trust(Trust),
     Started {
         from: &'a str,
         to: &'a str,
     },
+    /// The lock file is new, or not what it was.
+    LockCreated,
+    LockChanged,
     /// What to tell besides, such as what was recovered from an interrupted run.
     Diagnostics(Diagnostics),
+    /// After the errors: the states were not all copied, or they were, and what follows failed.
+    Failed {
+        from: &'a str,
+        to: &'a str,
+        is_copied: bool,
+    },
     Finished {
         from: &'a str,
         to: &'a str,
     },
 }
 
-/// Errors and warnings; with errors, nothing or only whole states were copied.
-pub async fn run(
+type Hear<'a> = &'a mut (dyn FnMut(MigrateEvent<'_>) + Send);
+
+/// Copies the states, and takes the destination into use. Errors and warnings were told; false after an error, when nothing or only
+/// whole states were copied.
+pub async fn run(setup: &Setup, request: &MigrateRequest, tell: Hear<'_>) -> bool {
+    let mut warnings = Diagnostics::new();
+    let opened = open(setup, request, tell, &mut warnings).await;
+    let places = match opened {
+        Ok(places) => places,
+        Err(problems) => {
+            warnings.extend(problems);
+            tell(MigrateEvent::Diagnostics(warnings));
+            return false;
+        }
+    };
+    let (from, to) = (&*described(&places.from_settings), &*described(&places.settings));
+    tell(MigrateEvent::Started { from, to });
+    let copied = copy(setup, request, &places, tell).await;
+    let is_copied = copied.is_ok();
+    let finished = match copied {
+        Ok(()) => take_into_use(setup, places, tell, &mut warnings),
+        Err(problems) => Err(problems),
+    };
+    let has_failed = finished.is_err();
+    warnings.extend(finished.err().unwrap_or_default());
+    tell(MigrateEvent::Diagnostics(warnings));
+    tell(match has_failed {
+        true => MigrateEvent::Failed { from, to, is_copied },
+        false => MigrateEvent::Finished { from, to },
+    });
+    !has_failed
+}
+
+/// Both places, open.
+struct Opened {
+    from_settings: BackendSettings,
+    settings: BackendSettings,
+    from: Side,
+    to: Side,
+    /// The provider of the destination.
+    lock: Lock,
+}
+
+/// Installs the providers of both places and opens them; all errors of the places are reported together.
+async fn open(
     setup: &Setup,
     request: &MigrateRequest,
-    tell: &mut (dyn FnMut(MigrateEvent<'_>) + Send),
-) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    match migrate(setup, request, tell, &mut diagnostics).await {
-        Ok(()) => diagnostics,
-        Err(problems) => {
-            diagnostics.extend(problems);
-            diagnostics
+    tell: Hear<'_>,
+    warnings: &mut Diagnostics,
+) -> Result<Opened, Diagnostics> {
+    setup.workdir.check_workspace()?;
+    let (module, mut problems) = load::backend_module(setup);
+    let (source, found) = config::migration_source(Path::new("."), &Disk);
+    problems.extend(found);
+    let Some(source) = source.filter(|_| !problems.has_errors()) else { return Err(problems) };
+    let network = Network::new(setup);
+    let mut places = Places { setup, network: &network, tell, warnings, lock: Lock::default() };
+    // The source is read in the version that wrote it.
+    let place = Place { name: "source", lock_file: request.source_lock.clone(), upgrade: false };
+    let from = places.open(&source, place).await?;
+    let to = match module.as_ref().and_then(|module| module.backend.as_ref()) {
+        Some(wanted) => {
+            let (lock_file, upgrade) = (request.destination_lock.clone(), request.upgrade);
+            places.open(wanted, Place { name: "destination", lock_file, upgrade }).await?
         }
+        None => Err(unknown_destination().into()),
+    };
+    match (from, to) {
+        (Ok((from_settings, from)), Ok((settings, to))) => {
+            Ok(Opened { from_settings, settings, from, to, lock: places.lock })
+        }
+        (from, to) => Err(from.err().into_iter().chain(to.err()).flatten().collect()),
     }
 }
 
-async fn migrate(
-    setup: &Setup,
-    request: &MigrateRequest,
-    tell: &mut (dyn FnMut(MigrateEvent<'_>) + Send),
-    warnings: &mut Diagnostics,
-) -> Result<(), Diagnostics> {
-    setup.workdir.check_workspace()?;
-    let (module, problems) = load::backend_module(setup);
-    if problems.has_errors() {
-        return Err(problems);
-    }
-    let Some(wanted) = module.as_ref().and_then(|module| module.backend.as_ref()) else {
-        return Err(unknown_destination().into());
-    };
-    let (source, problems) = config::migration_source(Path::new("."), &Disk);
-    let Some(source) = source else { return Err(problems) };
-    let network = Network::new(setup);
-    let upgrade = request.upgrade;
-    let mut places = Places { setup, network: &network, tell, warnings, upgrade, lock: Lock::default() };
-    let from_settings = places.settings(&source, request.source_lock.clone()).await?;
-    let settings = places.settings(wanted, request.destination_lock.clone()).await?;
-    let lock = places.lock;
-    let (from, to) = (&*described(&from_settings), &*described(&settings));
-    tell(MigrateEvent::Started { from, to });
-    let (old, found) = open_settings(setup, &from_settings, &StateOptions::default()).await?;
-    warnings.extend(found);
-    let (new, found) = open_settings(setup, &settings, &StateOptions::default()).await?;
-    warnings.extend(found);
+async fn copy(setup: &Setup, request: &MigrateRequest, places: &Opened, tell: Hear<'_>) -> Result<(), Diagnostics> {
     let mut migration = Migration {
         setup,
+        is_command: true,
         options: &request.options,
         force: request.force_copy,
         ignore_version: false,
-        from: Side { kind: from_settings.kind.name().to_owned(), backend: old },
-        to: Side { kind: settings.kind.name().to_owned(), backend: new },
+        from: places.from.clone(),
+        to: places.to.clone(),
         workspace: setup.workdir.workspace.clone(),
         found: Diagnostics::new(),
     };
@@ -111,7 +156,7 @@ async fn migrate(
     if !found.is_empty() {
         tell(MigrateEvent::Diagnostics(found));
     }
-    let failed = |why: String| Diagnostics::from(Diagnostic::error(why, ""));
+    let failed = |why: String| plain(format!("State migration failed: {why}"));
     let migrated = result.map_err(failed)?;
     if migrated.refused {
         return Err(failed("Migration aborted by user.".to_owned()));
@@ -119,27 +164,64 @@ async fn migrate(
     if let Some(name) = &migrated.select {
         select_workspace(&setup.workdir.data_dir, name).map_err(|e| failed(e.to_string()))?;
     }
-    keep_selection(lock)?;
-    let recorded = record::write(&setup.workdir.data_dir, Some(&settings.record()));
-    recorded.map_err(|e| failed(format!("Error saving the backend configuration: {e}")))?;
-    tell(MigrateEvent::Finished { from, to });
     Ok(())
+}
+
+/// Records the destination and the version of its provider.
+fn take_into_use(setup: &Setup, places: Opened, tell: Hear<'_>, warnings: &mut Diagnostics) -> Result<(), Diagnostics> {
+    keep_selection(setup, places.lock, tell, warnings)?;
+    let recorded = record::write(&setup.workdir.data_dir, Some(&places.settings.record()));
+    recorded.map_err(|e| plain(format!("Error saving the backend configuration: {e}")))
+}
+
+/// An error that is one text.
+fn plain(text: String) -> Diagnostics {
+    Diagnostic::error(text, "").into()
+}
+
+/// The source or the destination.
+struct Place {
+    name: &'static str,
+    /// A lock file for its provider.
+    lock_file: Option<PathBuf>,
+    /// The provider is upgraded.
+    upgrade: bool,
 }
 
 /// Finds the settings of the places concerned; the providers of state stores are installed for that.
 struct Places<'a, 't> {
     setup: &'a Setup,
     network: &'a Network,
-    tell: &'t mut (dyn FnMut(MigrateEvent<'_>) + Send),
+    tell: Hear<'t>,
     warnings: &'t mut Diagnostics,
-    upgrade: bool,
     /// The provider of the destination.
     lock: Lock,
 }
 
 impl Places<'_, '_> {
-    /// `lock`: a lock file for the provider of the place.
-    async fn settings(&mut self, block: &Backend, lock: Option<PathBuf>) -> Result<BackendSettings, Diagnostics> {
+    /// Opens a place. The outer error ends the command, the inner one waits for those of the other place.
+    async fn open(
+        &mut self,
+        block: &Backend,
+        place: Place,
+    ) -> Result<Result<(BackendSettings, Side), Diagnostics>, Diagnostics> {
+        if let Some(store) = &block.store
+            && state_stores::supply(self.setup, &store.source())? == Supply::Managed
+        {
+            self.install(store, place).await?;
+        }
+        let settings = match self.settings(block).await {
+            Ok(settings) => settings,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        Ok(open_settings(self.setup, &settings, &StateOptions::default()).await.map(|(backend, found)| {
+            self.warnings.extend(found);
+            let side = Side { kind: settings.kind.name().to_owned(), is_store: settings.kind.is_provided(), backend };
+            (settings, side)
+        }))
+    }
+
+    async fn settings(&mut self, block: &Backend) -> Result<BackendSettings, Diagnostics> {
         self.lock = Lock::default();
         let Some(store) = &block.store else {
             return match BackendSettings::of_block(block, None) {
@@ -147,29 +229,29 @@ impl Places<'_, '_> {
                 (_, problems) => Err(problems),
             };
         };
-        if state_stores::supply(self.setup, &store.source())? == Supply::Managed {
-            self.install(store, lock).await?;
-        }
         let settings = state_store::of_block(self.setup, block, store, (&[], None)).await?;
         self.lock = self.setup.stores.selected();
         self.lock.providers.retain(|provider, _| *provider == store.source());
         Ok(settings)
     }
 
-    async fn install(&mut self, store: &config::StoreProvider, lock: Option<PathBuf>) -> Result<(), Diagnostics> {
+    async fn install(&mut self, store: &config::StoreProvider, place: Place) -> Result<(), Diagnostics> {
         (self.tell)(MigrateEvent::Installing);
         let tell = &mut *self.tell;
-        let mut hear = |event: InitEvent| {
-            if let InitEvent::Install(event) = event {
-                tell(MigrateEvent::Install(event));
-            }
+        let mut hear = |event: InitEvent| match event {
+            InitEvent::Install(event) => tell(MigrateEvent::Install(event)),
+            InitEvent::StoreProviderInstalled => tell(MigrateEvent::Installed),
+            InitEvent::StoreProviderTrust(trust) => tell(MigrateEvent::Trust(trust)),
+            _ => {}
         };
-        let request = InitRequest { state_provider_lock_file: lock, ..InitRequest::default() };
+        let request = InitRequest { state_provider_lock_file: place.lock_file, ..InitRequest::default() };
         let provider = store.source();
-        let wanted = (&provider, store_provider::constraints(store));
-        let found = store_provider::get(self.setup, self.network, wanted, self.upgrade, &request, &mut hear).await?;
+        let purpose = Purpose { request: &request, place: Some(place.name) };
+        let lock = store_provider::selections(self.setup, &provider, purpose)?;
+        let (constraints, upgrade) = (store_provider::constraints(store), place.upgrade);
+        let wanted = Selected { provider: &provider, constraints, lock, upgrade };
+        let found = store_provider::get(self.setup, self.network, wanted, purpose, &mut hear).await?;
         self.warnings.extend(found);
-        (self.tell)(MigrateEvent::Installed);
         Ok(())
     }
 }
@@ -187,7 +269,12 @@ fn described(settings: &BackendSettings) -> String {
 }
 
 /// Selects the provider of the new place of the states in the lock file, for the commands that follow.
-fn keep_selection(selected: Lock) -> Result<(), Diagnostics> {
+fn keep_selection(
+    setup: &Setup,
+    selected: Lock,
+    tell: Hear<'_>,
+    warnings: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
     let (lock, problems) = packages::lock_file();
     if problems.has_errors() {
         return Err(problems);
@@ -196,7 +283,16 @@ fn keep_selection(selected: Lock) -> Result<(), Diagnostics> {
     if lock.same_packages(&with) {
         return Ok(());
     }
-    lock_file::write(&with).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()).into())
+    let only_here = setup.stores.only_here().into_iter().filter(|provider| with.get(provider).is_some());
+    warnings.extend(incomplete_lock(only_here.collect()));
+    keep_lock(&with, &mut |event| {
+        tell(if matches!(event, InitEvent::LockCreated) {
+            MigrateEvent::LockCreated
+        } else {
+            MigrateEvent::LockChanged
+        });
+    })?;
+    Ok(())
 }
 
 fn unknown_destination() -> Diagnostic {

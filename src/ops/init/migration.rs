@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
 use crate::backend::{Access, Backend, StateStore, StoreError, load};
 use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::state::file::{self, StateFile, problems_text};
@@ -20,11 +19,14 @@ use crate::ops::interface::planning::Planned;
 use crate::ops::setup::Setup;
 
 use super::cloud::CLOUD;
+use super::migration_texts::{Place, Texts};
 
 /// A backend with the name of its kind.
 #[derive(Clone)]
 pub struct Side {
     pub kind: String,
+    /// A provider implements it.
+    pub is_store: bool,
     pub backend: Arc<dyn Backend>,
 }
 
@@ -33,10 +35,16 @@ impl Side {
     fn is_cloud(&self) -> bool {
         self.kind == CLOUD && self.backend.hcp().is_some()
     }
+
+    fn place(&self) -> Place<'_> {
+        Place { kind: &self.kind, is_store: self.is_store }
+    }
 }
 
 pub struct Migration<'a> {
     pub setup: &'a Setup,
+    /// By `state migrate`.
+    pub is_command: bool,
     pub options: &'a StateOptions,
     /// Every question is answered with yes.
     pub force: bool,
@@ -62,6 +70,15 @@ pub struct Migrated {
 }
 
 impl Migration<'_> {
+    fn texts(&self) -> Texts<'_> {
+        let is_newer = self.is_command || self.from.is_store || self.to.is_store;
+        Texts { from: self.from.place(), to: self.to.place(), is_newer }
+    }
+
+    fn not_loaded(&self, side: &Side, why: &str) -> String {
+        self.texts().not_loaded(side.place(), why)
+    }
+
     /// Copies what there is, as far as it is wanted. An error is a text for people; before it nothing or only whole states
     /// were written.
     pub async fn run(&mut self) -> Result<Migrated, String> {
@@ -95,26 +112,12 @@ impl Migration<'_> {
         match backend.workspaces().await {
             Ok(names) => Ok(Some(names)),
             Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
-            Err(e) => Err(format!(
-                "Error inspecting states in the {:?} backend:\n    {e}\n\nPrior to changing backends, {PROGRAM} inspects the source \
-                 and destination\nstates to determine what kind of migration steps need to be taken, if any.\n{PROGRAM} failed to \
-                 load the states. The data in both the source and the\ndestination remain unmodified. Please resolve the above \
-                 error and try again.",
-                self.from.kind
-            )),
+            Err(e) => Err(self.texts().not_inspected(&e.text)),
         }
     }
 
     pub async fn all(&mut self, mut names: Vec<String>, migrated: &mut Migrated) -> Result<(), String> {
-        let (from, to) = (self.from.kind.clone(), self.to.kind.clone());
-        let text = format!(
-            "Both the existing {from:?} backend and the newly configured {to:?} backend\nsupport workspaces. When migrating between \
-             backends, {PROGRAM} will copy\nall workspaces (with the same names). THIS WILL OVERWRITE any conflicting\nstates in the \
-             destination.\n\n{PROGRAM} initialization doesn't currently migrate only select workspaces.\nIf you want to migrate a \
-             select number of workspaces, you must manually\npull and push those states.\n\nIf you answer \"yes\", {PROGRAM} will \
-             migrate all states. If you answer\n\"no\", {PROGRAM} will abort."
-        );
-        self.agree(format!("Do you want to migrate all workspaces to {to:?}?"), text).await?;
+        self.agree(self.texts().all()).await?;
         names.sort();
         for name in names {
             self.single_to(&name, &name, true, migrated).await.map_err(|e| self.not_all(&name, &e))?;
@@ -124,39 +127,22 @@ impl Migration<'_> {
 
     /// Why not all workspaces were copied.
     pub fn not_all(&self, name: &str, why: &str) -> String {
-        let (from, to) = (&self.from.kind, &self.to.kind);
-        format!(
-            "Error migrating the workspace {name:?} from the previous {from:?} backend\nto the newly configured {to:?} \
-             backend:\n    {why}\n\n{PROGRAM} copies workspaces in alphabetical order. Any workspaces\nalphabetically earlier \
-             than this one have been copied. Any workspaces\nlater than this haven't been modified in the destination. No \
-             workspaces\nin the source state have been modified.\n\nPlease resolve the error above and run the \
-             initialization command again.\nThis will attempt to copy (with permission) all workspaces again."
-        )
+        self.texts().not_all(name, why)
     }
 
     pub async fn current_only(&mut self, migrated: &mut Migrated) -> Result<(), String> {
-        let (from, to, current) = (&self.from.kind, &self.to.kind, self.workspace.clone());
-        let title = format!(
-            "Destination state {to:?} doesn't support workspaces.\nDo you want to copy only your current workspace?"
-        );
-        let text = format!(
-            "The existing {from:?} backend supports workspaces and you currently are\nusing more than one. The newly configured \
-             {to:?} backend doesn't support\nworkspaces. If you continue, {PROGRAM} will copy your current workspace \
-             {current:?}\nto the default workspace in the new backend. Your existing workspaces in the\nsource backend won't be \
-             modified. If you want to switch workspaces, back them\nup, or cancel altogether, answer \"no\" and {PROGRAM} will \
-             abort."
-        );
-        self.agree(title, text).await?;
+        let current = self.workspace.clone();
+        self.agree(self.texts().current_only(&current)).await?;
         migrated.select = Some(DEFAULT_WORKSPACE.to_owned());
         self.single(&current, self.force, migrated).await
     }
 
     /// The consent to what concerns several workspaces.
-    async fn agree(&self, title: String, text: String) -> Result<(), String> {
+    async fn agree(&self, question: Question) -> Result<(), String> {
         if self.force {
             return Ok(());
         }
-        let asked = confirm(self.setup, &Question { title, text, ..Question::default() }).await;
+        let asked = confirm(self.setup, &question).await;
         match asked.map_err(|e| format!("Error asking for state migration action: {e}"))? {
             true => Ok(()),
             false => Err("Migration aborted by user.".to_owned()),
@@ -175,14 +161,14 @@ impl Migration<'_> {
         force: bool,
         migrated: &mut Migrated,
     ) -> Result<(), String> {
-        let source = self.open(&self.from, from).await.map_err(|e| not_loaded(&self.from.kind, &e.text))?;
-        let before = read(&source).await.map_err(|e| not_loaded(&self.from.kind, &e))?;
+        let source = self.open(&self.from, from).await.map_err(|e| self.not_loaded(&self.from, &e.text))?;
+        let before = read(&source).await.map_err(|e| self.not_loaded(&self.from, &e))?;
         let Some(before) = before.filter(|file| !is_empty(file)) else { return Ok(()) };
         let destination = match self.open(&self.to, to).await {
             Err(e) if e.kind == ErrorKind::DefaultUnsupported => self.named_destination(migrated).await?,
-            other => other.map_err(|e| not_loaded(&self.to.kind, &e.text))?,
+            other => other.map_err(|e| self.not_loaded(&self.to, &e.text))?,
         };
-        let present = read(&destination).await.map_err(|e| not_loaded(&self.to.kind, &e))?;
+        let present = read(&destination).await.map_err(|e| self.not_loaded(&self.to, &e))?;
         // Before any lock: both may be one and the same place.
         if present.is_some_and(|file| file.meta.lineage == before.meta.lineage && same_content(&file, &before)) {
             return Ok(());
@@ -209,7 +195,7 @@ impl Migration<'_> {
     /// A destination that has only named workspaces: its name is asked for.
     async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, String> {
         let name = self.ask_for_name().await?;
-        let store = self.open(&self.to, &name).await.map_err(|e| not_loaded(&self.to.kind, &e.text))?;
+        let store = self.open(&self.to, &name).await.map_err(|e| self.not_loaded(&self.to, &e.text))?;
         if self.workspace == DEFAULT_WORKSPACE {
             migrated.select = Some(name);
         }
@@ -259,34 +245,18 @@ impl Migration<'_> {
             let wanted = match present {
                 // That was asked before.
                 None if self.to.is_cloud() => true,
-                None => confirm(self.setup, &self.copy_to_empty()).await?,
+                None => confirm(self.setup, &self.texts().copy_to_empty()).await?,
                 Some(present) => self.confirm_overwrite(source, present).await?,
             };
             if !wanted {
                 return Ok(false);
             }
         }
-        let failed = |why: String| {
-            format!(
-                "Error copying state from the previous {:?} backend to the newly configured\n{:?} backend:\n    {why}\n\nThe state \
-                 in the previous backend remains intact and unmodified. Please resolve\nthe error above and try again.",
-                self.from.kind, self.to.kind
-            )
-        };
+        let failed = |why: String| self.texts().not_copied(&why);
         to.store.force_next_write();
         let snapshot = file::write(&source.meta, &source.state).map_err(|problems| failed(problems_text(&problems)))?;
         to.store.write(snapshot.into()).await.map_err(|e| failed(e.text))?;
         Ok(true)
-    }
-
-    fn copy_to_empty(&self) -> Question {
-        let (from, to) = (&self.from.kind, &self.to.kind);
-        let text = format!(
-            "Pre-existing state was found while migrating the previous {from:?} backend to the\nnewly configured {to:?} backend. No \
-             existing state was found in the newly\nconfigured {to:?} backend. Do you want to copy this state to the new \
-             {to:?}\nbackend? Enter \"yes\" to copy and \"no\" to start with an empty state."
-        );
-        Question { title: COPY.to_owned(), text, ..Question::default() }
     }
 
     /// Asks with both states in files to look at, which are gone afterwards.
@@ -303,16 +273,7 @@ impl Migration<'_> {
         if let Some(hcp) = self.to.backend.hcp().filter(|_| self.to.is_cloud()) {
             return confirm(self.setup, &overwrite_cloud(from, hcp.app_name, &old, &new)).await;
         }
-        let text = format!(
-            "Pre-existing state was found while migrating the previous {from:?} backend to the\nnewly configured {to:?} backend. An \
-             existing non-empty state already exists in\nthe new backend. The two states have been saved to temporary files that \
-             will be\nremoved after responding to this query.\n\nPrevious (type {from:?}): {}\nNew      (type {to:?}): {}\n\nDo you \
-             want to overwrite the state in the new backend with the previous state?\nEnter \"yes\" to copy and \"no\" to start with \
-             the existing state in the newly\nconfigured {to:?} backend.",
-            old.display(),
-            new.display(),
-        );
-        confirm(self.setup, &Question { title: COPY.to_owned(), text, ..Question::default() }).await
+        confirm(self.setup, &self.texts().overwrite(&old, &new)).await
     }
 }
 
@@ -331,7 +292,6 @@ fn overwrite_cloud(from: &str, app: &str, old: &Path, new: &Path) -> Question {
 /// The error for a migration without input.
 pub const INPUT_DISABLED_HERE: &str = "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove \
                                        the \"-input=false\" option and try again.";
-const COPY: &str = "Do you want to copy existing state to the new backend?";
 const INPUT_DISABLED: &str = "input is disabled";
 
 /// A state without resources and outputs.
@@ -357,14 +317,6 @@ pub fn error_text(problems: &Diagnostics) -> String {
         (Some(one), None) if !one.detail.is_empty() => one.detail.clone(),
         _ => problems_text(problems),
     }
-}
-
-pub fn not_loaded(kind: &str, why: &str) -> String {
-    format!(
-        "Error loading state:\n    {why}\n\n{PROGRAM} failed to load the default state from the {kind:?} backend.\nState migration \
-         cannot occur unless the state can be loaded. Backend\nmodification and state migration has been aborted. The state in both \
-         the\nsource and the destination remain unmodified. Please resolve the\nabove error and try again."
-    )
 }
 
 /// Yes or no; two other answers mean no.

@@ -6,6 +6,7 @@ mod cloud;
 mod install;
 pub mod migrate;
 mod migration;
+mod migration_texts;
 mod modules;
 pub mod providers_lock;
 pub mod providers_mirror;
@@ -30,6 +31,7 @@ use crate::ops::configuration::{load, variables};
 use crate::ops::setup::Setup;
 use crate::ops::setup::network::Network;
 use modules::ModuleRequest;
+pub use store_provider::Trust;
 
 #[derive(Clone, Debug, Default)]
 pub struct InitRequest {
@@ -68,6 +70,12 @@ pub enum InitEvent {
         constraints: Constraints,
         store: String,
     },
+    /// It is installed, or part of this program.
+    StoreProviderInstalled,
+    /// Whether it may keep the states.
+    StoreProviderTrust(Trust),
+    /// A state store was in use before.
+    StoreRecorded,
     /// There is a `state_store` block, of this type.
     StateStore(String),
     /// There is a `cloud` block.
@@ -187,13 +195,19 @@ async fn prepare(
     if let Err(problems) = check_encryption(setup, request, &early, tell).await {
         return Err(joined(earlier, problems));
     }
-    let store = root.backend.as_ref().and_then(|block| Some((block, block.store.as_ref()?)));
-    let earlier = match store.filter(|(_, store)| request.backend && store.is_resolved()) {
+    let store = root.conflicting_store.as_ref().or(root.backend.as_ref());
+    let store = store.and_then(|block| Some((block, block.store.as_ref()?)));
+    let earlier = match store.filter(|(_, store)| store.is_resolved()) {
         Some((block, store)) => match store_provider::run(setup, network, block, store, request, tell).await {
             Ok(warnings) => joined(earlier, warnings),
             Err(problems) => return Err(joined(earlier, problems)),
         },
-        None => earlier,
+        None => {
+            if store.is_some() {
+                tell(InitEvent::StoreProviderInstalled);
+            }
+            earlier
+        }
     };
     let (in_use, of_backend) = backend_in_use(setup, request, (&root, of_settings), tell).await;
     let state = match backend::state(in_use.as_ref()).await {
@@ -319,13 +333,16 @@ async fn backend_in_use(
         };
     }
     let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
-    let store = root.backend.as_ref().filter(|block| block.store.is_some());
+    let store = root.conflicting_store.as_ref().or(root.backend.as_ref().filter(|block| block.store.is_some()));
     tell(match store {
+        _ if is_cloud => InitEvent::Cloud,
         Some(block) => InitEvent::StateStore(block.kind.to_string()),
-        None if is_cloud => InitEvent::Cloud,
         None => InitEvent::Backend,
     });
     // What is wrong with the block itself is said of the configuration.
+    if !is_cloud && root.conflicting_store.is_some() {
+        return (None, Diagnostics::new());
+    }
     if store.and_then(|block| block.store.as_ref()).is_some_and(|store| !store.is_resolved()) {
         return (None, Diagnostics::new());
     }

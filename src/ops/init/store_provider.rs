@@ -11,6 +11,7 @@ use crate::install::package::platform;
 use crate::model::addr;
 use crate::model::config::{Backend, StoreProvider};
 use crate::model::deps::{Constraints, Lock, Requirements};
+use crate::model::state::file::problems_text;
 use crate::ops::interface::ask::Question;
 use crate::ops::plugins::packages;
 use crate::ops::plugins::state_stores::{self, Supply};
@@ -27,6 +28,32 @@ pub fn constraints(store: &StoreProvider) -> Constraints {
     Constraints(texts.filter_map(|(text, _)| Constraints::parse(text).ok()).flat_map(|one| one.0).collect())
 }
 
+/// What a provider of a state store is installed for.
+#[derive(Clone, Copy)]
+pub struct Purpose<'a> {
+    pub request: &'a InitRequest,
+    /// The place of a migration that it is for: "source" or "destination".
+    pub place: Option<&'static str>,
+}
+
+impl Purpose<'_> {
+    /// The lock file that the command line names.
+    fn lock_file(&self) -> Option<&Path> {
+        self.request.state_provider_lock_file.as_deref()
+    }
+}
+
+/// Why a provider may keep states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// A lock file of the command line selects it, or it is on this machine.
+    Automatic,
+    /// The user agreed.
+    Approved,
+    /// The user did not.
+    Rejected,
+}
+
 /// Installs the provider of a state store, in the version that the lock file selects if it selects one. The lock file is not
 /// written: other providers follow. Gives warnings.
 pub async fn run(
@@ -40,6 +67,7 @@ pub async fn run(
     let provider = store.source();
     let mut warnings = Diagnostics::new();
     if state_stores::supply(setup, &provider)? == Supply::BuiltIn {
+        tell(InitEvent::StoreProviderInstalled);
         return Ok(warnings);
     }
     let upgrade = request.upgrade && request.reconfigure;
@@ -47,59 +75,87 @@ pub async fn run(
         warnings.push(not_upgraded(&provider));
     }
     let constraints = constraints(store);
+    let purpose = Purpose { request, place: None };
+    let lock = selections(setup, &provider, purpose)?;
     tell(InitEvent::StoreProvider {
         provider: provider.clone(),
         constraints: constraints.clone(),
         store: block.kind.to_string(),
     });
-    warnings.extend(get(setup, network, (&provider, constraints), upgrade, request, tell).await?);
+    let wanted = Selected { provider: &provider, constraints, lock, upgrade };
+    warnings.extend(get(setup, network, wanted, purpose, tell).await?);
     Ok(warnings)
+}
+
+/// A provider to install.
+pub struct Selected<'a> {
+    pub provider: &'a addr::Provider,
+    pub constraints: Constraints,
+    /// The selections that apply, from [`selections`].
+    pub lock: Lock,
+    pub upgrade: bool,
 }
 
 /// Installs one provider and selects its version for the rest of the command.
 pub async fn get(
     setup: &Setup,
     network: &Network,
-    (provider, constraints): (&addr::Provider, Constraints),
-    upgrade: bool,
-    request: &InitRequest,
+    Selected { provider, constraints, lock, upgrade }: Selected<'_>,
+    purpose: Purpose<'_>,
     tell: Tell<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
-    let mut diagnostics = Diagnostics::new();
-    let lock = diagnostics.take(packages::lock_file());
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    let lock = match &request.state_provider_lock_file {
-        Some(path) => lock.with(selection_of(path, provider)?),
-        None => lock,
-    };
-    let is_selected = lock.get(provider).is_some();
     let mut requirements = Requirements::default();
     requirements.add(provider.clone(), constraints);
-    let unmanaged = packages::unmanaged(setup)?;
+    let (unmanaged, request) = (packages::unmanaged(setup)?, purpose.request);
     let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request, upgrade, keep: None };
     let (mut downloaded, mut authenticated) = (false, String::new());
     let mut hear = |event: InitEvent| {
         match &event {
             InitEvent::Install(InstallEvent::Downloaded { .. }) => downloaded = true,
             InitEvent::Install(InstallEvent::Fetched { authentication, .. }) => {
-                authenticated = authentication.to_string()
+                authenticated = authentication.with_key();
             }
             _ => {}
         }
         tell(event);
     };
     let installed = install(setup, network, &wanted, &mut hear).await;
-    diagnostics.extend(installed.diagnostics);
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
+    if installed.diagnostics.has_errors() {
+        return Err(installed.diagnostics);
     }
-    if downloaded && !is_selected {
-        approve(setup, provider, &installed.lock, &authenticated).await?;
+    tell(InitEvent::StoreProviderInstalled);
+    if downloaded && lock.get(provider).is_none() {
+        let problem = missing_lock(purpose, &lock);
+        approve(setup, provider, (&installed.lock, &authenticated), problem, tell).await?;
+    } else if purpose.lock_file().is_some() {
+        tell(InitEvent::StoreProviderTrust(Trust::Automatic));
     }
-    setup.stores.select(installed.lock);
-    Ok(diagnostics)
+    setup.stores.select(installed.lock, installed.only_here);
+    Ok(installed.diagnostics)
+}
+
+/// The lock file of the working directory with what takes precedence over it: in `init`, the selection of a lock file of the command
+/// line; in a migration, such a file takes its place, and what is installed already is added.
+pub fn selections(setup: &Setup, provider: &addr::Provider, purpose: Purpose<'_>) -> Result<Lock, Diagnostics> {
+    let of_directory = || match packages::lock_file() {
+        (_, problems) if problems.has_errors() => Err(problems),
+        (lock, _) => Ok(lock),
+    };
+    match (purpose.lock_file(), purpose.place) {
+        (None, None) => of_directory(),
+        (Some(path), None) => Ok(of_directory()?.with(selection_of(path, provider)?)),
+        (None, Some(_)) => Ok(setup.stores.selected().with(of_directory()?)),
+        (Some(path), Some(place)) => {
+            let text = Disk.read_to_string(path).map_err(|e| {
+                let summary = format!("Unreadable {place} provider lock file");
+                Diagnostics::from(Diagnostic::error(summary, format!("{:?}: {e}", path.display().to_string())))
+            })?;
+            match Lock::parse(SourceFile::new(&*path.display().to_string(), text)) {
+                (_, problems) if problems.has_errors() => Err(problems),
+                (lock, _) => Ok(setup.stores.selected().with(lock)),
+            }
+        }
+    }
 }
 
 /// What a lock file of another place says of the provider.
@@ -112,15 +168,18 @@ fn selection_of(path: &Path, provider: &addr::Provider) -> Result<Lock, Diagnost
     let text = Disk.read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let (mut lock, problems) = Lock::parse(SourceFile::new(&*shown, text));
     if problems.has_errors() {
-        return Err(problems);
+        return Err(failed(problems_text(&problems)));
     }
     lock.providers.retain(|locked, _| locked == provider);
     if !lock.is_empty() {
         return Ok(lock);
     }
     let detail = format!(
-        "The lock file at {shown:?} does not have the provider {:?} ({}). \"{COMMAND} init\" in a configuration that requires nothing \
-         but this provider writes a lock file that has it.",
+        "{PROGRAM} checked the lock file at {shown:?}, supplied via the -state-provider-lock-file flag, but could not find the state \
+         store provider {:?} ({}). To get a sufficient lock file create a minimal configuration with the specific provider and version \
+         you want to use described in a required_providers block. Then, perform \"{COMMAND} init\" manually to create a dependency \
+         lock file describing that provider. After checking the lock file's contents you can retry the original command that produced \
+         this error by running: \"{COMMAND} init -input=false -state-provider-lock-file=<path to the newly-created lock file>\".",
         &*provider.kind,
         provider.for_display()
     );
@@ -129,49 +188,81 @@ fn selection_of(path: &Path, provider: &addr::Provider) -> Result<Lock, Diagnost
     Err(Diagnostic::error(summary, detail).into())
 }
 
-/// Asks whether a provider may keep states that no lock file selected and that comes from elsewhere: it runs at once.
+/// Asks whether a provider may keep states that no lock file selected and that comes from elsewhere: it runs at once. Without input,
+/// `missing_lock` is the error.
 async fn approve(
     setup: &Setup,
     provider: &addr::Provider,
-    lock: &Lock,
-    authentication: &str,
+    (lock, authentication): (&Lock, &str),
+    missing_lock: Diagnostic,
+    tell: Tell<'_>,
 ) -> Result<(), Diagnostics> {
     let Some(locked) = lock.get(provider) else { return Ok(()) };
-    let Some(ask) = &setup.ask else { return Err(missing_lock().into()) };
+    let Some(ask) = &setup.ask else { return Err(missing_lock.into()) };
     let (kind, version, platform) = (&provider.kind, &locked.version, platform());
     let hashes: String = locked.hashes.iter().map(|hash| format!("- {}\n", hash.as_str())).collect();
     let question = Question {
         title: format!(
             "Do you want to use provider {:?} ({provider}), version {version}, for managing state?\nPlatform: {platform}\n\
-             Authentication: {authentication}\nHashes:\n{hashes}",
+             Authentication: {authentication}\nHashes:\n{hashes}\n",
             &**kind
         ),
         text: format!(
-            "Check the details above for provider {:?} and confirm that you trust the provider.\nOnly 'yes' will be accepted to confirm.",
+            "Check the details above for provider {:?} and confirm that you trust the provider.\n\tOnly 'yes' will be accepted to confirm.",
             &**kind
         ),
         ..Question::default()
     };
-    let refused = |why: String| Diagnostics::from(Diagnostic::error(why, ""));
-    match answer(&**ask, &question).await {
-        Ok(answer) if answer == "yes" => Ok(()),
-        Ok(_) => Err(refused(format!(
-            "State store provider {:?} ({provider}) was not approved, so init cannot continue.",
-            &**kind
-        ))),
-        Err(why) => Err(refused(format!("Failed to approve use of state storage provider: {why}"))),
-    }
+    let why = match answer(&**ask, &question).await {
+        Ok(answer) if answer == "yes" => {
+            tell(InitEvent::StoreProviderTrust(Trust::Approved));
+            return Ok(());
+        }
+        Ok(_) => {
+            format!("State store provider {:?} ({provider}) was not approved, so init cannot continue.", &**kind)
+        }
+        Err(why) => format!("Failed to approve use of state storage provider: {why}"),
+    };
+    tell(InitEvent::StoreProviderTrust(Trust::Rejected));
+    Err(Diagnostic::error(why, "").into())
 }
 
-fn missing_lock() -> Diagnostic {
-    Diagnostic::error(
-        "Missing lock for state store provider",
-        format!(
-            "{PROGRAM} is initializing a state store for the first time in a non-interactive mode but no lock was found for the state \
-             store provider. Run \"{COMMAND} init\" with input enabled, check the lock file that it writes, and keep that in version \
-             control; or name a checked lock file with the option -state-provider-lock-file."
+/// The error for a provider that nothing allows to keep states. `lock`: the selections that there were.
+fn missing_lock(purpose: Purpose<'_>, lock: &Lock) -> Diagnostic {
+    let problem = match purpose.lock_file() {
+        Some(path) => format!(
+            "The lock file at {:?} (supplied via CLI flag) was empty or did not contain a lock for the state store provider.",
+            path.display().to_string()
         ),
-    )
+        None if lock.is_empty() => {
+            format!("{PROGRAM} used the working directory's lock file by default, but it was empty or did not exist.")
+        }
+        None => format!(
+            "{PROGRAM} used the working directory's lock file by default, but it did not contain a lock for the state store provider."
+        ),
+    };
+    let (command, flags, providers, retry) = match purpose.place {
+        None => (
+            "init",
+            "a lock file for the state store provider using the -state-provider-lock-file flag",
+            "a minimal configuration",
+            "-state-provider-lock-file=<path to lockfile>\".\n",
+        ),
+        Some(_) => (
+            "state migrate",
+            "a lock file for the source and/or destination state store providers using -source-provider-lock-file and/or \
+             -destination-provider-lock-file flags",
+            "a minimal configuration(s)",
+            "-source-provider-lock-file=<path to lockfile> -destination-provider-lock-file=<path to lockfile>\".",
+        ),
+    };
+    let detail = format!(
+        "{PROGRAM} is initializing a state store for the first time in a non-interactive mode but no lock was found for the state store \
+         provider.\n{problem}\n\nWhen performing a \"{COMMAND} {command}\" command in automation, make sure to supply {flags}.\n\nTo fix \
+         this, create {providers} containing the specific provider version(s) you need and then perform \"{COMMAND} init\" with input \
+         enabled. Check the contents of the lock file created by that command and then retry \"{COMMAND} {command} {retry}"
+    );
+    Diagnostic::error("Missing lock for state store provider", detail)
 }
 
 /// The lock file with the selections of this command that are not in it yet.
@@ -181,11 +272,76 @@ pub fn with_selections(setup: &Setup, lock: &Lock) -> Lock {
 
 fn not_upgraded(provider: &addr::Provider) -> Diagnostic {
     let (kind, shown) = (&provider.kind, provider.for_display());
+    // The reference has these backslashes.
     Diagnostic::warning(
         format!("Cannot upgrade the provider used for state storage during \"{COMMAND} init -upgrade\""),
         format!(
-            "The provider {kind} ({shown:?}) is not upgraded by this operation because it is used for state storage.\n\nTo upgrade it, \
-             change its version constraint and run \"{COMMAND} init -upgrade -reconfigure\", which does not migrate states."
+            "{PROGRAM} will not upgrade the {kind} ({shown:?}) provider as part of this operation because it is used for state \
+             storage.\n\nPlease use \\\"{COMMAND} state migrate -upgrade\\\" to upgrade the state store provider and navigate \
+             migrating your state between the two versions."
         ),
     )
+}
+
+/// The error if the version that was installed for the state store is not one that all modules allow, in place of the general one.
+pub fn conflicting_version(provider: &addr::Provider, problem: &Diagnostic) -> Option<Diagnostic> {
+    let (kind, shown) = (&*provider.kind, provider.for_display());
+    let begin = format!("Could not retrieve the list of available versions for provider {shown}: ");
+    let why = problem.detail.strip_prefix(&begin).filter(|why| why.starts_with("locked provider "))?;
+    let (why, _) = why.split_once("\n\n").unwrap_or((why, ""));
+    let detail = format!(
+        "Provider {kind:?} ({shown}) is used to store state, so the root module's version constraints take precedence when downloading \
+         the provider. {PROGRAM} encountered an error that suggests that version constraint may be conflicting with a version \
+         constraint from a child module. If you want to upgrade the provider used for state storage you must use the following \
+         command:\n    {COMMAND} state migrate -upgrade\n\nError from the installer: {why}\n\nTo see which modules are currently \
+         depending on {shown} and what versions are specified, run the following command:\n    {COMMAND} providers"
+    );
+    Some(Diagnostic::error("Unable to download the provider used for state storage", detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(lock_file: Option<&str>) -> InitRequest {
+        InitRequest { state_provider_lock_file: lock_file.map(Into::into), ..InitRequest::default() }
+    }
+
+    #[test]
+    fn a_missing_lock_says_which_file_was_read_and_which_option_to_use() {
+        let lock = "provider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n}\n";
+        let (lock, _) = Lock::parse(SourceFile::new("l", lock));
+        let used = "used the working directory's lock file by default, but it";
+        let cases = [
+            (None, None, Lock::default(), format!("{used} was empty or did not exist."), "-state-provider-lock-file="),
+            (None, None, lock.clone(), format!("{used} did not contain a lock"), "-state-provider-lock-file="),
+            (
+                Some("d/l"),
+                None,
+                lock.clone(),
+                "The lock file at \"d/l\" (supplied".to_owned(),
+                "-state-provider-lock-file=",
+            ),
+            (None, Some("source"), lock, format!("{used} did not contain a lock"), "-source-provider-lock-file="),
+        ];
+        for (file, place, lock, expected, option) in cases {
+            let request = request(file);
+            let found = missing_lock(Purpose { request: &request, place }, &lock).detail;
+            assert!(found.contains(&expected) && found.contains(option), "{found}");
+        }
+    }
+
+    #[test]
+    fn conflicting_constraints_of_modules_are_reported_for_the_store() {
+        let provider = addr::Provider::parse_source("a/b").unwrap();
+        let detail = "Could not retrieve the list of available versions for provider a/b: locked provider x\n\nTo see";
+        let found = conflicting_version(&provider, &Diagnostic::error("Failed", detail)).unwrap();
+        assert!(
+            found.detail.contains("Error from the installer: locked provider x\n\nTo see which"),
+            "{}",
+            found.detail
+        );
+        let other = detail.replace("locked provider x", "no network");
+        assert!(conflicting_version(&provider, &Diagnostic::error("Failed", other)).is_none());
+    }
 }

@@ -27,6 +27,8 @@ pub struct StoreProcesses {
     configured: Mutex<HashMap<String, Arc<dyn Provider>>>,
     /// Providers that this command installed and that the lock file need not have yet.
     selected: Mutex<Lock>,
+    /// Those of them with hashes of this platform's packages only.
+    only_here: Mutex<Vec<addr::Provider>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -51,9 +53,15 @@ impl StoreProcesses {
         Ok(made)
     }
 
-    /// Selects packages for the rest of the command.
-    pub fn select(&self, lock: Lock) {
+    /// Selects packages for the rest of the command. `only_here`: those with hashes of this platform's packages only.
+    pub fn select(&self, lock: Lock, only_here: Vec<addr::Provider>) {
         locked(&self.selected).providers.extend(lock.providers);
+        locked(&self.only_here).extend(only_here);
+    }
+
+    /// Selected providers with hashes of this platform's packages only.
+    pub fn only_here(&self) -> Vec<addr::Provider> {
+        locked(&self.only_here).clone()
     }
 
     pub fn selected(&self) -> Lock {

@@ -72,7 +72,7 @@ pub async fn create(
     if names.iter().any(|other| other == name) {
         return Err(Refusal::Exists(name.into()));
     }
-    let store = backend.store(name).await.map_err(failed)?;
+    let store = backend.create(name).await.map_err(failed)?;
     select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
     created();
     let Some(from) = from else { return Ok(()) };

@@ -17,8 +17,8 @@ use super::listing;
 
 /// Version of the stream's format.
 const UI_VERSION: &str = "1.2";
-/// The same with the messages of actions, or of a query.
-const UI_VERSION_WITH_ACTIONS: &str = "1.3";
+/// The same with the messages of actions, of a query, or of state stores.
+const NEWER_UI_VERSION: &str = "1.3";
 
 /// A message without its time: level, text, type, and what belongs to the type.
 #[derive(Debug)]
@@ -63,17 +63,22 @@ fn stream_name() -> &'static str {
 }
 
 /// The first message of every stream.
-pub fn version(has_actions: bool) -> Message {
+pub fn version(is_newer: bool) -> Message {
     let key = stream_name();
     Message::new(
         "version",
         format!("{PROGRAM} {language}", language = language_version()),
-        json!({ key: language_version(), "ui": if has_actions { UI_VERSION_WITH_ACTIONS } else { UI_VERSION } }),
+        json!({ key: language_version(), "ui": if is_newer { NEWER_UI_VERSION } else { UI_VERSION } }),
     )
 }
 
 pub fn log(text: impl Into<String>) -> Message {
     Message::new("log", text, Json::Null)
+}
+
+/// Why the provider of a state store may keep states, or that it may not; `kind` is the type of the message.
+pub fn store_provider_trust(kind: &'static str, text: impl Into<String>) -> Message {
+    Message::new(kind, text, Json::Null)
 }
 
 /// The provider of a state store is about to be installed.

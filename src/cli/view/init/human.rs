@@ -9,12 +9,13 @@ use crate::cli::view::downloads::Downloads;
 use crate::install::event::InstallEvent;
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
-use crate::ops::init::{InitEvent, InitOutcome};
+use crate::ops::init::{InitEvent, InitOutcome, Trust};
 use crate::render::text::style::Style;
 
 use super::InitView;
 use super::texts::{
     LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready, reused_version,
+    trust_text,
 };
 
 pub struct Human {
@@ -24,6 +25,8 @@ pub struct Human {
     downloads: Downloads,
     /// There is a state store: versions are named, and parts set apart, as by those versions of the reference that have them.
     has_store: AtomicBool,
+    /// The last part is the one about the backend.
+    in_backend: AtomicBool,
 }
 
 /// The lines about the installation of packages, for other commands than `init`.
@@ -53,7 +56,14 @@ fn reused_line(provider: &Provider, version: &Version) -> String {
 
 impl Human {
     pub fn new(console: Arc<Console>, in_automation: bool) -> Human {
-        Human { downloads: Downloads::new(console.clone()), console, in_automation, has_store: AtomicBool::new(false) }
+        let downloads = Downloads::new(console.clone());
+        Human {
+            downloads,
+            console,
+            in_automation,
+            has_store: AtomicBool::new(false),
+            in_backend: AtomicBool::new(false),
+        }
     }
 }
 
@@ -77,11 +87,22 @@ impl InitView for Human {
         if let InitEvent::Install(event) = event {
             self.downloads.hear(event);
         }
-        if matches!(event, InitEvent::StoreProvider { .. } | InitEvent::StateStore(_)) {
+        if is_of_store(event) {
             self.has_store.store(true, Ordering::Relaxed);
         }
+        let has_store = self.has_store.load(Ordering::Relaxed);
+        let ends_backend = matches!(event, InitEvent::Modules { .. } | InitEvent::Providers);
+        if has_store && (ends_backend || matches!(event, InitEvent::LockCreated | InitEvent::LockChanged)) {
+            self.console.line("");
+        }
+        self.in_backend.fetch_and(!ends_backend, Ordering::Relaxed);
+        self.in_backend.fetch_or(matches!(event, InitEvent::StateStore(_) | InitEvent::Cloud), Ordering::Relaxed);
         if let Some((provider, version)) = self.reused(event) {
             self.console.line(&reused_line(provider, version));
+            return;
+        }
+        if matches!(event, InitEvent::StoreRecorded) {
+            self.in_backend.store(true, Ordering::Relaxed);
             return;
         }
         if let Some(text) = human(event, &self.console.style) {
@@ -93,7 +114,12 @@ impl InitView for Human {
     fn finish(&self, outcome: InitOutcome) {
         self.console.status("");
         let (place, warnings) = match outcome {
-            InitOutcome::NotReady(diagnostics) => return self.console.diagnostics(diagnostics),
+            InitOutcome::NotReady(diagnostics) => {
+                if self.has_store.load(Ordering::Relaxed) && self.in_backend.load(Ordering::Relaxed) {
+                    self.console.line("");
+                }
+                return self.console.diagnostics(diagnostics);
+            }
             InitOutcome::Ready { place, warnings } => (place, warnings),
         };
         self.console.line("");
@@ -110,6 +136,12 @@ impl InitView for Human {
     }
 }
 
+/// Whether only newer versions of the reference have this, for a state store is in the configuration or was in use.
+pub fn is_of_store(event: &InitEvent) -> bool {
+    use InitEvent::*;
+    matches!(event, StoreProvider { .. } | StoreProviderInstalled | StateStore(_) | StoreRecorded)
+}
+
 /// Whether OpenTofu leaves a line empty before this.
 fn begins_part(event: &InitEvent) -> bool {
     use InitEvent::*;
@@ -123,7 +155,9 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             style.fill("[reset][bold]{}", &[&plain_text(event)])
         }
         InitEvent::StoreProvider { .. } => style.fill("[reset][bold]{}[reset]", &[&plain_text(event)]),
-        InitEvent::StateStore(_) => style.fill("\n[reset][bold]{}[reset]\n", &[&plain_text(event)]),
+        InitEvent::StoreProviderInstalled => String::new(),
+        InitEvent::StoreProviderTrust(trust) => trust_line(*trust, style),
+        InitEvent::StateStore(_) => style.fill("[reset][bold]{}[reset]", &[&plain_text(event)]),
         InitEvent::Copying(source) => {
             style.fill("[reset][bold]Copying configuration[reset] from {}...", &[&format!("{source:?}")])
         }
@@ -131,7 +165,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             let (title, text) = (empty_title(), empty_text());
             style.fill("[reset][bold]{}[reset]\n\n{}", &[&title, &text])
         }
-        InitEvent::LockCreated => style.fill(&lock_created("[bold]{}[reset]"), &[&LOCK_FILE]),
+        InitEvent::LockCreated => lock_created_line(style),
         InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&plain_text(event)]),
         InitEvent::BackendUnset(_) => style.fill("[reset][green]\n\n{}", &[&plain_text(event)]),
         InitEvent::BackendReplaced { .. } => style.fill("[reset]{}\n", &[&plain_text(event)]),
@@ -150,6 +184,15 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => plain_text(event),
     })
+}
+
+pub fn lock_created_line(style: &Style) -> String {
+    style.fill(&lock_created("[bold]{}[reset]"), &[&LOCK_FILE])
+}
+
+/// The line about the trust in the provider of a state store, with an empty line after it.
+pub fn trust_line(trust: Trust, style: &Style) -> String {
+    style.fill("[reset][bold]{}[reset]\n", &[&trust_text(trust)])
 }
 
 /// The line about a step of the installation of a package; none for some steps.

@@ -8,25 +8,34 @@ use crate::base::name;
 use crate::cli::console::Console;
 use crate::cli::view::get::module_message;
 use crate::cli::view::json::{write, write_to_the_second};
-use crate::ops::init::{InitEvent, InitOutcome};
+use crate::ops::init::{InitEvent, InitOutcome, Trust};
 use crate::render::json::events;
 use crate::render::text::style::Style;
 
 use super::InitView;
-use super::human::install;
-use super::texts::{advice, message, ready, ready_codes, reused_version};
+use super::human::{install, is_of_store};
+use super::texts::{advice, message, ready, ready_codes, reused_version, trust_text};
 
 pub struct Json {
     console: Arc<Console>,
     /// There is a state store: versions are named, as by those versions of the reference that have them.
     has_store: AtomicBool,
+    /// The first message is written.
+    begun: AtomicBool,
 }
 
 impl Json {
-    /// Begins the stream.
     pub fn new(console: Arc<Console>) -> Json {
-        write(&console, &events::version(false));
-        Json { console, has_store: AtomicBool::new(false) }
+        Json { console, has_store: AtomicBool::new(false), begun: AtomicBool::new(false) }
+    }
+
+    /// Begins the stream, unless it has begun; `event` is the first that there is to write.
+    fn begin(&self, event: Option<&InitEvent>) {
+        let of_store = event.is_some_and(is_of_store);
+        self.has_store.fetch_or(of_store, Ordering::Relaxed);
+        if !self.begun.swap(true, Ordering::Relaxed) {
+            write(&self.console, &events::version(of_store));
+        }
     }
 
     fn output(&self, text: &str, code: &str) {
@@ -62,6 +71,7 @@ impl Json {
 
 impl InitView for Json {
     fn event(&self, event: &InitEvent) {
+        self.begin(Some(event));
         if let InitEvent::Diagnostics(diagnostics) = event {
             self.diagnostics(diagnostics);
             return;
@@ -70,8 +80,15 @@ impl InitView for Json {
             let lines: Vec<&str> = text.split_whitespace().collect();
             return write(&self.console, &events::error(lines.join(" ")));
         }
+        if let InitEvent::StoreProviderTrust(trust) = event {
+            let kind = match trust {
+                Trust::Automatic => "provider_automatic_approval",
+                Trust::Approved => "provider_interactive_approval",
+                Trust::Rejected => "provider_interactive_rejection",
+            };
+            return write(&self.console, &events::store_provider_trust(kind, trust_text(*trust)));
+        }
         if let InitEvent::StoreProvider { .. } = event {
-            self.has_store.store(true, Ordering::Relaxed);
             let text = message(event).map(|(text, _)| text).unwrap_or_default();
             return write(&self.console, &events::store_provider_start(text));
         }
@@ -94,6 +111,7 @@ impl InitView for Json {
     }
 
     fn finish(&self, outcome: InitOutcome) {
+        self.begin(None);
         self.console.status("");
         self.diagnostics(outcome.diagnostics());
         let InitOutcome::Ready { place, .. } = outcome else { return };

@@ -4,7 +4,7 @@
 
 pub mod human;
 mod json;
-mod texts;
+pub mod texts;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::base::name::{self, COMMAND, Name, PROGRAM};
 use crate::install::event::InstallEvent;
 use crate::model::addr::Provider;
 use crate::model::deps::{Constraints, Version};
-use crate::ops::init::{InitEvent, StatePlace};
+use crate::ops::init::{InitEvent, StatePlace, Trust};
 
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 
@@ -16,6 +16,7 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::StoreProvider { provider, constraints, store } => {
             return Some((installing_store_provider(provider, constraints, store), None));
         }
+        InitEvent::StoreProviderTrust(trust) => return Some((trust_text(*trust), None)),
         InitEvent::StateStore(kind) => {
             (format!("Initializing the state store {kind:?}..."), "initializing_state_store_message")
         }
@@ -70,7 +71,11 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_message(event).map(|text| (text, None)),
-        InitEvent::CopyDone | InitEvent::Diagnostics(_) | InitEvent::NotSound(_) => return None,
+        InitEvent::StoreProviderInstalled
+        | InitEvent::StoreRecorded
+        | InitEvent::CopyDone
+        | InitEvent::Diagnostics(_)
+        | InitEvent::NotSound(_) => return None,
     };
     Some((text, Some(code)))
 }
@@ -81,6 +86,15 @@ fn installing_store_provider(provider: &Provider, constraints: &Constraints, sto
         true => format!("Installing provider {shown} for state store {store:?}..."),
         false => format!("Installing provider {shown} ({constraints}) for state store {store:?}..."),
     }
+}
+
+pub fn trust_text(trust: Trust) -> String {
+    let how = match trust {
+        Trust::Automatic => "approved automatically",
+        Trust::Approved => "approved by the user",
+        Trust::Rejected => "rejected by the user",
+    };
+    format!("The state store provider was {how}.")
 }
 
 /// As newer versions of the reference, which alone have state stores, write of a version of the lock file.

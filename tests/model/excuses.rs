@@ -35,13 +35,29 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     if only_ours("Value not allowed in ephemeral output") && step.options.iter().any(|o| o.starts_with("-invoke")) {
         return Some("ephemeral outputs of what is not planned");
     }
+    let only_errors = |outcome: &Outcome| outcome.plan.diagnostics.iter().all(|d| d.severity == "error");
+    let failed = ours.plan.code == Some(1) && theirs.plan.code == Some(1);
+    if Newer::from_environment() != Newer::Nothing && failed && only_errors(ours) != only_errors(theirs) {
+        return Some("warnings of plans that fail");
+    }
+    let cycle = "Cycle";
+    if Newer::from_environment() == Newer::Terraform && only_ours(cycle) {
+        return Some("cycles that Terraform 1.11 has, too");
+    }
+    let forgets = "Some objects will no longer be managed by Terraform";
+    let warns = |outcome: &Outcome| outcome.plan.diagnostics.iter().any(|d| d.summary == forgets);
+    if Newer::from_environment() == Newer::Terraform && warns(ours) && !warns(theirs) {
+        return Some("destroy = false is remembered");
+    }
     let no_target = "Configuration for import target does not exist";
-    if Newer::from_environment() == Newer::OpenTofu && says(&ours.plan, no_target) && says(&theirs.plan, no_target) {
+    if Newer::from_environment() == Newer::OpenTofu && says(&theirs.plan, no_target) && failed {
         return Some("what else is wrong beside imports without a target");
     }
     if Newer::from_environment() == Newer::OpenTofu
         && step.has("-destroy")
-        && (only_ours("Invalid import 'to' expression") || only_ours("Configuration for import target does not exist"))
+        && (only_ours("Invalid import 'to' expression")
+            || says(&theirs.plan, no_target)
+            || only_ours("Configuration for import target does not exist"))
     {
         return Some("imports in plans that destroy");
     }
@@ -134,6 +150,12 @@ fn of_newer(finding: &Finding, newer: Newer) -> Option<&'static str> {
     let whole_plan = matches!(class, "plan: " | "second plan: ");
     match newer {
         Newer::OpenTofu if report.contains("delete_because_no_module") => Some("implied moves of modules"),
+        Newer::OpenTofu if class.contains(".check_results[]") && report.contains("\nreference: \"unknown\"\n") => {
+            Some("results of outputs that do not change")
+        }
+        Newer::Terraform if class.contains(".checks[]") && report.contains("\nreference: \"pass\"\n") => {
+            Some("operators that stop at what decides")
+        }
         Newer::OpenTofu if whole_plan && report.contains("\nreference: null\n") => Some("plans that failed early"),
         Newer::Terraform if class.contains(".change.after.output") && report.contains("\nreference: null\n") => {
             Some("the output of terraform_data whose input is null now")

@@ -134,11 +134,16 @@ pub fn select(
 }
 
 /// The nodes that `-exclude` leaves: resources that are not excluded and depend on nothing that is, what these depend on, and root
-/// outputs that depend on nothing else. Single instances are left out by the steps.
-pub fn exclude(graph: &Dag<Node>, tree: &Tree, imports: &Imports, excludes: &[Target]) -> Vec<bool> {
+/// outputs that depend on nothing else. Single instances are left out by the steps. And the resources with anything excluded.
+pub fn exclude(
+    graph: &Dag<Node>,
+    tree: &Tree,
+    imports: &Imports,
+    excludes: &[Target],
+) -> (Vec<bool>, FxHashSet<ConfigResource>) {
     // Of each node: whether it, or what it depends on, has anything excluded.
     let mut touched = vec![false; graph.len()];
-    let mut kept = Vec::new();
+    let (mut kept, mut affected) = (Vec::new(), FxHashSet::default());
     for id in graph.topological() {
         let is_dependent = graph.dependencies(id).iter().any(|to| touched[*to as usize]);
         let resource = match graph.node(id) {
@@ -156,6 +161,9 @@ pub fn exclude(graph: &Dag<Node>, tree: &Tree, imports: &Imports, excludes: &[Ta
         };
         let is_whole = excludes.iter().any(|target| target.contains_block(&resource));
         touched[id as usize] = is_dependent || excludes.iter().any(|target| target.touches(&resource));
+        if touched[id as usize] {
+            affected.insert(resource);
+        }
         if !is_dependent && !is_whole {
             kept.push(id);
         }
@@ -163,7 +171,13 @@ pub fn exclude(graph: &Dag<Node>, tree: &Tree, imports: &Imports, excludes: &[Ta
     let mut keep = graph.reachable(kept);
     let outputs = graph.reachable(settled_outputs(graph, &keep));
     keep.iter_mut().zip(outputs).for_each(|(keep, output)| *keep |= output);
-    keep
+    (keep, affected)
+}
+
+/// Returns true if an object of the instance depends on one of some resources, as the state has it.
+pub fn depends_on_any(state: &State, addr: &AbsResourceInstance, resources: &FxHashSet<ConfigResource>) -> bool {
+    let objects = state.instance(addr).into_iter().flat_map(|instance| instance.objects());
+    objects.flat_map(|object| object.dependencies.iter()).any(|resource| resources.contains(resource))
 }
 
 /// The root outputs that depend on resources, all of which are kept.

@@ -12,7 +12,7 @@ use crate::engine::blocks::{BlockOrder, ProviderUse};
 use crate::engine::graph::schedule::Built;
 use crate::engine::graph::{Dag, Node, NodeId, Orphans, Request};
 use crate::engine::run::Verb;
-use crate::model::addr::{ResourceMode, Target};
+use crate::model::addr::{AbsResourceInstance, ResourceMode, Target};
 use crate::model::plan::ActionInvocation;
 use crate::model::state::State;
 
@@ -124,7 +124,12 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
             let spared = target::spared(state, excludes);
             orphans.iter_mut().for_each(|o| o.instances.retain(|addr| !spared.contains(addr)));
         }
-        active = target::exclude(graph, tree, imports, excludes);
+        let affected;
+        (active, affected) = target::exclude(graph, tree, imports, excludes);
+        if !is_destroy {
+            let is_free = |addr: &AbsResourceInstance| !target::depends_on_any(state, addr, &affected);
+            orphans.iter_mut().for_each(|o| o.instances.retain(is_free));
+        }
     }
     if is_query {
         active = needed_by_lists(graph, tree);

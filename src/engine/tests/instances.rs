@@ -426,3 +426,17 @@ async fn targets_keep_the_outputs_of_what_they_keep() {
         assert_eq!(outputs, expected, "{of}");
     }
 }
+
+/// What has no block any more depends on what the state says.
+#[tokio::test]
+async fn excludes_spare_what_depends_on_them_in_the_state() {
+    let world = World::new();
+    let whole = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\n\
+                 resource \"test_thing\" \"b\" {\n name = test_thing.a.name\n}\n\
+                 resource \"test_thing\" \"c\" {\n name = \"c\"\n}\n";
+    let (state, _) = apply(&world, whole, &State::default()).await;
+    let rest = config(&[("main.tf", "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\n")]);
+    let excludes = targets(&["test_thing.a"]);
+    let (plan, _) = plan(&world, &rest, &state, Options { excludes, ..Options::default() }).await;
+    assert_eq!(actions(&plan.unwrap()), ["Delete test_thing.c"]);
+}

@@ -373,3 +373,18 @@ fn actions_say_what_they_leave() {
     assert!(Action::CreateThenForget.is_replace() && Action::CreateThenForget.forgets());
     assert!(!Action::CreateThenForget.destroys());
 }
+
+/// A provider configuration without instances takes over an object of one with instances.
+#[tokio::test]
+async fn objects_move_to_a_provider_without_instances() {
+    let world = World::new();
+    let keyed = format!("{REGIONS}resource \"test_thing\" \"a\" {{\n provider = test.by[\"e\"]\n name = \"a\"\n}}");
+    let (state, _) = apply(&world, &keyed, &State::default()).await;
+    let plain = format!("{REGIONS}resource \"test_thing\" \"a\" {{\n name = \"a\"\n}}");
+    let (plan, _) = plan(&world, &config(&[("main.tf", &plain)]), &state, Options::default()).await;
+    let plan = plan.unwrap();
+    for state in [&plan.previous_state, &plan.prior_state] {
+        let (_, provider, instance) = state.instances().next().unwrap();
+        assert_eq!((provider.alias.as_deref(), instance.provider_key()), (None, None));
+    }
+}

@@ -507,6 +507,7 @@ pub struct Options {
     pub no_refresh: bool,
     pub invoke: Vec<addr::AbsActionInstance>,
     pub deferral: bool,
+    pub excludes: Vec<Target>,
 }
 
 /// What the provider answers to a plan or a read of an object with the name "defer".
@@ -534,7 +535,7 @@ pub async fn plan(
         mode: options.mode,
         targets: options.targets,
         force_replace: options.replace,
-        excludes: Vec::new(),
+        excludes: options.excludes,
         deferral_allowed: options.deferral,
         requested_actions: options.invoke,
         refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },

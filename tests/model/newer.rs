@@ -18,12 +18,14 @@ pub enum Newer {
 }
 
 impl Newer {
-    /// `TERRANE_MODEL_PEER`: `opentofu` or `terraform`, the second program's kind.
+    /// `TERRANE_MODEL_PEER`: `opentofu` or `terraform`, the second program's kind; `none` for all features and no second
+    /// program.
     pub fn from_environment() -> Newer {
         match std::env::var("TERRANE_MODEL_PEER").as_deref() {
             Ok("opentofu") => Newer::OpenTofu,
             Ok("terraform") => Newer::Terraform,
-            Ok(other) => panic!("TERRANE_MODEL_PEER is {other:?}; it may be opentofu or terraform"),
+            Ok("none") => Newer::Everything,
+            Ok(other) => panic!("TERRANE_MODEL_PEER is {other:?}; it may be opentofu, terraform or none"),
             Err(_) => Newer::Nothing,
         }
     }

@@ -106,7 +106,10 @@ fn combined(
             }
         }
         if !is_valid(number, total.unwrap_or(0)) {
-            let rule = format!("value must be {words} of {}", names.join(sign));
+            // Within an object or block, names are relative to it.
+            let start = if attribute.path.steps().len() > 1 { "<." } else { "" };
+            let others: Vec<String> = names.iter().map(|name| format!("{start}{name}")).collect();
+            let rule = format!("value must be {words} of {}", others.join(sign));
             attribute.invalid(INVALID_VALUE, &rule);
         }
     }

@@ -58,6 +58,18 @@ fn numbers() {
 }
 
 #[test]
+fn sums_in_nested_objects_name_the_others_relative_to_it() {
+    let inner = Value::object([("most", Value::int(2)), ("least", Value::int(3))]);
+    let config = Value::object([("retry", inner)]);
+    let path = Path::new().attr("retry").attr("most");
+    let mut found = Vec::new();
+    let mut attribute = ConfiguredAttribute { path: &path, value: &Value::int(2), config: &config, found: &mut found };
+    at_least_sum_of(&["least"]).validate(&mut attribute);
+    let details: Vec<&str> = found.iter().map(|diagnostic| diagnostic.detail.as_str()).collect();
+    assert_eq!(details, ["Attribute retry.most value must be at least sum of <.least, got: 2"]);
+}
+
+#[test]
 fn texts() {
     assert_eq!(check(length_between(2, 3), text("é")), [""; 0]);
     assert_eq!(

@@ -75,7 +75,7 @@ pub struct Diagnostic {
     /// The deprecated object that the value came from ("module.a.id"), shown under the snippet.
     pub deprecation_origin: Option<String>,
     /// What the warning is about: of those with an equal cause, people see one. Only set for warnings of OpenTofu.
-    pub cause: Option<Cause>,
+    pub cause: Option<Box<Cause>>,
 }
 
 /// A deprecated variable or output.
@@ -141,7 +141,7 @@ impl Diagnostic {
 
     /// With the deprecated variable or output that it is about.
     pub fn caused_by(mut self, name: impl Into<String>, message: impl Into<String>) -> Diagnostic {
-        self.cause = Some(Cause { name: name.into(), message: message.into() });
+        self.cause = Some(Box::new(Cause { name: name.into(), message: message.into() }));
         self
     }
 

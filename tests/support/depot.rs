@@ -239,7 +239,7 @@ impl Ephemeral for KeyResource {
     async fn open(&self, context: &mut Context<Service>, config: Values<Key>) -> Result<Opened<Key>, Error> {
         let mut key = config.model()?;
         context.data()?.log(&format!("open {}", key.name))?;
-        context.private().set_value("key", &(&key.name, key.renewed_after))?;
+        context.private().set_value("key", (&key.name, key.renewed_after))?;
         key.value = Field::Known(format!("key-{}", key.name));
         let again = key.renewed_after.map(in_milliseconds);
         let opened = Opened::new(key);

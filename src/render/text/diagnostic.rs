@@ -68,7 +68,7 @@ struct Joined {
 /// Those with a place and the same summary become one, the first. Those with an equal cause are not even counted.
 fn join_similar(mut list: Vec<Diagnostic>, grouping: Grouping) -> Vec<Joined> {
     let mut causes: HashSet<(Kind, Cause)> = HashSet::new();
-    list.retain(|d| d.cause.as_ref().is_none_or(|cause| causes.insert((d.kind, cause.clone()))));
+    list.retain(|d| d.cause.as_ref().is_none_or(|cause| causes.insert((d.kind, (**cause).clone()))));
     let mut joined: Vec<Joined> = Vec::new();
     let mut index: HashMap<(Severity, String, String), usize> = HashMap::new();
     for diagnostic in list {

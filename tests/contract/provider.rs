@@ -7,36 +7,27 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::FromRawFd;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
-use terrane::base::env::Environment;
 use terrane::lang::value::{Path, PathStep, Type, Value, json as value_json};
 use terrane::model::provider::*;
 use terrane::model::schema::{
     Attribute, AttributeShape, Block, Capabilities, NestedBlock, Nesting, ObjectShape, ProviderSchemas, Schema,
     StaticSchemas,
 };
-use terrane::plugin::serve::{self, Caller, Plugin};
 
-use crate::support::Project;
+use crate::support::{Project, served};
 
 /// Names the script; not set in ordinary runs of the tests.
 const SCRIPT: &str = "TERRANE_TEST_SCRIPT";
 
 /// Writes a program that is the provider, and its script.
 pub fn install(project: &Project, program: &str, script: &Json) {
-    let binary = std::env::current_exe().unwrap();
     let at = project.write("script.json", &script.to_string());
-    // The harness has the standard output for itself; the handshake goes another way.
-    let text = format!(
-        "#!/bin/sh\nexport {SCRIPT}={:?}\nexec {:?} --exact contract::provider::serves --nocapture 3>&1 >/dev/null\n",
-        at.display().to_string(),
-        binary.display().to_string()
-    );
+    let text = served::launcher(SCRIPT, &at.display().to_string(), "contract::provider::serves");
     project.script(program, &text);
 }
 
@@ -46,14 +37,7 @@ fn serves() {
     let Some(at) = std::env::var_os(SCRIPT).map(PathBuf::from) else { return };
     let script: Json = serde_json::from_slice(&std::fs::read(&at).unwrap()).unwrap();
     let provider = Arc::new(Scripted { schemas: schemas(&script), script, log: at.with_extension("log") });
-    let caller = Caller::from_environment(&Environment::process()).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 6, caller, |line| {
-        // SAFETY: the program has opened it, and nothing else uses it.
-        let mut out = unsafe { File::from_raw_fd(3) };
-        writeln!(out, "{line}").map_err(|e| e.to_string())
-    }));
-    std::process::exit(i32::from(served.is_err()));
+    served::serve(provider)
 }
 
 struct Scripted {

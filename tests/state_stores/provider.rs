@@ -3,32 +3,23 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::FromRawFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use terrane::base::env::Environment;
 use terrane::lang::value::{Type, Value};
 use terrane::model::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores};
 use terrane::model::schema::{Attribute, Block, Schema};
-use terrane::plugin::serve::{self, Caller, Plugin};
 use terrane::sdk::{self, Context, Error, Provider, Types, Values};
 
-use crate::support::Project;
+use crate::support::{Project, served};
 
 /// Set where the test binary is the provider.
 const MARK: &str = "TERRANE_TEST_STATE_STORE";
 
 /// Writes a program that is the provider.
 pub fn install(project: &Project, program: &str) {
-    let binary = std::env::current_exe().unwrap();
-    // The harness has the standard output for itself; the handshake goes another way.
-    let text = format!(
-        "#!/bin/sh\nexport {MARK}=1\nexec {:?} --exact state_stores::provider::serves --nocapture 3>&1 >/dev/null\n",
-        binary.display().to_string()
-    );
-    project.script(program, &text);
+    project.script(program, &served::launcher(MARK, "1", "state_stores::provider::serves"));
 }
 
 /// No test: what [`install`] runs.
@@ -37,14 +28,7 @@ fn serves() {
     if std::env::var_os(MARK).is_none() {
         return;
     }
-    let caller = Caller::from_environment(&Environment::process()).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let served = runtime.block_on(serve::serve(Plugin::Provider(sdk::server(StoreProvider)), 6, caller, |line| {
-        // SAFETY: the program has opened it, and nothing else uses it.
-        let mut out = unsafe { File::from_raw_fd(3) };
-        writeln!(out, "{line}").map_err(|e| e.to_string())
-    }));
-    std::process::exit(i32::from(served.is_err()));
+    served::serve(sdk::server(StoreProvider))
 }
 
 /// A provider with the state store alone.

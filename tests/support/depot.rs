@@ -4,35 +4,28 @@
 //! `service/things/ID` is a thing; `service/log` has a line for every note, and for every key that is opened, renewed and
 //! closed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value as Json, json};
-use terrane::base::env::Environment;
-use terrane::plugin::serve::{self, Caller, Plugin};
 use terrane::sdk::{
     Action, Context, Creation, DeferralReason, Ephemeral, Error, Field, IdentitySchema, Import, ListResource, Model,
     Opened, Plan, Progress, Provider, Query, Resource, Results, Type, Types, Update, Value, Values, identity_schema,
     server,
 };
 
-/// Set where this binary is the provider; not set in ordinary runs of the tests.
+use super::served;
+
+/// Set where this binary is the provider, not set in ordinary runs of the tests.
 const SERVES: &str = "TERRANE_TEST_DEPOT";
 
 /// Writes a program that is the provider.
 pub fn install(file: &Path) {
-    let binary = std::env::current_exe().unwrap();
-    // The harness has the standard output for itself; the handshake goes another way.
-    let text = format!(
-        "#!/bin/sh\nexport {SERVES}=1\nexec {:?} --exact support::depot::serves --nocapture 3>&1 >/dev/null\n",
-        binary.display().to_string()
-    );
     fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, text).unwrap();
+    fs::write(file, served::launcher(SERVES, "1", "support::depot::serves")).unwrap();
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -42,14 +35,7 @@ fn serves() {
     if std::env::var_os(SERVES).is_none() {
         return;
     }
-    let caller = Caller::from_environment(&Environment::process()).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let served = runtime.block_on(serve::serve(Plugin::Provider(server(Depot)), 6, caller, |line| {
-        // SAFETY: the program has opened it, and nothing else uses it.
-        let mut out = unsafe { File::from_raw_fd(3) };
-        writeln!(out, "{line}").map_err(|e| e.to_string())
-    }));
-    std::process::exit(i32::from(served.is_err()));
+    served::serve(server(Depot))
 }
 
 #[test]

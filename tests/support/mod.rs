@@ -28,6 +28,7 @@ pub mod processes;
 pub mod proxy;
 pub mod registry;
 pub mod relay;
+pub mod served;
 pub mod server;
 pub mod signing;
 #[allow(dead_code)]

@@ -1,0 +1,33 @@
+//! Providers that this very test binary serves: a program runs it with a variable in the environment, by which the test that is no
+//! test knows that it is the provider.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::FromRawFd;
+use std::sync::Arc;
+
+use terrane::base::env::Environment;
+use terrane::model::provider::Provider;
+use terrane::plugin::serve::{self, Caller, Plugin};
+
+/// The text of a program that runs a test of this binary with a variable. The harness has the standard output for itself; the
+/// handshake goes another way.
+pub fn launcher(variable: &str, value: &str, test: &str) -> String {
+    let binary = std::env::current_exe().unwrap();
+    format!(
+        "#!/bin/sh\nexport {variable}={value:?}\nexec {:?} --exact {test} --nocapture 3>&1 >/dev/null\n",
+        binary.display().to_string()
+    )
+}
+
+/// Serves a provider of protocol 6 to the program that started this process, until it is done; then ends the process.
+pub fn serve(provider: Arc<dyn Provider>) -> ! {
+    let caller = Caller::from_environment(&Environment::process()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 6, caller, |line| {
+        // SAFETY: the program has opened it, and nothing else uses it.
+        let mut out = unsafe { File::from_raw_fd(3) };
+        writeln!(out, "{line}").map_err(|e| e.to_string())
+    }));
+    std::process::exit(i32::from(served.is_err()));
+}

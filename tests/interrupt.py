@@ -269,6 +269,25 @@ def undisturbed(project, command):
     return time.monotonic() - started
 
 
+def rounds(title, count, length, run):
+    """Interrupts a command many times, each time before its end; returns what was wrong. `run` gets a moment and returns whether
+    the command ended all the same, whether objects were uncertain, and how many signals it got."""
+    wrong, ended, uncertain, unsent = [], 0, 0, 0
+    for number in range(count):
+        try:
+            sent = 0
+            while sent == 0:
+                moment = random.uniform(0, length)
+                done, open_changes, sent = run(moment)
+                unsent += sent == 0
+            ended, uncertain = ended + done, uncertain + open_changes
+        except (Wrong, subprocess.TimeoutExpired, ValueError, KeyError) as error:
+            wrong.append(f"{title} {number} at {moment:.3f} s: {error}")
+            print(wrong[-1], flush=True)
+    print(f"{title}: {count} interrupts, {ended} ended all the same, {uncertain} with uncertain objects; {unsent} runs ended before", flush=True)
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -290,21 +309,11 @@ def main():
         project.save()
         length = min(undisturbed(project, command) for _ in range(3))
         for twice in (False, True):
-            ended = uncertain = unsent = 0
-            for number in range(options.rounds):
+            def run(moment):
                 pause = random.choice([0, 0.001, 0.01, 0.05, 0.2]) if twice else None
-                try:
-                    sent = 0
-                    while sent == 0:
-                        moment = random.uniform(0, length)
-                        done, open_changes, sent = one(project, command, reference, moment, pause)
-                        unsent += sent == 0
-                    ended, uncertain = ended + done, uncertain + open_changes
-                except (Wrong, subprocess.TimeoutExpired, ValueError, KeyError) as error:
-                    wrong.append(f"{command} {'twice' if twice else 'once'} {number} at {moment:.3f} s: {error}")
-                    print(wrong[-1], flush=True)
-            times = "twice" if twice else "once"
-            print(f"{command} {times}: {options.rounds} interrupts, {ended} ended all the same, {uncertain} with uncertain objects; {unsent} runs ended before", flush=True)
+                return one(project, command, reference, moment, pause)
+
+            wrong += rounds(f"{command} {'twice' if twice else 'once'}", options.rounds, length, run)
         shutil.rmtree(folder)
     print(f"{len(wrong)} wrong")
     return 1 if wrong else 0

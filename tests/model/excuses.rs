@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::newer::Newer;
 use super::normal::lookup;
-use super::program::Answer;
+use super::program::{Answer, Diagnostic};
 use super::session::{Finding, Outcome};
 use super::step::Step;
 
@@ -23,48 +23,68 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     {
         return Some("operators keep marks of unknown values");
     }
-    if only_theirs("invoke target") {
-        return Some("what is wrong is reported before a target that does not exist");
-    }
     if only_theirs("no change found for") {
         return Some("triggers without instances");
     }
     if refresh_only && says(&theirs.plan, "Invalid index") {
         return Some("postconditions of absent instances");
     }
-    if only_ours("Value not allowed in ephemeral output") && step.options.iter().any(|o| o.starts_with("-invoke")) {
+    if only_theirs("Value not allowed in ephemeral output") {
+        return Some("ephemeral outputs of inner modules");
+    }
+    let newer = match Newer::from_environment() {
+        Newer::Terraform => of_terraform(step, ours, theirs),
+        Newer::OpenTofu => of_opentofu(step, ours, theirs),
+        Newer::Nothing | Newer::Everything => None,
+    };
+    newer
+        .or_else(|| of_cycles(ours, theirs))
+        .or_else(|| of_imports_and_moves(ours, theirs))
+        .or_else(|| of_applies(step, ours, theirs))
+}
+
+/// Where later versions of Terraform answer otherwise than 1.11.
+fn of_terraform(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let only = |a: &Outcome, b: &Outcome, summary: &str| says(&a.plan, summary) && !says(&b.plan, summary);
+    if only(theirs, ours, "invoke target") {
+        return Some("what is wrong is reported before a target that does not exist");
+    }
+    let invokes = step.options.iter().any(|option| option.starts_with("-invoke"));
+    if invokes && only(ours, theirs, "Value not allowed in ephemeral output") {
         return Some("ephemeral outputs of what is not planned");
     }
-    let only_errors = |outcome: &Outcome| outcome.plan.diagnostics.iter().all(|d| d.severity == "error");
-    let failed = ours.plan.code == Some(1) && theirs.plan.code == Some(1);
-    if Newer::from_environment() != Newer::Nothing && failed && only_errors(ours) != only_errors(theirs) {
-        return Some("warnings of plans that fail");
-    }
-    let cycle = "Cycle";
-    if Newer::from_environment() == Newer::Terraform && only_ours(cycle) {
+    let is_of_destruction = |e: &Diagnostic| e.summary.starts_with("Cycle") && e.summary.contains("(destroy)");
+    if ours.plan.errors().any(is_of_destruction) && !says(&theirs.plan, "Cycle") {
         return Some("cycles that Terraform 1.11 has, too");
     }
     let forgets = "Some objects will no longer be managed by Terraform";
     let warns = |outcome: &Outcome| outcome.plan.diagnostics.iter().any(|d| d.summary == forgets);
-    if Newer::from_environment() == Newer::Terraform && warns(ours) && !warns(theirs) {
+    if warns(ours) && !warns(theirs) {
         return Some("destroy = false is remembered");
     }
+    warnings_beside_errors(ours, theirs)
+}
+
+/// Where OpenTofu answers otherwise than Terraform 1.11.
+fn of_opentofu(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     let no_target = "Configuration for import target does not exist";
-    if Newer::from_environment() == Newer::OpenTofu && says(&theirs.plan, no_target) && failed {
+    if ours.plan.code == Some(1) && says(&theirs.plan, no_target) {
         return Some("what else is wrong beside imports without a target");
     }
-    if Newer::from_environment() == Newer::OpenTofu
-        && step.has("-destroy")
-        && (only_ours("Invalid import 'to' expression")
-            || says(&theirs.plan, no_target)
-            || only_ours("Configuration for import target does not exist"))
-    {
+    let about_imports = ["Invalid import 'to' expression", no_target];
+    let differs = |text: &&str| says(&ours.plan, text) != says(&theirs.plan, text);
+    if step.has("-destroy") && about_imports.iter().any(differs) {
         return Some("imports in plans that destroy");
     }
-    if only_theirs("Value not allowed in ephemeral output") {
-        return Some("ephemeral outputs of inner modules");
-    }
-    of_cycles(ours, theirs).or_else(|| of_imports_and_moves(ours, theirs)).or_else(|| of_applies(step, ours, theirs))
+    warnings_beside_errors(ours, theirs)
+}
+
+/// Newer programs show other warnings where a plan fails.
+fn warnings_beside_errors(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let failed = |outcome: &Outcome| outcome.plan.code == Some(1);
+    let has_warnings = |outcome: &Outcome| outcome.plan.diagnostics.iter().any(|d| d.severity != "error");
+    (failed(ours) && failed(theirs) && has_warnings(ours) != has_warnings(theirs))
+        .then_some("warnings of plans that fail")
 }
 
 fn says(answer: &Answer, summary: &str) -> bool {

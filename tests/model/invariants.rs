@@ -34,7 +34,7 @@ fn ends_well(answer: &Answer) -> Option<Finding> {
     (!fine || panicked).then(|| Finding::new("own: end", format!("{}\n{}", answer.display(), answer.out)))
 }
 
-/// What was opened is closed, whatever happened.
+/// Each key that was opened is closed, also if the command failed.
 fn keys_are_closed(workspace: &Workspace) -> Option<Finding> {
     let log = workspace.log();
     let sorted = |start: &str| {

@@ -1,5 +1,7 @@
 //! What histories use beyond Terraform 1.11, by the program that has it too.
 
+use std::sync::LazyLock;
+
 use super::expression::{Facts, Kind};
 use super::generate::Generator;
 use super::providers::INSTANCES;
@@ -21,6 +23,11 @@ impl Newer {
     /// `TERRANE_MODEL_PEER`: `opentofu` or `terraform`, the second program's kind; `none` for all features and no second
     /// program.
     pub fn from_environment() -> Newer {
+        static CHOSEN: LazyLock<Newer> = LazyLock::new(Newer::chosen);
+        *CHOSEN
+    }
+
+    fn chosen() -> Newer {
         match std::env::var("TERRANE_MODEL_PEER").as_deref() {
             Ok("opentofu") => Newer::OpenTofu,
             Ok("terraform") => Newer::Terraform,

@@ -243,8 +243,8 @@ fn needless_provider(otherwise: &str) -> Diagnostic {
 
 fn inconsistent(described: &str, used: &str) -> Diagnostic {
     let detail = format!(
-        "The configuration's \"{PROVIDER}\" block defines a provider called {described:?} but the \"migrate_from_state_store\" block \
-         uses a provider called {used:?} instead. Please update the blocks so that they are in agreement."
+        "The configuration's \"{PROVIDER}\" block defines a provider called {described:?} but the \"state_store\" block in the \
+         \"{FROM}\" block uses a provider called {used:?} instead. Please update the blocks so that they are in agreement."
     );
     Diagnostic::error("Inconsistent provider information for state migration", detail)
 }
@@ -286,7 +286,7 @@ fn combination(source: &Source) -> Option<Diagnostic> {
         )),
         (None, Some(store), Some(provider)) => {
             let described = &provider.source.kind;
-            (**described != *store.name).then(|| inconsistent(described, &store.name))
+            (**described != *store.name).then(|| inconsistent(described, &store.name).at(provider.range.clone()))
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::model::addr::ConfigResource;
 use super::{Mode, Plan, ResourceChange};
 
 impl Plan {
-    /// The changes in the order in which they are reported one by one: in a destroy, objects come before those that they
+    /// The changes in the order of reports that have one message for each: in a destroy, objects come before those that they
     /// depend on by the state; others are sorted by address.
     pub fn reported_changes(&self) -> Vec<&ResourceChange> {
         if self.mode != Mode::Destroy {

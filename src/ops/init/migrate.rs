@@ -66,8 +66,8 @@ pub enum MigrateEvent<'a> {
 
 type Hear<'a> = &'a mut (dyn FnMut(MigrateEvent<'_>) + Send);
 
-/// Copies the states, and takes the destination into use. Errors and warnings were told; false after an error, when nothing or only
-/// whole states were copied.
+/// Copies the states, and takes the destination into use. Reports errors and warnings through `tell`. Returns false after an error;
+/// then nothing or only whole states were copied.
 pub async fn run(setup: &Setup, request: &MigrateRequest, tell: Hear<'_>) -> bool {
     let mut warnings = Diagnostics::new();
     let opened = open(setup, request, tell, &mut warnings).await;

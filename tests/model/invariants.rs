@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::normal::{difference, elements};
 use super::program::{Answer, Workspace};
-use super::session::{Finding, Outcome};
+use super::session::{Finding, Outcome, shown};
 use super::step::Step;
 
 /// Checks one step of Terrane; `alone`: there is no reference that shows whether a second plan has changes.
@@ -93,7 +93,19 @@ fn applied(step: &Step, ours: &Outcome, workspace: &Workspace, alone: bool) -> O
     }
     let again = ours.again.as_ref()?;
     let text = || workspace.ids.text(&format!("{}\n{}", again.display(), changes(&ours.shown_again)));
-    (again.code != Some(0)).then(|| Finding::new("own: second plan", text()))
+    // An import block of an object that was in the state, and is gone now, is an error from here on.
+    let is_of_import = again.errors().any(|e| e.summary == "Configuration for import target does not exist");
+    let is_settled = again.code == Some(0) || is_of_import || only_reads(&ours.shown_again);
+    (!is_settled).then(|| Finding::new("own: second plan", text()))
+}
+
+/// Returns true for plans that change nothing but read what a check could not read before, as the reference does.
+fn only_reads(plan: &Value) -> bool {
+    let mut changes = elements(&plan["resource_changes"]).filter(|c| c["change"]["actions"][0] != "no-op");
+    let mut outputs = plan["output_changes"].as_object().into_iter().flatten();
+    plan["resource_changes"].is_array()
+        && changes.all(|c| c["change"]["actions"][0] == "read")
+        && outputs.all(|(_, change)| change["actions"][0] == "no-op")
 }
 
 /// Returns the changes in a plan that are not no-op, for reports.
@@ -128,7 +140,7 @@ fn schedules_agree(step: &Step, ours: &Outcome, workspace: &Workspace, alone: bo
         let report = format!("{}\nwith -parallelism=1:\n{}", again.display(), other.display());
         return Some(Finding::new("own: parallelism", report));
     }
-    let shown = if other.code == Some(0) { Value::Null } else { workspace.document(&["show", "-json", "p3"]) };
-    let found = difference(&workspace.ids.plan(&ours.shown_again), &workspace.ids.plan(&shown))?;
+    let other = if other.code == Some(0) { Value::Null } else { shown(workspace, "p3") };
+    let found = difference(&workspace.ids.plan(&ours.shown_again), &workspace.ids.plan(&other))?;
     Some(Finding::new("own: parallelism", format!("{}: {} or {}", found.path, found.ours, found.theirs)))
 }

@@ -26,6 +26,11 @@ static COMMANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(^|[ \"'`\n])ter
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete|Provisioning with )|^(␛\[0m␛\[1m)?\S+(␛\[0m)? \([a-z-]+\): |^(Would move|Move) |^  (module\.\S+\.)?null_resource\.\w$").unwrap()
 });
+/// What is said of objects that take ten seconds or more, which only a busy machine makes of the cases' objects.
+static STILL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(␛\[0m␛\[1m)?\S+: Still [a-z].* elapsed").unwrap());
+/// The same as messages.
+const STILL_MESSAGES: [&str; 2] = ["apply_progress", "ephemeral_op_progress"];
 /// The object that a line of progress is about.
 static SUBJECT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(␛\[0m␛\[1m)?\S+?(␛\[0m)?(: | \()").unwrap());
 
@@ -85,7 +90,8 @@ fn documents(text: &str) -> Option<String> {
         return None;
     }
     let whole = serde_json::from_str(text).map(|document| vec![document]);
-    let found: Vec<Value> = whole.or_else(|_| text.lines().map(serde_json::from_str).collect()).ok()?;
+    let mut found: Vec<Value> = whole.or_else(|_| text.lines().map(serde_json::from_str).collect()).ok()?;
+    found.retain(|document| !STILL_MESSAGES.contains(&document["type"].as_str().unwrap_or_default()));
     let pretty = |document: &Value| serde_json::to_string_pretty(&sorted(document)).unwrap() + "\n";
     Some(found.iter().map(pretty).collect())
 }
@@ -108,9 +114,10 @@ fn sorted(document: &Value) -> Value {
     }
 }
 
-/// Lines of progress about different objects come in any order: each run of them is sorted by its objects.
+/// Lines of progress about different objects come in any order: each run of them is sorted by its objects. What depends
+/// on the speed of the machine goes.
 fn in_order(text: &str) -> String {
-    let mut lines: Vec<&str> = text.lines().collect();
+    let mut lines: Vec<&str> = text.lines().filter(|line| !STILL.is_match(*line)).collect();
     for run in lines.chunk_by_mut(|a, b| PROGRESS.is_match(*a) == PROGRESS.is_match(*b)) {
         if PROGRESS.is_match(run[0]) {
             run.sort_by_key(|line| subject(line));

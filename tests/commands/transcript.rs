@@ -123,9 +123,9 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The lines around the first that differs, and both texts whole.
+/// What was found whole, and behind it the lines around the first that differs: logs keep their ends.
 pub fn difference(expected: &str, found: &str) -> String {
     let at = expected.lines().zip(found.lines()).take_while(|(e, f)| e == f).count();
     let around = |text: &str| text.lines().skip(at.saturating_sub(4)).take(12).collect::<Vec<_>>().join("\n");
-    format!("line {}\n=== expected\n{}\n=== found\n{}\n=== all of it\n{found}", at + 1, around(expected), around(found))
+    format!("=== all of it\n{found}\n=== line {}, expected\n{}\n=== found\n{}", at + 1, around(expected), around(found))
 }

@@ -39,8 +39,7 @@ mod tests {
 
     #[test]
     fn only_signatures_of_the_key_over_the_message_are_good() {
-        let key = SigningKey::from_slice(&[7; 66]).or_else(|_| SigningKey::from_slice(&[&[0; 1][..], &[7; 65]].concat()));
-        let key = key.unwrap();
+        let key = SigningKey::from_slice(&[&[0][..], &[7; 65]].concat()).unwrap();
         let public = VerifyingKey::from(&key).to_sec1_point(false).as_bytes().to_vec();
         let signature: DerSignature = key.sign(b"message");
         let signature = signature.as_bytes();

@@ -27,8 +27,7 @@ static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete|Provisioning with )|^(␛\[0m␛\[1m)?\S+(␛\[0m)? \([a-z-]+\): |^(Would move|Move) |^  (module\.\S+\.)?null_resource\.\w$").unwrap()
 });
 /// What is said of objects that take ten seconds or more, which only a busy machine makes of the cases' objects.
-static STILL: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^(␛\[0m␛\[1m)?\S+: Still [a-z].* elapsed").unwrap());
+static STILL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(␛\[0m␛\[1m)?\S+: Still [a-z].* elapsed").unwrap());
 /// The same as messages.
 const STILL_MESSAGES: [&str; 2] = ["apply_progress", "ephemeral_op_progress"];
 /// The object that a line of progress is about.

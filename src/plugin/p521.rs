@@ -43,7 +43,7 @@ mod tests {
         let public = VerifyingKey::from(&key).to_sec1_point(false).as_bytes().to_vec();
         let signature: DerSignature = key.sign(b"message");
         let signature = signature.as_bytes();
-        assert_eq!(P521Sha512.verify_signature(&public, b"message", signature), Ok(()));
+        assert!(P521Sha512.verify_signature(&public, b"message", signature).is_ok());
         let mut other = signature.to_vec();
         *other.last_mut().unwrap() ^= 1;
         let bad: [(&[u8], &[u8], &[u8]); 5] = [
@@ -54,7 +54,7 @@ mod tests {
             (&[], b"message", signature),
         ];
         for (key, message, signature) in bad {
-            assert_eq!(P521Sha512.verify_signature(key, message, signature), Err(InvalidSignature));
+            assert!(P521Sha512.verify_signature(key, message, signature).is_err());
         }
     }
 }

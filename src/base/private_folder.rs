@@ -44,7 +44,7 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Sixteen digits that nobody can guess.
+/// Sixteen hexadecimal digits from the random numbers of the system.
 pub fn random_name() -> io::Result<String> {
     let mut bytes = [0; 8];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system gave no random numbers"))?;

@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use time::{OffsetDateTime, UtcOffset};
+
 use super::env::{self, Environment};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,16 +216,29 @@ fn json_line(time: &str, level: Level, name: &str, message: &str, fields: &[(Str
     format!("{}\n", serde_json::Value::Object(object))
 }
 
-fn timestamp(json: bool) -> String {
-    let now = jiff::Timestamp::now();
-    let offset = jiff::tz::Offset::from_seconds(local_offset(now.as_second())).unwrap_or(jiff::tz::Offset::UTC);
-    let local = now.to_zoned(jiff::tz::TimeZone::fixed(offset));
-    let zone = match (offset.seconds(), json) {
-        (0, _) => "Z".to_string(),
-        (_, true) => local.strftime("%:z").to_string(),
-        (_, false) => local.strftime("%z").to_string(),
+/// The present moment, as the reference writes it in lines of JSON or of text.
+pub fn timestamp(json: bool) -> String {
+    let now = OffsetDateTime::now_utc();
+    let offset = UtcOffset::from_whole_seconds(local_offset(now.unix_timestamp())).unwrap_or(UtcOffset::UTC);
+    let local = now.to_offset(offset);
+    let sign = if offset.is_negative() { '-' } else { '+' };
+    let (hours, minutes, _) = offset.as_hms();
+    let (hours, minutes) = (hours.unsigned_abs(), minutes.unsigned_abs());
+    let zone = match (offset.is_utc(), json) {
+        (true, _) => "Z".to_string(),
+        (false, true) => format!("{sign}{hours:02}:{minutes:02}"),
+        (false, false) => format!("{sign}{hours:02}{minutes:02}"),
     };
-    format!("{}{zone}", local.strftime(if json { "%Y-%m-%dT%H:%M:%S.%6f" } else { "%Y-%m-%dT%H:%M:%S.%3f" }))
+    match json {
+        true => format!("{}.{:06}{zone}", to_the_second(local), local.microsecond()),
+        false => format!("{}.{:03}{zone}", to_the_second(local), local.millisecond()),
+    }
+}
+
+fn to_the_second(moment: OffsetDateTime) -> String {
+    let (year, month, day) = moment.to_calendar_date();
+    let (hour, minute, second) = moment.to_hms();
+    format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", u8::from(month))
 }
 
 /// Seconds east of UTC at a moment, as the machine is set up.

@@ -3,6 +3,7 @@
 //! Owns the access to the operating system, and types for source text that every layer uses. Imports no other area and
 //! never knows providers, except as the name of a log.
 
+#[cfg(feature = "cli")]
 pub mod atomic;
 #[cfg(feature = "cli")]
 pub mod aws;
@@ -35,6 +36,7 @@ pub mod name;
 pub mod percent;
 #[cfg(feature = "cli")]
 pub mod pkcs12;
+pub mod private_folder;
 pub mod process;
 #[cfg(feature = "cli")]
 pub mod program;
@@ -44,4 +46,5 @@ pub mod secret;
 pub mod source;
 pub mod stop;
 pub mod suggest;
+#[cfg(feature = "cli")]
 pub mod term;

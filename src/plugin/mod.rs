@@ -14,6 +14,7 @@ mod failure;
 pub mod handshake;
 #[cfg(feature = "cli")]
 mod output;
+mod p521;
 #[cfg(feature = "cli")]
 pub mod process;
 #[cfg(feature = "cli")]

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
 use super::handshake::Address;
+use crate::base::private_folder::{PrivateFolder, random_name};
 
 /// A connection of either kind.
 pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -26,7 +27,7 @@ pub struct Socket {
     /// As the handshake names it.
     pub address: Address,
     /// A folder that only we may enter, with the socket in it; both are removed at the end. None: there is no file.
-    folder: Option<tempfile::TempDir>,
+    folder: Option<PrivateFolder>,
 }
 
 impl Socket {
@@ -49,7 +50,7 @@ impl Socket {
     }
 
     fn without_file() -> io::Result<Socket> {
-        let name = format!("plugin{}", uuid::Uuid::new_v4());
+        let name = format!("plugin{}", random_name()?);
         let listener = listen_without_file(&name)?;
         listener.set_nonblocking(true)?;
         let listener = Listener::Unix(UnixListener::from_std(listener)?);
@@ -58,11 +59,7 @@ impl Socket {
 
     fn create_in(parent: &Path) -> Result<Socket, String> {
         let in_parent = |error: io::Error| format!("{}: {error}", parent.display());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("plugin");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let folder = builder.tempdir_in(parent).map_err(in_parent)?;
+        let folder = PrivateFolder::create(parent, "plugin").map_err(in_parent)?;
         let address = folder.path().join("socket");
         let listener = Listener::Unix(UnixListener::bind(&address).map_err(in_parent)?);
         Ok(Socket { listener, address: Address::Unix(address), folder: Some(folder) })

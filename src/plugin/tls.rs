@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
+use super::p521;
 #[cfg(feature = "cli")]
 use super::small_rsa;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
-    PKCS_ECDSA_P521_SHA512,
+    PKCS_ECDSA_P256_SHA256,
 };
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -18,17 +19,18 @@ use rustls::{
     ClientConfig, DigitallySignedStruct, DistinguishedName, Error as TlsError, ServerConfig, SignatureScheme,
 };
 
-/// A certificate for one connection and its key: P-521, as plugins expect it.
+/// A certificate for one connection and its key: P-256, which every TLS library knows.
 pub struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivatePkcs8KeyDer<'static>,
+    #[cfg(feature = "cli")]
     pem: String,
 }
 
 impl Identity {
     pub fn generate() -> Result<Identity, String> {
         let text = |error: rcgen::Error| format!("cannot make a certificate for the plugin: {error}");
-        let key = KeyPair::generate_for(&PKCS_ECDSA_P521_SHA512).map_err(text)?;
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(text)?;
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).map_err(text)?;
         params.distinguished_name.push(DnType::OrganizationName, "HashiCorp");
         params.distinguished_name.push(DnType::CommonName, "localhost");
@@ -43,12 +45,14 @@ impl Identity {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
         let certificate = params.self_signed(&key).map_err(text)?;
         Ok(Identity {
+            #[cfg(feature = "cli")]
             pem: certificate.pem(),
             certificate: certificate.der().clone(),
             key: PrivatePkcs8KeyDer::from(key.serialize_der()),
         })
     }
 
+    #[cfg(feature = "cli")]
     pub fn pem(&self) -> &str {
         &self.pem
     }
@@ -109,7 +113,14 @@ struct Pinned {
 
 impl Pinned {
     fn new(certificate: CertificateDer<'static>) -> Pinned {
-        Pinned { certificate, provider: Arc::new(aws_lc_rs::default_provider()) }
+        Pinned { certificate, provider: Arc::new(ring::default_provider()) }
+    }
+
+    /// What the other end may sign with.
+    fn schemes(&self) -> Vec<SignatureScheme> {
+        let mut schemes = self.provider.signature_verification_algorithms.supported_schemes();
+        schemes.extend(p521::ALGORITHMS.supported_schemes());
+        schemes
     }
 
     fn check(&self, shown: &CertificateDer<'_>) -> Result<(), TlsError> {
@@ -121,24 +132,20 @@ impl Pinned {
     }
 }
 
-/// Accepts the signature if a short RSA key made it.
-#[cfg(feature = "cli")]
-fn short_key(
+/// The keys that our TLS library does not know: P-521, which most plugins and hosts have, and short RSA keys, which
+/// plugins of some libraries have. Hosts never have the latter.
+fn other_key(
     message: &[u8],
     certificate: &CertificateDer<'_>,
     signature: &DigitallySignedStruct,
 ) -> Option<HandshakeSignatureValid> {
-    let is_good = small_rsa::verify(message, certificate, signature.scheme, signature.signature());
-    is_good.then(HandshakeSignatureValid::assertion)
-}
-
-/// Hosts use keys of the usual length; only plugins of some libraries do not.
-#[cfg(not(feature = "cli"))]
-fn short_key(
-    _message: &[u8],
-    _certificate: &CertificateDer<'_>,
-    _signature: &DigitallySignedStruct,
-) -> Option<HandshakeSignatureValid> {
+    if signature.scheme == SignatureScheme::ECDSA_NISTP521_SHA512 {
+        return verify_tls13_signature(message, certificate, signature, &p521::ALGORITHMS).ok();
+    }
+    #[cfg(feature = "cli")]
+    if small_rsa::verify(message, certificate, signature.scheme, signature.signature()) {
+        return Some(HandshakeSignatureValid::assertion());
+    }
     None
 }
 
@@ -162,7 +169,7 @@ impl ServerCertVerifier for Pinned {
     ) -> Result<HandshakeSignatureValid, TlsError> {
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signature, algorithms)
-            .or_else(|error| short_key(message, certificate, signature).ok_or(error))
+            .or_else(|error| other_key(message, certificate, signature).ok_or(error))
     }
 
     fn verify_tls13_signature(
@@ -173,11 +180,11 @@ impl ServerCertVerifier for Pinned {
     ) -> Result<HandshakeSignatureValid, TlsError> {
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signature, algorithms)
-            .or_else(|error| short_key(message, certificate, signature).ok_or(error))
+            .or_else(|error| other_key(message, certificate, signature).ok_or(error))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.schemes()
     }
 }
 
@@ -203,7 +210,7 @@ impl ClientCertVerifier for Pinned {
     ) -> Result<HandshakeSignatureValid, TlsError> {
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signature, algorithms)
-            .or_else(|error| short_key(message, certificate, signature).ok_or(error))
+            .or_else(|error| other_key(message, certificate, signature).ok_or(error))
     }
 
     fn verify_tls13_signature(
@@ -214,11 +221,11 @@ impl ClientCertVerifier for Pinned {
     ) -> Result<HandshakeSignatureValid, TlsError> {
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signature, algorithms)
-            .or_else(|error| short_key(message, certificate, signature).ok_or(error))
+            .or_else(|error| other_key(message, certificate, signature).ok_or(error))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.schemes()
     }
 }
 
@@ -230,9 +237,13 @@ mod tests {
 
     /// True if a client that expects `expected` and shows `shown` gets a word through to `server`, who expects `client`.
     async fn talk(server: &Identity, expected: &Identity, client: &Identity, shown: &Identity) -> bool {
+        let server = server.server_config(client.pem()).unwrap();
+        word_gets_through(server, shown.client_config(expected.der()).unwrap()).await
+    }
+
+    async fn word_gets_through(server: Arc<ServerConfig>, client: Arc<ClientConfig>) -> bool {
         let (near, far) = tokio::io::duplex(1 << 16);
-        let acceptor = TlsAcceptor::from(server.server_config(client.pem()).unwrap());
-        let connector = TlsConnector::from(shown.client_config(expected.der()).unwrap());
+        let (acceptor, connector) = (TlsAcceptor::from(server), TlsConnector::from(client));
         let served = tokio::spawn(async move {
             let mut stream = acceptor.accept(far).await.ok()?;
             let mut word = [0; 4];
@@ -254,5 +265,44 @@ mod tests {
         assert!(talk(&server, &server, &client, &client).await);
         assert!(!talk(&server, &other, &client, &client).await, "another server");
         assert!(!talk(&server, &server, &client, &other).await, "another client");
+    }
+    /// The key and the certificate (DER) of a program written in Go.
+    fn p521() -> (KeyPair, CertificateDer<'static>) {
+        let key = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
+        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        (key, certificate.der().clone())
+    }
+
+    #[tokio::test]
+    async fn the_other_end_may_have_a_p521_key() {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let versions: [&[&rustls::SupportedProtocolVersion]; 2] =
+            [&[&rustls::version::TLS12], &[&rustls::version::TLS13]];
+        for version in versions {
+            let (own, (key, certificate)) = (Identity::generate().unwrap(), p521());
+            let private_key = || PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+            let server = ServerConfig::builder_with_provider(provider.clone())
+                .with_protocol_versions(version)
+                .unwrap()
+                .with_client_cert_verifier(Arc::new(Pinned::new(own.certificate.clone())))
+                .with_single_cert(vec![certificate.clone()], private_key())
+                .unwrap();
+            let client = own.client_config(&certificate).unwrap();
+            assert!(word_gets_through(Arc::new(server), client).await, "as a plugin");
+
+            let client = ClientConfig::builder_with_provider(provider.clone())
+                .with_protocol_versions(version)
+                .unwrap()
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Pinned::new(own.certificate.clone())))
+                .with_client_auth_cert(vec![certificate.clone()], private_key())
+                .unwrap();
+            let pem = format!(
+                "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n",
+                base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &certificate)
+            );
+            let server = own.server_config(&pem).unwrap();
+            assert!(word_gets_through(server, Arc::new(client)).await, "as a host");
+        }
     }
 }

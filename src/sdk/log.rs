@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::OnceLock;
 
 use crate::base::env::{self, Environment};
-use crate::base::log::Level;
+use crate::base::log::{Level, timestamp};
 
 struct Log {
     level: Level,
@@ -82,8 +82,7 @@ fn line(module: &str, level: &str, message: &str, fields: &[(&str, &str)]) -> St
     line.insert("@level".into(), level.into());
     line.insert("@message".into(), message.into());
     line.insert("@module".into(), format!("provider.{module}").into());
-    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%.6f%:z").to_string();
-    line.insert("@timestamp".into(), now.into());
+    line.insert("@timestamp".into(), timestamp(true).into());
     for (name, value) in fields {
         line.insert((*name).to_owned(), (*value).into());
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::error::Error;
 use super::settings::Settings;
+use crate::base::private_folder::PrivateFolder;
 
 /// The file with the `terraform` block that names the providers of the test.
 const PROVIDERS_FILE: &str = "acceptance_providers.tf";
@@ -88,7 +89,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
 
 /// A folder for one test. It is removed at the end unless TF_ACC_PERSIST_WORKING_DIR is set.
 pub(super) struct Directory {
-    folder: tempfile::TempDir,
+    folder: PrivateFolder,
     /// The files of the configuration.
     written: Vec<PathBuf>,
 }
@@ -96,10 +97,9 @@ pub(super) struct Directory {
 impl Directory {
     pub fn create(settings: &Settings) -> Result<Directory, Error> {
         let parent = settings.temporary_folder();
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("acceptance").disable_cleanup(settings.keeps_folders());
-        let folder = builder.tempdir_in(&parent).map_err(|error| failed(&parent, &error))?;
+        let mut folder = PrivateFolder::create(&parent, "acceptance").map_err(|error| failed(&parent, &error))?;
         if settings.keeps_folders() {
+            folder.keep();
             settings.report(&format!("working directory: {}", folder.path().display()));
         }
         Ok(Directory { folder, written: Vec::new() })

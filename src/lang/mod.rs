@@ -7,5 +7,6 @@
 pub mod eval;
 #[cfg(feature = "cli")]
 pub mod functions;
+#[cfg(feature = "cli")]
 pub mod syntax;
 pub mod value;

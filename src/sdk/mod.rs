@@ -8,6 +8,7 @@
 #[doc(hidden)]
 #[path = "derived.rs"]
 pub mod __derive;
+#[cfg(feature = "acceptance")]
 pub mod acceptance;
 mod action;
 mod attribute;

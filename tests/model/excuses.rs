@@ -186,6 +186,13 @@ fn of_newer(finding: &Finding, newer: Newer) -> Option<&'static str> {
         Newer::Terraform if class.contains("action_reason") && report.contains("ours: \"forgot_because_") => {
             Some("reasons of forgetting")
         }
+        Newer::OpenTofu if class.ends_with(".instances[].provider") && report.contains("\nours: (absent)\n") => {
+            Some("where the provider of an object without a key is written")
+        }
+        Newer::Terraform if class.ends_with(".instances[]") && report.contains("\"deposed\":\"<key>\"") => {
+            Some("replaced objects that are not to be destroyed")
+        }
+        Newer::Terraform if report.contains("\\\"store\\\":null") => Some("the attribute store of terraform_data"),
         Newer::Terraform
             if report.contains("\nours: (absent)\nreference: {\"constant_value\"")
                 || class.contains("constant_value") =>

@@ -21,6 +21,9 @@ pub fn list_command() -> Command {
 /// Whether JSON is wanted.
 pub fn parse_list(args: &[String]) -> Parsed<bool> {
     let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
+    if !given.positional().is_empty() {
+        return Err(ArgsError::too_many());
+    }
     Ok((given.on("json"), variable_arguments(&given)))
 }
 

@@ -36,7 +36,6 @@ pub fn written_as_blocks(body: &Body, schema: &Block) -> BTreeMap<Arc<str>, Nest
 }
 
 /// The schema as this body uses it, with blocks in place of the attributes that are written so; none if there are none.
-#[cfg(feature = "cli")]
 pub(super) fn with_blocks(body: &Body, schema: &Block) -> Option<Block> {
     let blocks = written_as_blocks(body, schema);
     if blocks.is_empty() {

@@ -3,6 +3,7 @@
 //!
 //! Owns the meaning of schemas. Never knows wire formats or providers.
 
+#[cfg(feature = "cli")]
 pub mod as_blocks;
 pub mod block;
 #[cfg(feature = "cli")]

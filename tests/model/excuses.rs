@@ -53,6 +53,12 @@ fn of_terraform(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'stati
     if invokes && only(ours, theirs, "Value not allowed in ephemeral output") {
         return Some("ephemeral outputs of what is not planned");
     }
+    if only(ours, theirs, "Value not allowed in ephemeral output") {
+        return Some("ephemeral outputs whose value has ephemeral parts");
+    }
+    if theirs.apply.iter().any(|apply| says(apply, "Attempt to restore non-existent deposed object")) {
+        return Some("faults of the reference");
+    }
     let is_of_destruction = |e: &Diagnostic| e.summary.starts_with("Cycle") && e.summary.contains("(destroy)");
     if ours.plan.errors().any(is_of_destruction) && !says(&theirs.plan, "Cycle") {
         return Some("cycles that Terraform 1.11 has, too");
@@ -68,8 +74,11 @@ fn of_terraform(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'stati
 /// Where OpenTofu answers otherwise than Terraform 1.11.
 fn of_opentofu(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     let no_target = "Configuration for import target does not exist";
-    if ours.plan.code == Some(1) && says(&theirs.plan, no_target) {
-        return Some("what else is wrong beside imports without a target");
+    if says(&theirs.plan, no_target) && !says(&ours.plan, no_target) {
+        return Some(match ours.plan.code {
+            Some(1) => "what else is wrong beside imports without a target",
+            _ => "imports of objects of the state that have no configuration any more",
+        });
     }
     let about_imports = ["Invalid import 'to' expression", no_target];
     let differs = |text: &&str| says(&ours.plan, text) != says(&theirs.plan, text);
@@ -185,6 +194,9 @@ fn of_newer(finding: &Finding, newer: Newer) -> Option<&'static str> {
         }
         Newer::Terraform if class.contains("action_reason") && report.contains("ours: \"forgot_because_") => {
             Some("reasons of forgetting")
+        }
+        Newer::OpenTofu if class.ends_with(".skip_destroy") && report.contains("\nours: true\n") => {
+            Some("destroy = false of objects that are not changed")
         }
         Newer::OpenTofu if class.ends_with(".instances[].provider") && report.contains("\nours: (absent)\n") => {
             Some("where the provider of an object without a key is written")

@@ -147,6 +147,37 @@ async fn targets_leave_checks_of_other_instances_unknown() {
     assert_eq!(checks[0].status, CheckStatus::Unknown);
 }
 
+/// Recorded: a reference to one output needs that output's value, not the variables of its module.
+#[tokio::test]
+async fn checks_that_targets_leave_out_are_unknown_in_modules_without_instances() {
+    let world = World::new();
+    let root = r#"
+    module "m" {
+      source = "./m"
+      count  = 0
+    }
+    resource "test_thing" "a" {
+      name = try(module.m[0].o, "none")
+    }"#;
+    let child = r#"
+    variable "v" {
+      default = "x"
+      validation {
+        condition     = var.v != ""
+        error_message = "none"
+      }
+    }
+    output "o" {
+      value = "o"
+    }"#;
+    let config = config(&[("main.tf", root), ("m/main.tf", child)]);
+    for (wanted, expected) in [(&["test_thing.a"][..], CheckStatus::Unknown), (&[], CheckStatus::Pass)] {
+        let options = Options { targets: targets(wanted), ..Options::default() };
+        let (planned, _) = plan(&world, &config, &State::default(), options).await;
+        assert_eq!(planned.unwrap().checks[0].status, expected, "{wanted:?}");
+    }
+}
+
 /// What planning makes of an element of `replace_triggered_by`: the actions, or the error.
 #[tokio::test]
 async fn triggers_name_objects_with_changes() {

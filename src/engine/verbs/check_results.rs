@@ -1,7 +1,6 @@
 //! The results of conditions per block: every checkable object has one, also if it was not checked.
 
-use crate::engine::blocks::BlockId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::engine::blocks::tree::{ModuleId, ROOT};
@@ -105,34 +104,44 @@ struct Declared {
 fn declared(run: &Run) -> Vec<Declared> {
     let mut all = Vec::new();
     let is_walked = matches!(run.verb, Verb::Plan { .. } | Verb::Apply { .. });
-    let walked_checks = walked_checks(run);
+    let walked = walked(run);
+    let is_planned = matches!(run.verb, Verb::Plan { .. });
     for module in run.blocks.tree.ids() {
         let config = run.blocks.tree.module(module);
         let path = config.path.to_string();
         let within = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
         let no_module = run.results.is_without_instances(module);
+        // Of a block that the plan does not look at, nothing is known.
+        let is_absent = |node: Node| no_module && (!is_planned || walked.contains(&node));
         for (index, resource) in config.resources.values().enumerate() {
             let conditions = resource.lifecycle.preconditions.len() + resource.lifecycle.postconditions.len();
             if conditions > 0 {
-                let absent = no_module || is_empty(run, module, index);
+                let node = Node::Resource { module, index: index as u32 };
+                let absent = is_absent(node) || is_empty(run, module, index);
                 let objects = if is_walked { instances(run, module, index) } else { Vec::new() };
                 let config_addr = within(resource.addr.to_string());
                 all.push(Declared { config_addr, kind: "resource", conditions, objects, absent });
             }
         }
-        for output in config.outputs.values().filter(|o| !o.preconditions.is_empty()) {
+        let outputs = config.outputs.values().enumerate().filter(|(_, output)| !output.preconditions.is_empty());
+        for (index, output) in outputs {
             let (config_addr, conditions) = (within(format!("output.{}", output.name)), output.preconditions.len());
             let is_destroyed = module == ROOT && run.verb == Verb::PlanDestroy && run.inputs.are_whole();
             let objects = if is_destroyed { vec![config_addr.clone()] } else { Vec::new() };
-            all.push(Declared { config_addr, kind: "output_value", conditions, objects, absent: no_module });
+            let absent = is_absent(Node::Output { module, index: index as u32 });
+            all.push(Declared { config_addr, kind: "output_value", conditions, objects, absent });
         }
-        for variable in config.variables.values().filter(|v| !v.validations.is_empty()) {
+        let variables = config.variables.values().enumerate().filter(|(_, variable)| !variable.validations.is_empty());
+        for (index, variable) in variables {
             let (config_addr, conditions) = (within(format!("var.{}", variable.name)), variable.validations.len());
-            all.push(Declared { config_addr, kind: "var", conditions, objects: Vec::new(), absent: no_module });
+            let absent = is_absent(Node::Variable { module, index: index as u32 });
+            all.push(Declared { config_addr, kind: "var", conditions, objects: Vec::new(), absent });
         }
         for (index, block) in config.checks.values().enumerate() {
             // They are known as soon as their module is expanded, whether or not what they refer to is.
-            let objects = match walked_checks.contains(&(module, index as u32)) {
+            let node = Node::Check { module, index: index as u32 };
+            let absent = is_absent(node);
+            let objects = match walked.contains(&node) {
                 true => {
                     let modules = run.results.module_instances(module).iter();
                     modules.map(|instance| check::addr(&instance.addr.to_string(), &block.name)).collect()
@@ -140,22 +149,18 @@ fn declared(run: &Run) -> Vec<Declared> {
                 false => Vec::new(),
             };
             let (config_addr, conditions) = (check::addr(&path, &block.name), block.asserts.len());
-            all.push(Declared { config_addr, kind: "check", conditions, objects, absent: no_module });
+            all.push(Declared { config_addr, kind: "check", conditions, objects, absent });
         }
     }
     all
 }
 
-/// The check blocks that a plan looks at: with -target not all.
-fn walked_checks(run: &Run) -> BTreeSet<BlockId> {
-    let check = |(id, node): (NodeId, &Node)| match node {
-        Node::Check { module, index } if run.schedule.is_active(id) => Some((*module, *index)),
-        _ => None,
-    };
-    if matches!(run.verb, Verb::Plan { .. }) {
-        run.schedule.graph.nodes().filter_map(check).collect()
-    } else {
-        BTreeSet::new()
+/// The blocks that a plan looks at: with -target not all.
+fn walked(run: &Run) -> HashSet<Node> {
+    let is_walked = |(id, node): (NodeId, &Node)| run.schedule.is_active(id).then_some(*node);
+    match run.verb {
+        Verb::Plan { .. } => run.schedule.graph.nodes().filter_map(is_walked).collect(),
+        _ => HashSet::new(),
     }
 }
 

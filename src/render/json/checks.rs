@@ -73,10 +73,13 @@ fn config_address(check: &CheckResult) -> Json {
     set(&mut out, "kind", &*check.kind);
     let mut parts: Vec<&str> = local.split('.').collect();
     if &*check.kind == "resource" {
-        let mode = if parts.first() == Some(&"data") { "data" } else { "managed" };
-        if mode == "data" {
-            parts.remove(0);
-        }
+        let mode = match parts.first() {
+            Some(&(mode @ ("data" | "ephemeral"))) => {
+                parts.remove(0);
+                mode
+            }
+            _ => "managed",
+        };
         set(&mut out, "mode", mode);
         put_module(&mut out, module);
         set(&mut out, "name", parts.get(1).copied().unwrap_or_default());
@@ -122,7 +125,24 @@ fn split_module(addr: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::split_module;
+    use super::{checks_json, split_module};
+    use crate::model::state::{CheckResult, CheckStatus};
+
+    #[test]
+    fn resources_have_their_mode() {
+        let cases = [
+            ("test_thing.a", "managed", "test_thing", "a"),
+            ("data.test_thing.a", "data", "test_thing", "a"),
+            ("module.m.ephemeral.test_key.a", "ephemeral", "test_key", "a"),
+        ];
+        for (addr, mode, ty, name) in cases {
+            let (kind, config_addr) = ("resource".into(), addr.to_owned());
+            let check = CheckResult { kind, config_addr, status: CheckStatus::Pass, objects: Vec::new() };
+            let address = &checks_json(&[check])[0]["address"];
+            let found = [&address["mode"], &address["type"], &address["name"], &address["to_display"]];
+            assert_eq!(found, [mode, ty, name, addr]);
+        }
+    }
 
     #[test]
     fn module_paths_end_before_the_object() {

@@ -74,7 +74,7 @@ fn config_address(check: &CheckResult) -> Json {
     let mut parts: Vec<&str> = local.split('.').collect();
     if &*check.kind == "resource" {
         let mode = match parts.first() {
-            Some(&(mode @ ("data" | "ephemeral"))) => {
+            Some(&mode @ ("data" | "ephemeral")) => {
                 parts.remove(0);
                 mode
             }

@@ -89,14 +89,44 @@ async fn kept_objects_are_forgotten_not_destroyed() {
     let world = World::new();
     let (state, _) = apply(&world, &kept("a", "1"), &State::default()).await;
     assert!(state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap().current.as_ref().unwrap().keep);
-    // Without its block, by the word of the state; in a destroy, by that of the block.
-    assert_eq!(planned(&world, "", &state).await, ["Forget test_thing.a"]);
+    // In a destroy, by the word of the block.
     let whole = config(&[("main.tf", &kept("a", "1"))]);
     let (plan, _) = plan(&world, &whole, &state, Options { mode: Mode::Destroy, ..Options::default() }).await;
     assert_eq!(actions(&plan.unwrap()), ["Forget test_thing.a"]);
-    // A block that says otherwise wins.
-    let removed = "removed {\n from = test_thing.a\n lifecycle {\n destroy = true\n }\n}";
-    assert_eq!(planned(&world, removed, &state).await, ["Delete test_thing.a"]);
+}
+
+/// The state remembers `destroy = false` until a block speaks of the object again: recorded from OpenTofu.
+#[tokio::test]
+async fn the_state_remembers_what_is_not_to_be_destroyed() {
+    let counted = "resource \"test_thing\" \"a\" {\n count = 1\n name = \"a\"\n LIFECYCLE\n}";
+    let removed = "removed {\n from = test_thing.a\n LIFECYCLE\n}";
+    let (no, yes) = ("lifecycle {\n destroy = false\n }", "lifecycle {\n destroy = true\n }");
+    let cases = [
+        ("", "", "Forget ForgetBecauseOfState", "Forget ForgetBecauseOfState"),
+        (removed, "", "Forget ForgetBecauseOfState", "Forget ForgetBecauseOfState"),
+        (removed, no, "Forget ForgetBecauseOfState", "Forget ForgetBecauseOfState"),
+        (removed, yes, "Delete DeleteBecauseNoResourceConfig", "Forget ForgetBecauseOfState"),
+        (counted, "", "Forget ForgetBecauseOfState", "Forget ForgetBecauseOfState"),
+        (counted, no, "Forget ForgetBecauseOfConfig", "Forget ForgetBecauseOfConfig"),
+        (counted, yes, "Forget ForgetBecauseOfState", "Forget ForgetBecauseOfState"),
+    ];
+    let world = World::new();
+    let with_two = counted.replace("count = 1", "count = 2").replace("LIFECYCLE", no);
+    let (state, _) = apply(&world, &with_two, &State::default()).await;
+    for (block, lifecycle, planned, destroyed) in cases {
+        for (mode, expected) in [(Mode::Normal, planned), (Mode::Destroy, destroyed)] {
+            let text = block.replace("LIFECYCLE", lifecycle);
+            let options = Options { mode, ..Options::default() };
+            let (plan, found) = plan(&world, &config(&[("main.tf", &text)]), &state, options).await;
+            assert!(!found.has_errors(), "{text}: {:?}", texts(&found));
+            let plan = plan.unwrap();
+            let gone = plan.changes.iter().find(|c| c.addr.to_string() == "test_thing.a[1]").unwrap();
+            assert_eq!(format!("{:?} {:?}", gone.action, gone.reason), expected, "{text} {mode:?}");
+        }
+    }
+    // The block of an object that is still wanted knows better than the state.
+    let (state, _) = apply(&world, &counted.replace("LIFECYCLE", ""), &state).await;
+    assert_eq!(planned(&world, "", &state).await, ["Delete test_thing.a[0]"]);
 }
 
 #[tokio::test]

@@ -24,11 +24,18 @@ pub struct Removed {
     /// Relative to the module of the block; the module itself where `resource` is none.
     pub module: Module,
     pub resource: Option<Resource>,
-    /// False: forgotten, not destroyed.
-    pub destroy: bool,
+    /// What the block says of it: false to forget it.
+    pub destroy: Option<bool>,
     pub provisioners: Vec<ProvisionerBlock>,
     pub connection: Option<Body>,
     pub range: Range,
+}
+
+impl Removed {
+    /// False: forgotten, not destroyed.
+    pub fn destroys(&self) -> bool {
+        self.destroy != Some(false)
+    }
 }
 
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
@@ -37,7 +44,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     let mut removed = Removed {
         module: Module::root(),
         resource: None,
-        destroy: true,
+        destroy: None,
         provisioners: Vec::new(),
         connection: None,
         range: block.header_range(),
@@ -72,18 +79,16 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     } else {
         sound = false;
     }
-    let mut destroy = None;
     for lifecycle in content.blocks_of("lifecycle") {
         let content = diags.take(lifecycle.body.content(&LIFECYCLE));
         if let Some(attribute) = content.attribute("destroy")
             && let Some(written) = constant::bool(attribute, diags)
         {
-            destroy = Some(written);
+            removed.destroy = Some(written);
         }
     }
-    removed.destroy = destroy.unwrap_or(removed.destroy);
     if name::is_opentofu() && removed.resource.as_ref().is_none_or(|resource| resource.mode != ResourceMode::Data) {
-        diags.extend(warning(destroy, &content).map(|warning| warning.at(block.header_range())));
+        diags.extend(warning(removed.destroy, &content).map(|warning| warning.at(block.header_range())));
     }
     removed.connection = content.blocks_of("connection").next().map(|b| b.body.clone());
     let managed = removed.resource.as_ref().is_some_and(|r| r.mode == ResourceMode::Managed);

@@ -291,21 +291,13 @@ async fn plan_destroy_one(
     };
     let plan = !run.plans_nothing();
     let removed = run.blocks.removed.find(&instance.addr.config()).filter(|_| instance.config.is_none());
-    let is_removed = removed.is_some_and(|r| !r.destroy);
-    // The state remembers what a block said that is gone; a `removed` block in its place knows better.
-    let keep = match instance.config {
-        Some(config) => config.lifecycle.keep,
-        None => object.keep && removed.is_none(),
-    };
+    let is_wanted = deposed.is_none() && expansion.as_ref().is_some_and(|e| e.index_of(instance.addr.key()).is_some());
+    let is_kept = orphan::reason_to_keep(&instance, object, removed, is_wanted);
     let orphan_object = OrphanObject {
         object,
         deposed,
-        reason: match (keep, instance.config) {
-            (true, Some(_)) => ActionReason::ForgetBecauseOfConfig,
-            (true, None) => ActionReason::ForgetBecauseOfState,
-            (false, _) => reason,
-        },
-        forget: plan && (keep || !destroying && is_removed),
+        reason: is_kept.unwrap_or(reason),
+        forget: plan && (is_kept.is_some() || !destroying && removed.is_some_and(|r| !r.destroys())),
         refresh: run.inputs.refresh == Refresh::All && !destroying,
         plan,
     };

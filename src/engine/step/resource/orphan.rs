@@ -3,10 +3,12 @@
 use crate::base::diag::Diagnostics;
 use crate::base::name;
 use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
+use crate::engine::run::Verb;
 use crate::engine::run::results::Expansion;
 use crate::engine::step::action;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
+use crate::model::config::Removed;
 use crate::model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
 use crate::model::provider::{PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
@@ -161,6 +163,22 @@ pub async fn plan_destroy(
 pub fn forget_data(instance: &Instance<'_>) {
     let null = Value::null_dynamic();
     note_change(&instance.run.results, new_change(instance, Action::Delete, null.clone(), null));
+}
+
+/// Why an object is to be left alone by what its block says of it now or, as the state remembers, said before. `is_wanted`:
+/// it is the current object of an instance of the block, which alone speaks for it.
+pub fn reason_to_keep(
+    instance: &Instance<'_>,
+    object: &Object,
+    removed: Option<&Removed>,
+    is_wanted: bool,
+) -> Option<ActionReason> {
+    if instance.config.is_some_and(|config| config.lifecycle.keep) {
+        return Some(ActionReason::ForgetBecauseOfConfig);
+    }
+    // A `removed` block that demands the destruction does so where it is executed, which a destroy does not do.
+    let is_demanded = instance.run.verb != Verb::PlanDestroy && removed.is_some_and(|r| r.destroy == Some(true));
+    (object.keep && !is_wanted && !is_demanded).then_some(ActionReason::ForgetBecauseOfState)
 }
 
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.

@@ -56,8 +56,17 @@ fn of_terraform(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'stati
     if only(ours, theirs, "Value not allowed in ephemeral output") {
         return Some("ephemeral outputs whose value has ephemeral parts");
     }
-    if theirs.apply.iter().any(|apply| says(apply, "Attempt to restore non-existent deposed object")) {
+    let deposed = "Attempt to restore non-existent deposed object";
+    let is_fault = |e: &Diagnostic| {
+        e.summary == deposed
+            || e.summary.contains("can't serialize value marked with")
+            || step.has("-destroy") && e.summary == "Reference to uninitialized variable"
+    };
+    if theirs.plan.errors().chain(theirs.apply.iter().flat_map(Answer::errors)).any(is_fault) {
         return Some("faults of the reference");
+    }
+    if step.has("-allow-deferral") && only(ours, theirs, "Moved object still exists") {
+        return Some("moves in modules without known instances");
     }
     let is_of_destruction = |e: &Diagnostic| e.summary.starts_with("Cycle") && e.summary.contains("(destroy)");
     if ours.plan.errors().any(is_of_destruction) && !says(&theirs.plan, "Cycle") {
@@ -68,7 +77,7 @@ fn of_terraform(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'stati
     if warns(ours) && !warns(theirs) {
         return Some("destroy = false is remembered");
     }
-    warnings_beside_errors(ours, theirs)
+    failures(ours, theirs)
 }
 
 /// Where OpenTofu answers otherwise than Terraform 1.11.
@@ -85,15 +94,25 @@ fn of_opentofu(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static
     if step.has("-destroy") && about_imports.iter().any(differs) {
         return Some("imports in plans that destroy");
     }
-    warnings_beside_errors(ours, theirs)
+    failures(ours, theirs)
 }
 
-/// Newer programs show other warnings where a plan fails.
-fn warnings_beside_errors(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
-    let failed = |outcome: &Outcome| outcome.plan.code == Some(1);
+/// Where newer programs crash, and what they report of a plan that fails: other warnings, and where they stop looking.
+fn failures(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    const CRASHED: Option<i32> = Some(11);
+    if theirs.plan.code == CRASHED || theirs.apply.as_ref().is_some_and(|apply| apply.code == CRASHED) {
+        return Some("faults of the reference");
+    }
+    if ours.plan.code != Some(1) || theirs.plan.code != Some(1) {
+        return None;
+    }
     let has_warnings = |outcome: &Outcome| outcome.plan.diagnostics.iter().any(|d| d.severity != "error");
-    (failed(ours) && failed(theirs) && has_warnings(ours) != has_warnings(theirs))
-        .then_some("warnings of plans that fail")
+    if has_warnings(ours) != has_warnings(theirs) {
+        return Some("warnings of plans that fail");
+    }
+    let errors = |outcome: &Outcome| outcome.plan.errors().map(|e| e.summary.clone()).collect::<HashSet<_>>();
+    let (mine, other) = (errors(ours), errors(theirs));
+    (mine != other && (mine.is_subset(&other) || other.is_subset(&mine))).then_some("how many errors are found at once")
 }
 
 fn says(answer: &Answer, summary: &str) -> bool {
@@ -155,8 +174,9 @@ fn of_applies(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static 
 }
 
 /// Returns what is different on purpose in documents.
-pub fn of_documents(finding: &Finding, ours: &Value) -> Option<&'static str> {
-    if let Some(what) = of_newer(finding, Newer::from_environment()) {
+pub fn of_documents(step: &Step, finding: &Finding, ours: &Value) -> Option<&'static str> {
+    let newer = Newer::from_environment();
+    if let Some(what) = of_newer(finding, newer).or_else(|| of_newer_plans(step, finding, ours, newer)) {
         return Some(what);
     }
     let only_ours = finding.report.contains("\nours: true\nreference: (absent)\n");
@@ -210,6 +230,42 @@ fn of_newer(finding: &Finding, newer: Newer) -> Option<&'static str> {
                 || class.contains("constant_value") =>
         {
             Some("constants with calls that are not reached")
+        }
+        _ => None,
+    }
+}
+
+/// As [`of_newer`], by what was planned.
+fn of_newer_plans(step: &Step, finding: &Finding, ours: &Value, newer: Newer) -> Option<&'static str> {
+    let (class, report) = (&*finding.class, &*finding.report);
+    let is_absent_there = report.contains("\nreference: (absent)\n");
+    let plans = |actions: &str| {
+        let changes = ours["resource_changes"].as_array();
+        changes.into_iter().flatten().any(|change| change["change"]["actions"].to_string() == actions)
+    };
+    match newer {
+        Newer::Terraform
+            if class.ends_with(".change.actions[]")
+                && report.contains("\nours: \"create\"\nreference: \"delete\"\n")
+                && plans("[\"create\",\"forget\"]") =>
+        {
+            Some("replaced objects that are not to be destroyed")
+        }
+        Newer::Terraform if class.contains(".planned_values") && is_absent_there && plans("[\"forget\"]") => {
+            Some("forgotten objects among the planned values")
+        }
+        Newer::Terraform if class.ends_with(".change.before_identity") && is_absent_there => {
+            Some("identities of tainted objects")
+        }
+        Newer::Terraform
+            if step.has("-allow-deferral")
+                && class.contains(".prior_state.values.outputs")
+                && report.contains("\nreference: null\n") =>
+        {
+            Some("prior values of deferred outputs")
+        }
+        Newer::OpenTofu if class.contains(".checks[]") && step.options.iter().any(|o| o.starts_with("-exclude")) => {
+            Some("checks of what is excluded")
         }
         _ => None,
     }

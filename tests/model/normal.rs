@@ -51,6 +51,8 @@ impl Identifiers {
                 let found = RANDOM.iter().filter_map(|name| instance["attributes"][*name].as_str());
                 for text in found.filter(|text| text.len() >= 8 && !text.starts_with("imported")) {
                     self.names.entry(text.to_owned()).or_insert_with(|| place.clone());
+                    // Configurations call `upper`.
+                    self.names.entry(text.to_uppercase()).or_insert_with(|| place.clone());
                 }
             }
         }

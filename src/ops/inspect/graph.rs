@@ -12,7 +12,7 @@ use crate::model::state::State;
 use crate::render::{dot, mermaid};
 
 use crate::ops::backends::read_state;
-use crate::ops::configuration::load;
+use crate::ops::configuration::load::{self, LoadedConfig};
 use crate::ops::interface::options::StateOptions;
 use crate::ops::plugins::cached_schemas;
 use crate::ops::plugins::factories::Factories;
@@ -58,6 +58,15 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     }
 }
 
+/// The configuration. Where its root module alone is sound, errors name files by their whole paths, as the reference does.
+fn configuration(setup: &Setup) -> (Option<LoadedConfig>, Diagnostics) {
+    let loaded = load::config(Path::new("."), setup, &Disk);
+    if !loaded.1.has_errors() || load::root_module(setup).1.has_errors() {
+        return loaded;
+    }
+    load::config(&std::env::current_dir().unwrap_or_default(), setup, &Disk)
+}
+
 async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
     let GraphRequest { wanted, format, draw_cycles, .. } = *request;
     let mut saved = match &request.plan {
@@ -70,7 +79,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     };
     let (loaded, mut diagnostics) = match &saved {
         Some(saved) => load::planned_config(setup, &*files, &saved.plan.variables),
-        None => load::config(Path::new("."), setup, &*files),
+        None => configuration(setup),
     };
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return Err(diagnostics) };
     let state = match &saved {

@@ -11,7 +11,7 @@ use super::session::{Finding, Outcome};
 use super::step::Step;
 
 /// Returns what is different on purpose, if the programs go different ways from here.
-pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+pub fn of_answers(newer: Newer, step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     let refresh_only = step.has("-refresh-only");
     let only_theirs = |summary: &str| says(&theirs.plan, summary) && !says(&ours.plan, summary);
     let only_ours = |summary: &str| says(&ours.plan, summary) && !says(&theirs.plan, summary);
@@ -32,10 +32,10 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     if only_theirs("Value not allowed in ephemeral output") {
         return Some("ephemeral outputs of inner modules");
     }
-    let newer = match Newer::from_environment() {
+    let newer = match newer {
         Newer::Terraform => of_terraform(step, ours, theirs),
         Newer::OpenTofu => of_opentofu(step, ours, theirs),
-        Newer::Nothing | Newer::Everything => None,
+        Newer::Nothing | Newer::Everything | Newer::Judge => None,
     };
     newer
         .or_else(|| of_cycles(ours, theirs))
@@ -174,8 +174,7 @@ fn of_applies(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static 
 }
 
 /// Returns what is different on purpose in documents.
-pub fn of_documents(step: &Step, finding: &Finding, ours: &Value) -> Option<&'static str> {
-    let newer = Newer::from_environment();
+pub fn of_documents(newer: Newer, step: &Step, finding: &Finding, ours: &Value) -> Option<&'static str> {
     if let Some(what) = of_newer(finding, newer).or_else(|| of_newer_plans(step, finding, ours, newer)) {
         return Some(what);
     }

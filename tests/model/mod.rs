@@ -167,7 +167,7 @@ impl LongRun {
         let reference = reference()?;
         let folder = self.folder.join("judge");
         std::fs::create_dir_all(&folder).unwrap();
-        let newer = Newer::Terraform;
+        let newer = Newer::Judge;
         let templates = Some(providers::templates(&folder, &[terrane(), &reference], newer));
         Some(Lab { ours: terrane().to_owned(), reference: Some(reference), templates, folder, newer })
     }

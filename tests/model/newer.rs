@@ -17,6 +17,8 @@ pub enum Newer {
     Terraform,
     /// Both, for histories without a second program.
     Everything,
+    /// Nothing, but the provider `depot`: Terraform 1.11 judges histories in which a newer program answers otherwise.
+    Judge,
 }
 
 impl Newer {
@@ -44,7 +46,7 @@ impl Newer {
 
     /// `destroy = false` in `lifecycle` of resources.
     pub fn has_forgetting(self) -> bool {
-        self != Newer::Nothing
+        !matches!(self, Newer::Nothing | Newer::Judge)
     }
 
     pub fn has_exclude(self) -> bool {
@@ -69,7 +71,7 @@ impl Newer {
     pub fn name(self) -> Option<&'static str> {
         match self {
             Newer::OpenTofu => Some("tofu"),
-            Newer::Terraform => Some("terraform"),
+            Newer::Terraform | Newer::Judge => Some("terraform"),
             Newer::Nothing | Newer::Everything => None,
         }
     }

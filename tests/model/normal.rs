@@ -32,9 +32,14 @@ const RANDOM: &[&str] = &[
 #[derive(Clone, Default)]
 pub struct Identifiers {
     names: HashMap<String, String>,
+    newer: Newer,
 }
 
 impl Identifiers {
+    pub fn new(newer: Newer) -> Identifiers {
+        Identifiers { newer, ..Identifiers::default() }
+    }
+
     /// Names what is random in a state file, and was not seen before, after the place where it is.
     pub fn learn(&mut self, state: &Value, step: usize) {
         for resource in elements(&state["resources"]) {
@@ -88,7 +93,7 @@ impl Identifiers {
             if !details() {
                 map.remove("relevant_attributes");
             }
-            if Newer::from_environment() == Newer::OpenTofu {
+            if self.newer == Newer::OpenTofu {
                 // It leaves out what it has no schema for.
                 map.remove("configuration");
             }
@@ -96,7 +101,7 @@ impl Identifiers {
                 remove_empty_modules(root);
             }
         }
-        tidy(&mut plan);
+        tidy(&mut plan, self.newer);
         plan
     }
 
@@ -111,7 +116,7 @@ impl Identifiers {
                 resources.retain(|resource| elements(&resource["instances"]).next().is_some());
             }
         }
-        tidy(&mut state);
+        tidy(&mut state, self.newer);
         state
     }
 }
@@ -165,14 +170,13 @@ const UNORDERED: &[&str] = &[
 ];
 
 /// Removes what only one of two newer programs has.
-fn normalise_newer(map: &mut serde_json::Map<String, Value>) {
-    match Newer::from_environment() {
+fn normalise_newer(map: &mut serde_json::Map<String, Value>, newer: Newer) {
+    let identities = ["before_identity", "after_identity", "identity", "identity_schema_version"];
+    match newer {
         // It keeps `destroy = false` in configurations alone.
         Newer::Terraform => drop(map.remove("skip_destroy")),
         Newer::OpenTofu => {
-            for name in ["before_identity", "after_identity", "identity"] {
-                map.remove(name);
-            }
+            identities.iter().for_each(|name| drop(map.remove(*name)));
             // Of objects that are created, too.
             if map.get("action_reason").is_some_and(|reason| reason == "replace_by_triggers") {
                 map.remove("action_reason");
@@ -181,12 +185,13 @@ fn normalise_newer(map: &mut serde_json::Map<String, Value>) {
                 provisioner.as_object_mut().map(|provisioner| provisioner.remove("expressions"));
             }
         }
+        Newer::Judge => identities.iter().for_each(|name| drop(map.remove(*name))),
         Newer::Nothing | Newer::Everything => {}
     }
 }
 
 /// Sorts what has no order and removes what is random.
-fn tidy(value: &mut Value) {
+fn tidy(value: &mut Value, newer: Newer) {
     match value {
         Value::Object(map) => {
             map.remove("random");
@@ -196,7 +201,7 @@ fn tidy(value: &mut Value) {
                 map.remove("identity_schema_version");
             }
             map.remove("store");
-            normalise_newer(map);
+            normalise_newer(map, newer);
             for name in ["deposed", "deposed_key"] {
                 if let Some(key) = map.get_mut(name).filter(|key| key.is_string()) {
                     *key = "<key>".into();
@@ -207,7 +212,7 @@ fn tidy(value: &mut Value) {
                 map.remove("create_before_destroy");
             }
             for (name, inner) in map.iter_mut() {
-                tidy(inner);
+                tidy(inner, newer);
                 if let (Value::Array(list), "actions") = (&mut *inner, name.as_str()) {
                     // Newer versions of the reference name configurations that do not exist.
                     list.iter_mut()
@@ -224,7 +229,7 @@ fn tidy(value: &mut Value) {
                 }
             }
         }
-        Value::Array(list) => list.iter_mut().for_each(tidy),
+        Value::Array(list) => list.iter_mut().for_each(|value| tidy(value, newer)),
         _ => {}
     }
 }

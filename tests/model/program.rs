@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::newer::Newer;
 use super::normal::Identifiers;
 
 /// Commands of these small configurations that run longer hang.
@@ -51,7 +52,7 @@ impl Workspace {
     /// Makes an empty working directory.
     pub fn new(
         program: &Path,
-        name: Option<&'static str>,
+        newer: Newer,
         folder: PathBuf,
         template: Option<&Template>,
     ) -> std::io::Result<Workspace> {
@@ -62,7 +63,8 @@ impl Workspace {
             assert!(copy.success(), "cannot copy {:?}", template.folder);
         }
         let settings = template.map(|t| t.settings.clone());
-        Ok(Workspace { program: program.to_owned(), folder, ids: Identifiers::default(), name, settings })
+        let ids = Identifiers::new(newer);
+        Ok(Workspace { program: program.to_owned(), folder, ids, name: newer.name(), settings })
     }
 
     /// Runs a command to its end.

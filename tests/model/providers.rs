@@ -255,7 +255,7 @@ pub fn templates(folder: &Path, programs: &[&Path], newer: Newer) -> Vec<Templat
         std::fs::create_dir_all(&template.folder).unwrap();
         let bare = Template { settings: settings.clone(), folder: template.folder.clone() };
         let place = folder.join(format!("{name}-init"));
-        let workspace = Workspace::new(program, newer.name(), place, Some(&bare)).unwrap();
+        let workspace = Workspace::new(program, newer, place, Some(&bare)).unwrap();
         let names = PROVIDERS.iter().map(|(name, _)| *name);
         let providers = names.filter(|name| *name != "depot" || newer != Newer::Nothing).collect();
         let all = World { providers, ..World::default() };

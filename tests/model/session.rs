@@ -53,6 +53,7 @@ pub struct Session {
     /// A third folder, in which the reference reads our state.
     crossing: Option<Workspace>,
     number: usize,
+    newer: Newer,
 }
 
 impl Finding {
@@ -71,7 +72,7 @@ impl Lab {
         let folder = self.folder.join(name);
         let template = |i: usize| self.templates.as_ref().filter(|_| uses_providers).map(|t| &t[i]);
         let make = |program: &PathBuf, place: &str, i: usize| {
-            Workspace::new(program, self.newer.name(), folder.join(place), template(i))
+            Workspace::new(program, self.newer, folder.join(place), template(i))
                 .unwrap_or_else(|e| panic!("{place}: {e}"))
         };
         Session {
@@ -79,6 +80,7 @@ impl Lab {
             theirs: self.reference.as_ref().map(|program| make(program, "reference", 1)),
             crossing: self.reference.as_ref().map(|program| make(program, "crossing", 1)),
             number: 0,
+            newer: self.newer,
         }
     }
 
@@ -172,7 +174,7 @@ impl Session {
         );
         let mut finding = invariants::check(&before, step, &ours, &self.ours, alone);
         if let (Some(theirs), Some(workspace)) = (&theirs, &self.theirs) {
-            if let Some(what) = excuses::of_answers(step, &ours, theirs) {
+            if let Some(what) = excuses::of_answers(self.newer, step, &ours, theirs) {
                 return (ours, Some(Finding::accepted(what)));
             }
             finding = finding.or_else(|| compare(step, &ours, theirs, &self.ours, workspace));
@@ -180,7 +182,7 @@ impl Session {
                 true => self.ours.ids.plan(&ours.shown_again),
                 false => self.ours.ids.plan(&ours.shown),
             };
-            if let Some(what) = finding.as_ref().and_then(|f| excuses::of_documents(step, f, &shown(f))) {
+            if let Some(what) = finding.as_ref().and_then(|f| excuses::of_documents(self.newer, step, f, &shown(f))) {
                 return (ours, Some(Finding::accepted(what)));
             }
         }
@@ -199,7 +201,7 @@ impl Session {
         copy_files(&self.ours.folder, &crossing.folder);
         let mut answer = crossing.run(&["plan", "-json", "-detailed-exitcode"]);
         let changes_outputs_alone = answer.code == Some(2) && !answer.out.contains("\"type\":\"planned_change\"");
-        if changes_outputs_alone && Newer::from_environment() == Newer::Terraform {
+        if changes_outputs_alone && self.newer == Newer::Terraform {
             // There, the objects of `terraform_data` have one more attribute.
             answer.code = Some(0);
         }

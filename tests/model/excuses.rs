@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::newer::Newer;
 use super::normal::lookup;
@@ -26,7 +26,8 @@ pub fn of_answers(newer: Newer, step: &Step, ours: &Outcome, theirs: &Outcome) -
     if only_theirs("no change found for") {
         return Some("triggers without instances");
     }
-    if refresh_only && says(&theirs.plan, "Invalid index") {
+    let of_absent = ["Invalid index", "Attempt to get attribute from null value"];
+    if refresh_only && of_absent.iter().any(|summary| only_theirs(summary)) {
         return Some("postconditions of absent instances");
     }
     if only_theirs("Value not allowed in ephemeral output") {
@@ -60,10 +61,16 @@ fn of_terraform(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'stati
     let is_fault = |e: &Diagnostic| {
         e.summary == deposed
             || e.summary.contains("can't serialize value marked with")
-            || step.has("-destroy") && e.summary == "Reference to uninitialized variable"
+            || step.has("-destroy") && e.summary.starts_with("Reference to uninitialized ")
+            // A replacement that was asked for is forgotten.
+            || e.summary == "Provider produced inconsistent final plan" && e.detail.contains("DeleteThenCreate to NoOp")
     };
     if theirs.plan.errors().chain(theirs.apply.iter().flat_map(Answer::errors)).any(is_fault) {
         return Some("faults of the reference");
+    }
+    let is_restated = ours.shown["applyable"] == true && theirs.shown["applyable"] == false;
+    if step.has("-refresh-only") && is_restated && ours.shown["resource_drift"].is_null() {
+        return Some("destroy = false is remembered");
     }
     if step.has("-allow-deferral") && only(ours, theirs, "Moved object still exists") {
         return Some("moves in modules without known instances");
@@ -238,19 +245,19 @@ fn of_newer(finding: &Finding, newer: Newer) -> Option<&'static str> {
 fn of_newer_plans(step: &Step, finding: &Finding, ours: &Value, newer: Newer) -> Option<&'static str> {
     let (class, report) = (&*finding.class, &*finding.report);
     let is_absent_there = report.contains("\nreference: (absent)\n");
-    let plans = |actions: &str| {
+    let plans = |actions: &[&str]| {
         let changes = ours["resource_changes"].as_array();
-        changes.into_iter().flatten().any(|change| change["change"]["actions"].to_string() == actions)
+        changes.into_iter().flatten().any(|change| change["change"]["actions"] == json!(actions))
     };
     match newer {
         Newer::Terraform
             if class.ends_with(".change.actions[]")
-                && report.contains("\nours: \"create\"\nreference: \"delete\"\n")
-                && plans("[\"create\",\"forget\"]") =>
+                && report.ends_with("\nreference: \"delete\"\n")
+                && plans(&["create", "forget"]) =>
         {
             Some("replaced objects that are not to be destroyed")
         }
-        Newer::Terraform if class.contains(".planned_values") && is_absent_there && plans("[\"forget\"]") => {
+        Newer::Terraform if class.contains(".planned_values") && is_absent_there && plans(&["forget"]) => {
             Some("forgotten objects among the planned values")
         }
         Newer::Terraform if class.ends_with(".change.before_identity") && is_absent_there => {
@@ -262,6 +269,14 @@ fn of_newer_plans(step: &Step, finding: &Finding, ours: &Value, newer: Newer) ->
                 && report.contains("\nreference: null\n") =>
         {
             Some("prior values of deferred outputs")
+        }
+        Newer::OpenTofu
+            if class == "plan: .resource_changes[]"
+                && report.contains("\nours: (absent)\n")
+                && report.contains("delete_because_no_resource_config")
+                && step.options.iter().any(|o| o.starts_with("-exclude")) =>
+        {
+            Some("what depends in the state on what is excluded")
         }
         Newer::OpenTofu if class.contains(".checks[]") && step.options.iter().any(|o| o.starts_with("-exclude")) => {
             Some("checks of what is excluded")

@@ -200,8 +200,9 @@ impl Session {
         let _ = std::fs::copy(self.ours.state_path(), crossing.state_path());
         copy_files(&self.ours.folder, &crossing.folder);
         let mut answer = crossing.run(&["plan", "-json", "-detailed-exitcode"]);
-        let changes_outputs_alone = answer.code == Some(2) && !answer.out.contains("\"type\":\"planned_change\"");
-        if changes_outputs_alone && self.newer == Newer::Terraform {
+        let mut changes = answer.out.lines().filter(|line| line.contains("\"type\":\"planned_change\""));
+        let is_of_data = changes.all(|line| line.contains("\"resource_type\":\"terraform_data\""));
+        if answer.code == Some(2) && is_of_data && self.newer == Newer::Terraform {
             // There, the objects of `terraform_data` have one more attribute.
             answer.code = Some(0);
         }

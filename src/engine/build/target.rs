@@ -181,7 +181,7 @@ pub fn depends_on_any(state: &State, addr: &AbsResourceInstance, resources: &FxH
 }
 
 /// The root outputs that depend on resources, all of which are kept.
-fn settled_outputs(graph: &Dag<Node>, keep: &[bool]) -> Vec<NodeId> {
+pub fn settled_outputs(graph: &Dag<Node>, keep: &[bool]) -> Vec<NodeId> {
     // Of each node: whether there are resources behind it, and whether all of them are kept.
     let mut behind = vec![(false, true); graph.len()];
     let mut found = Vec::new();

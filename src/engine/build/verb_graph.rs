@@ -160,10 +160,12 @@ fn activate_needs_of_tasks(graph: &Dag<Node>, active: &mut [bool]) {
     active.iter_mut().zip(needed).for_each(|(active, needed)| *active |= needed);
 }
 
-/// Where actions were asked for, nothing else happens.
+/// Where actions were asked for, nothing else happens, but for the root outputs of what the actions need.
 fn keep_requests(graph: &Dag<Node>, active: &mut [bool]) {
     let asked = graph.nodes().filter(|(_, node)| matches!(node, Node::Request(_))).map(|(id, _)| id);
-    let needed = graph.reachable(asked.collect::<Vec<_>>());
+    let mut needed = graph.reachable(asked.collect::<Vec<_>>());
+    let outputs = graph.reachable(target::settled_outputs(graph, &needed));
+    needed.iter_mut().zip(outputs).for_each(|(needed, output)| *needed |= output);
     active.iter_mut().zip(needed).for_each(|(active, needed)| *active = needed);
 }
 

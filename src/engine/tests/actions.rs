@@ -257,7 +257,8 @@ async fn requested_actions_are_all_that_happens() {
     let world = World::new();
     let text = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\nresource \"test_thing\" \"new\" {\n name = \"new\"\n}\n\
                 action \"test_act\" \"x\" {\n for_each = { k = \"1\", l = \"2\" }\n config {\n text = \
-                \"${each.key}${each.value}${test_thing.a.id}\"\n }\n}\noutput \"o\" {\n value = test_thing.new.id\n}\n";
+                \"${each.key}${each.value}${test_thing.a.id}\"\n }\n}\noutput \"o\" {\n value = test_thing.new.id\n}\n\
+                output \"of_a\" {\n value = test_thing.a.id\n}\n";
     let config = config(&[("main.tf", text)]);
     let only_a = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\n";
     let (state, _) = apply(&world, only_a, &State::default()).await;
@@ -267,7 +268,9 @@ async fn requested_actions_are_all_that_happens() {
         let (planned, found) = plan(&world, &config, &state, invoke(address)).await;
         assert!(!found.has_errors(), "{:?}", texts(&found));
         let planned = planned.expect("a plan");
-        assert!(planned.applyable && planned.changes.is_empty() && planned.outputs.is_empty());
+        assert!(planned.applyable && planned.changes.is_empty());
+        let outputs: Vec<&str> = planned.outputs.iter().map(|output| &*output.name).collect();
+        assert_eq!(outputs, ["of_a"], "only those of what the action needs");
         world.took();
         let (after, found) = apply_plan(&world, &config, planned).await;
         assert!(!found.has_errors(), "{:?}", texts(&found));
@@ -275,6 +278,7 @@ async fn requested_actions_are_all_that_happens() {
         log.sort();
         assert_eq!(log, acts);
         assert_eq!(addresses(&after), ["test_thing.a"]);
+        assert_eq!(after.outputs["of_a"].value.as_str(), Some("id-1"));
     }
     for (state, address, summary) in [
         (&State::default(), "action.test_act.x", "Partially applied configuration"),

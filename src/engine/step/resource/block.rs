@@ -291,8 +291,7 @@ async fn plan_destroy_one(
     };
     let plan = !run.plans_nothing();
     let removed = run.blocks.removed.find(&instance.addr.config()).filter(|_| instance.config.is_none());
-    let is_wanted = deposed.is_none() && expansion.as_ref().is_some_and(|e| e.index_of(instance.addr.key()).is_some());
-    let is_kept = orphan::reason_to_keep(&instance, object, removed, is_wanted);
+    let is_kept = orphan::reason_to_keep(&instance, object, removed);
     let orphan_object = OrphanObject {
         object,
         deposed,

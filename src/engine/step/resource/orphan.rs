@@ -165,20 +165,15 @@ pub fn forget_data(instance: &Instance<'_>) {
     note_change(&instance.run.results, new_change(instance, Action::Delete, null.clone(), null));
 }
 
-/// Why an object is to be left alone by what its block says of it now or, as the state remembers, said before. `is_wanted`:
-/// it is the current object of an instance of the block, which alone speaks for it.
-pub fn reason_to_keep(
-    instance: &Instance<'_>,
-    object: &Object,
-    removed: Option<&Removed>,
-    is_wanted: bool,
-) -> Option<ActionReason> {
+/// Why an object is to be left alone by what its block says of it now or, as the state remembers, said before. In a destroy,
+/// the state has what the block says now, unless nothing was refreshed.
+pub fn reason_to_keep(instance: &Instance<'_>, object: &Object, removed: Option<&Removed>) -> Option<ActionReason> {
     if instance.config.is_some_and(|config| config.lifecycle.keep) {
         return Some(ActionReason::ForgetBecauseOfConfig);
     }
-    // A `removed` block that demands the destruction does so where it is executed, which a destroy does not do.
+    // Where everything is destroyed, `removed` blocks mean nothing.
     let is_demanded = instance.run.verb != Verb::PlanDestroy && removed.is_some_and(|r| r.destroy == Some(true));
-    (object.keep && !is_wanted && !is_demanded).then_some(ActionReason::ForgetBecauseOfState)
+    (object.keep && !is_demanded).then_some(ActionReason::ForgetBecauseOfState)
 }
 
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.

@@ -201,7 +201,9 @@ fn hook(
     }
     if let Some((key, value)) = id {
         hook.insert("id_key".into(), key.as_str().into());
-        hook.insert("id_value".into(), value.as_str().into());
+        if !value.is_empty() {
+            hook.insert("id_value".into(), value.as_str().into());
+        }
     }
     if let Some(seconds) = seconds {
         hook.insert("elapsed_seconds".into(), seconds.into());
@@ -210,7 +212,8 @@ fn hook(
 }
 
 fn id_text(id: &Option<(String, String)>) -> String {
-    id.as_ref().map_or(String::new(), |(key, value)| format!(" [{key}={value}]"))
+    let id = id.as_ref().filter(|(_, value)| !value.is_empty());
+    id.map_or(String::new(), |(key, value)| format!(" [{key}={value}]"))
 }
 
 /// The message of an event, if it has one.

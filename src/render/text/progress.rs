@@ -96,7 +96,8 @@ pub fn still(
     style: &Style,
 ) -> Option<String> {
     let doing = operation.words()?.doing.to_lowercase();
-    let id = id.as_ref().map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
+    let id = id.as_ref().filter(|(_, value)| !value.is_empty());
+    let id = id.map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
     let text = format!("{addr}: Still {doing}... [{id}{} elapsed]", duration(elapsed));
     Some(format!("{}\n", style.fill("[reset][bold]{}[reset]", &[&text])))
 }

@@ -505,6 +505,21 @@ mod tests {
         assert_eq!(event(&started).unwrap().line("T"), expected);
     }
 
+    #[test]
+    fn an_empty_id_is_not_shown() {
+        let addr = Resource::managed("t", "a").absolute(ModuleInstance::root()).instance(InstanceKey::None);
+        let read = |text: &str| {
+            let id = Some(("name".to_string(), text.to_string()));
+            event(&Event::RefreshStarted { addr: addr.clone(), deposed: None, id }).unwrap().line("T")
+        };
+        let some = read("n");
+        assert!(some.contains(r#"t.a: Refreshing state... [name=n]""#), "{some}");
+        assert!(some.contains(r#""id_key":"name","id_value":"n""#), "{some}");
+        let empty = read("");
+        assert!(empty.contains(r#"t.a: Refreshing state...""#), "{empty}");
+        assert!(empty.contains(r#""id_key":"name""#) && !empty.contains("id_value"), "{empty}");
+    }
+
     /// The type for texts that the reference's documentation offers to programs that show them.
     #[test]
     fn pending_requests_are_log_messages() {

@@ -235,6 +235,15 @@ mod tests {
         assert!(still.is_some_and(|text| text.contains("abc...c-abc-") && !text.contains(&whole)));
     }
 
+    #[test]
+    fn an_empty_id_is_not_shown() {
+        let id = Some(("id".to_string(), String::new()));
+        let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() }, &Style::plain());
+        assert_eq!(read.unwrap(), "terraform_data.a[1]: Refreshing state...\n");
+        let still = still(&addr(), Operation::Change(Action::Create), &id, Duration::from_secs(10), &Style::plain());
+        assert_eq!(still.unwrap(), "terraform_data.a[1]: Still creating... [10s elapsed]\n");
+    }
+
     /// As the reference words them.
     #[test]
     fn lines() {

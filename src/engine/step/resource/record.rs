@@ -10,8 +10,8 @@ use crate::model::state::{DeposedKey, Instance as StateInstance, Object};
 
 use super::Instance;
 
-/// What tells people which object is meant: its id, or its name if objects of its type have no id. None if that is unknown or
-/// secret; the text may be empty.
+/// What tells people which object is meant: its id, or its name if objects of its type have no id. None if that is null,
+/// unknown or secret; the text may be empty.
 pub fn shown_id(value: &Value) -> Option<(String, String)> {
     let key = ["id", "name"].into_iter().find(|key| has_text(value, key))?;
     Some((key.to_string(), text_of(value, key)?))

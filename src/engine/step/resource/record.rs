@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_told_apart_by_id_name_or_tag() {
+    fn objects_are_shown_by_id_name_or_tag() {
         let text = Value::string;
         let no_text = || Value::null(Type::String);
         let unknown = || Value::unknown(Type::String);

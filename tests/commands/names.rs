@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{Project, program};
+use crate::support::{Project, platform, program};
 
 const CONFIG: &str = r#"terraform {
   required_version = ">= 1.11.0"
@@ -46,19 +46,20 @@ fn started_as_terraform_all_texts_say_terraform() {
     assert!(document.contains("does not support Terraform version 1.11.4. To proceed"), "{document}");
 }
 
+/// tfmigrate, for one, takes the whole first line for a version.
 #[test]
 fn first_line_of_version_is_that_of_the_language() {
-    let compatible = format!("(compatible; Terrane v{})", env!("CARGO_PKG_VERSION"));
+    let own = format!("Terrane v{}", env!("CARGO_PKG_VERSION"));
+    let platform = platform();
     let cases = [
-        ("", format!("Terraform v1.11.4 {compatible}")),
-        ("terraform", format!("Terraform v1.11.4 {compatible}")),
-        ("tofu", format!("OpenTofu v1.12.6 {compatible}")),
+        ("", format!("Terraform v1.11.4 (compatible; {own})\non {platform}\n")),
+        ("terraform", format!("Terraform v1.11.4\non {platform}\n\n{own}\n")),
+        ("tofu", format!("OpenTofu v1.12.6\non {platform}\n\n{own}\n")),
     ];
     for (name, expected) in cases {
         let mut project = Project::new("");
         project.set("TERRANE_NAME", name);
-        let out = project.ok(&["version"]).out;
-        assert_eq!(out.lines().next(), Some(expected.as_str()), "{name:?}");
+        assert_eq!(project.ok(&["version"]).out, expected, "{name:?}");
         assert!(
             project
                 .ok(&["-help"])

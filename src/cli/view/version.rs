@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as JsonValue, json};
 
-use crate::base::name::{self, TERRANE};
+use crate::base::name::{self, Name, TERRANE};
 use crate::model::addr::Provider;
 use crate::model::version::{PROGRAM_VERSION, language_version};
 use crate::render::json::go;
@@ -21,17 +21,22 @@ struct Human;
 
 impl VersionView for Human {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String {
-        // Other programs read the version of the language from the first line.
-        let mut text = format!(
-            "{} v{} (compatible; {TERRANE} v{PROGRAM_VERSION})\non {platform}\n",
-            name::current().language().program(),
-            language_version(),
-        );
+        let called = name::current();
+        // Other programs read the version of the language from the first line, some of them from all of it.
+        let language = format!("{} v{}", called.language().program(), language_version());
+        let own = format!("{TERRANE} v{PROGRAM_VERSION}");
+        let mut text = match called {
+            Name::Terrane => format!("{language} (compatible; {own})\non {platform}\n"),
+            Name::Terraform | Name::OpenTofu => format!("{language}\non {platform}\n"),
+        };
         for (provider, version) in selected {
             text.push_str(&match version.as_str() {
                 "0.0.0" => format!("+ provider {provider} (unversioned)\n"),
                 version => format!("+ provider {provider} v{version}\n"),
             });
+        }
+        if called != Name::Terrane {
+            text.push_str(&format!("\n{own}\n"));
         }
         text
     }

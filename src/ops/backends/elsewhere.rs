@@ -43,9 +43,8 @@ async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf)
         backup: Some(backup(&local_path(&wanted, &setup.workdir.workspace)).to_string_lossy().into_owned()),
         ..StateOptions::default()
     };
-    let (backend, warnings) = open::open_settings(&setup, &wanted, &options).await?;
-    let store = backend.store(&setup.workdir.workspace).await.map_err(|e| open::not_opened(&e))?;
-    Ok(Elsewhere { opened: Opened { backend, store, warnings }, identity: state })
+    let opened = open::open_recorded(&setup, &wanted, &options, &setup.workdir.workspace).await?;
+    Ok(Elsewhere { opened, identity: state })
 }
 
 /// What tells the state of the working directory's workspace from all others.

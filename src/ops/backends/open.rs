@@ -27,7 +27,7 @@ const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 pub struct Opened {
     pub backend: Arc<dyn Backend>,
     pub store: Arc<dyn StateStore>,
-    /// What to tell about the settings.
+    /// What the provider of a state store warns about; what is deprecated in a `backend` block is said by `init` alone.
     pub warnings: Diagnostics,
 }
 
@@ -99,8 +99,18 @@ pub async fn open_record(
     options: &StateOptions,
     workspace: &str,
 ) -> Result<Opened, Diagnostics> {
-    let settings = settings_of(setup, record).await?;
-    let (backend, warnings) = open_settings(setup, &settings, options).await?;
+    open_recorded(setup, &settings_of(setup, record).await?, options, workspace).await
+}
+
+/// Opens the backend of settings that `init` has recorded.
+pub async fn open_recorded(
+    setup: &Setup,
+    settings: &BackendSettings,
+    options: &StateOptions,
+    workspace: &str,
+) -> Result<Opened, Diagnostics> {
+    let (backend, warnings) = open_settings(setup, settings, options).await?;
+    let warnings = if settings.kind.is_provided() { warnings } else { Diagnostics::new() };
     let store = backend.store(workspace).await.map_err(|e| not_opened(&e))?;
     Ok(Opened { backend, store, warnings })
 }

@@ -51,6 +51,28 @@ fn life_with_a_lock_table() {
 }
 
 #[test]
+fn init_alone_warns_about_a_lock_table() {
+    let Some(store) = with_table() else { return };
+    let block = (store.block)(store.server.port, "deprecated");
+    let project = store.project(&format!("terraform {{\n  {block}\n}}\noutput \"o\" {{\n  value = 1\n}}\n"));
+    assert!(project.ok(&["init"]).text().contains("Deprecated Parameter"));
+    let commands: [&[&str]; 7] = [
+        &["plan"],
+        &["apply", "-auto-approve"],
+        &["show"],
+        &["state", "pull"],
+        &["state", "list"],
+        &["console"],
+        &["graph"],
+    ];
+    for args in commands {
+        let text = project.ok(args).text();
+        assert!(!text.contains("Deprecated"), "{args:?}\n{text}");
+    }
+    assert_eq!(project.ok(&["output"]).out, "o = 1\n");
+}
+
+#[test]
 fn faults_with_a_lock_file() {
     life::faults(with_file());
 }

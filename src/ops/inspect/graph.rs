@@ -58,10 +58,13 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     }
 }
 
-/// The configuration. Where its root module alone is sound, errors name files by their whole paths, as the reference does.
+/// The configuration. Where nothing is wrong with the text of its root module and with its backend, errors name files by
+/// their whole paths, as the reference does.
 fn configuration(setup: &Setup) -> (Option<LoadedConfig>, Diagnostics) {
     let loaded = load::config(Path::new("."), setup, &Disk);
-    if !loaded.1.has_errors() || load::root_module(setup).1.has_errors() {
+    let root_is_sound =
+        || !load::module_alone(Path::new(".")).1.has_errors() && !load::backend_module(setup).1.has_errors();
+    if !loaded.1.has_errors() || !root_is_sound() {
         return loaded;
     }
     load::config(&std::env::current_dir().unwrap_or_default(), setup, &Disk)

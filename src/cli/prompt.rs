@@ -67,6 +67,5 @@ fn text(console: &Console, question: &Question) -> String {
     if !lines.is_empty() {
         lines.push('\n');
     }
-    let asked = "[reset][bold]{}[reset]\n{}  [bold]Enter a value:[reset] ";
-    apart.to_string() + &style.fill(asked, &[&question.title, &lines])
+    style.fill("[reset][bold]{}{}[reset]\n{}  [bold]Enter a value:[reset] ", &[apart, &question.title, &lines])
 }

@@ -54,6 +54,7 @@ pub fn other_directory(project: &Project, files: &[&str]) -> Project {
     let other = Project::new("");
     for file in files {
         let (from, to) = (project.work().join(file), other.work().join(file));
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         let copied = std::process::Command::new("cp").arg("-rT").args([from, to]).status().unwrap();
         assert!(copied.success(), "{file}");
     }

@@ -148,7 +148,8 @@ impl Trial<'_> {
 
     /// Another process takes the lock away, if there is one.
     fn take_lock(&self) {
-        let other = other_directory(self.project, &["."]);
+        // Not the whole directory: the run may be replacing files of it.
+        let other = other_directory(self.project, &["main.tf", ".terraform/terraform.tfstate"]);
         let mut plan = self.project.command(program(), &["plan"]);
         plan.current_dir(other.work());
         if let Some(id) = lock_id(&self.project.finish(plan)) {

@@ -129,25 +129,38 @@ fn missing<'r>(root: &'r Module, given: &GivenVariables) -> Vec<&'r Variable> {
 fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut given = GivenVariables::new();
-    let mut undeclared = Vec::new();
+    let mut undeclared = Undeclared::default();
     for (name, found) in &collected.0 {
-        let variable = root.variables.get(name.as_str());
-        match (found, variable) {
-            (RawValue::Environment(_), None) => {}
-            (RawValue::Argument(_), None) => diagnostics.push(values_file::undeclared_on_command_line(name)),
-            (RawValue::File { value, .. }, None) => undeclared.push((name.as_str(), value)),
-            (found, Some(variable)) => {
+        match root.variables.get(name.as_str()) {
+            None => undeclared.note(name, found, &mut diagnostics),
+            Some(variable) => {
                 let value = of_raw(found, variable, &mut diagnostics);
                 given.insert(variable.name.clone(), value);
             }
         }
     }
-    for mut problem in values_file::undeclared_in_files(undeclared) {
-        // The place is in the text; the reference does not show it.
-        problem.subject = None;
-        diagnostics.push(problem);
-    }
+    diagnostics.extend(undeclared.warnings());
     (given, diagnostics)
+}
+
+/// Values in files for variables that the root module does not declare.
+#[derive(Default)]
+struct Undeclared<'a>(Vec<(&'a str, &'a GivenValue)>);
+
+impl<'a> Undeclared<'a> {
+    fn note(&mut self, name: &'a str, found: &'a RawValue, diagnostics: &mut Diagnostics) {
+        match found {
+            RawValue::Environment(_) => {}
+            RawValue::Argument(_) => diagnostics.push(values_file::undeclared_on_command_line(name)),
+            RawValue::File { value, .. } => self.0.push((name, value)),
+        }
+    }
+
+    /// The place is in the text; the reference does not show it.
+    fn warnings(self) -> impl Iterator<Item = Diagnostic> {
+        let placed = values_file::undeclared_in_files(self.0);
+        placed.into_iter().map(|problem| Diagnostic { subject: None, ..problem })
+    }
 }
 
 /// The values on the command line for variables that are not declared. OpenTofu ignores them where only a few variables are
@@ -215,12 +228,18 @@ pub fn with_plan(
     let planned = plan.iter().map(|(name, value)| (name.clone(), value.clone()));
     let mut given: GivenVariables =
         planned.map(|(name, value)| (name, GivenVariable { value, origin: Origin::Other })).collect();
+    let mut undeclared = Undeclared::default();
     for (name, found) in &collected.0 {
-        let Some(variable) = root.variables.get(name.as_str()) else { continue };
+        let Some(variable) = root.variables.get(name.as_str()) else {
+            undeclared.note(name, found, &mut diagnostics);
+            continue;
+        };
         let now = of_raw(found, variable, &mut diagnostics);
         let Some(before) = plan.get(name.as_str()) else {
             if variable.ephemeral {
                 given.insert(variable.name.clone(), now);
+            } else {
+                diagnostics.extend(not_planned(variable, found));
             }
             continue;
         };
@@ -229,8 +248,34 @@ pub fn with_plan(
             diagnostics.push(changed(variable, before, &now.value, found));
         }
     }
+    diagnostics.extend(undeclared.warnings());
     (given, diagnostics)
 }
+
+/// A value for a variable that had none when the plan was made, and so has its default.
+fn not_planned(variable: &Variable, found: &RawValue) -> Option<Diagnostic> {
+    let name = &variable.name;
+    match found {
+        RawValue::Environment(_) => None,
+        RawValue::Argument(_) => Some(Diagnostic::error(
+            UNCHANGEABLE,
+            format!(
+                "The variable {name} cannot be set using the -var option when applying a saved plan file, because it was not set when the \
+                 plan was created: the plan is for its default value. To use another value, create a new plan."
+            ),
+        )),
+        RawValue::File { value, .. } => Some(Diagnostic::warning(
+            "Value not used by a saved plan",
+            format!(
+                "The variable {name} has a value in file {:?}, but was not set when the plan was created: the plan is for its default \
+                 value. To use another value, create a new plan.",
+                value.range.filename()
+            ),
+        )),
+    }
+}
+
+const UNCHANGEABLE: &str = "Can't change variable when applying a saved plan";
 
 fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -> Diagnostic {
     let shown = |value: &Value| match variable.sensitive {
@@ -244,7 +289,7 @@ fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -
         RawValue::File { on_command_line: false, .. } => "set by an automatically loaded .tfvars file",
     };
     Diagnostic::error(
-        "Can't change variable when applying a saved plan",
+        UNCHANGEABLE,
         format!(
             "The variable {} cannot be set using the -var and -var-file options when applying a saved plan file, because a saved plan \
              includes the variable values that were set when it was created. The saved plan specifies {} as the value whereas during \

@@ -67,5 +67,5 @@ fn text(console: &Console, question: &Question) -> String {
     if !lines.is_empty() {
         lines.push('\n');
     }
-    style.fill("[reset][bold]{}{}[reset]\n{}  [bold]Enter a value:[reset] ", &[apart, &question.title, &lines])
+    style.fill("[reset][bold]{}{}[reset]\n{}  [bold]Enter a value:[reset] ", &[&apart, &question.title, &lines])
 }

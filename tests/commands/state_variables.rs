@@ -66,7 +66,8 @@ fn values_that_a_saved_plan_lacks_are_reported() {
     project.ok(&["init"]);
     project.ok(&["plan", "-out=p"]);
     let apply = |value: &str| project.run(&["apply", "-no-color", value, "p"]);
-    apply("-var=a=2").expect(1, &["Error: Can't change variable when applying a saved plan", "the plan is for its default"]);
+    apply("-var=a=2")
+        .expect(1, &["Error: Can't change variable when applying a saved plan", "the plan is for its default"]);
     apply("-var=b=2").expect(1, &["Error: Value for undeclared variable"]);
     project.write("work/f.tfvars", "a = 2\nb = 3\n");
     let warned = ["Warning: Value not used by a saved plan", "Warning: Value for undeclared variable", "\no = 1\n"];

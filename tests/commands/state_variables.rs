@@ -70,6 +70,6 @@ fn values_that_a_saved_plan_lacks_are_reported() {
         .expect(1, &["Error: Can't change variable when applying a saved plan", "the plan is for its default"]);
     apply("-var=b=2").expect(1, &["Error: Value for undeclared variable"]);
     project.write("work/f.tfvars", "a = 2\nb = 3\n");
-    let warned = ["Warning: Value not used by a saved plan", "Warning: Value for undeclared variable", "\no = 1\n"];
+    let warned = ["Warning: Value not used by a saved plan", "Warning: Value for undeclared variable", "o = 1"];
     apply("-var-file=f.tfvars").expect(0, &warned);
 }

@@ -42,9 +42,9 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
         variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
         ephemeral_variables: input
             .variables
-            .keys()
-            .filter(|name| declared.get(*name).is_some_and(|v| v.ephemeral))
-            .cloned()
+            .iter()
+            .filter(|(name, given)| !given.value.is_null() && declared.get(*name).is_some_and(|v| v.ephemeral))
+            .map(|(name, _)| name.clone())
             .collect(),
         targets: if input.requested_actions.is_empty() { input.targets.clone() } else { Vec::new() },
         excludes: input.excludes.clone(),

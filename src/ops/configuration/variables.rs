@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
@@ -15,6 +14,7 @@ use crate::engine::{GivenVariable, GivenVariables, Origin};
 use crate::lang::value::{Value, convert::convert, json};
 use crate::model::config::values_file::{self, GivenValue};
 use crate::model::config::{ByName, Module, Variable};
+use crate::model::plan::Plan;
 
 use crate::ops::interface::ask::{NoAnswer, Question};
 use crate::ops::interface::options::VariableArgument;
@@ -219,13 +219,9 @@ async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagn
 
 /// The values for applying a saved plan: its own, and those given now for ephemeral variables, which it does not hold.
 /// Others may be given again only as they were.
-pub fn with_plan(
-    collected: &Collected,
-    root: &Module,
-    plan: &BTreeMap<Arc<str>, Value>,
-) -> (GivenVariables, Diagnostics) {
+pub fn with_plan(collected: &Collected, root: &Module, plan: &Plan) -> (GivenVariables, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let planned = plan.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let planned = plan.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
     let mut given: GivenVariables =
         planned.map(|(name, value)| (name, GivenVariable { value, origin: Origin::Other })).collect();
     let mut undeclared = Undeclared::default();
@@ -235,17 +231,20 @@ pub fn with_plan(
             continue;
         };
         let now = of_raw(found, variable, &mut diagnostics);
-        let Some(before) = plan.get(name.as_str()) else {
-            if variable.ephemeral {
-                given.insert(variable.name.clone(), now);
-            } else {
-                diagnostics.extend(not_planned(variable, found));
+        if variable.ephemeral {
+            match plan.ephemeral_variables.contains(&variable.name) {
+                true => drop(given.insert(variable.name.clone(), now)),
+                false => diagnostics.push(late(variable, found)),
             }
+            continue;
+        }
+        let Some(before) = plan.variables.get(name.as_str()) else {
+            diagnostics.extend(not_planned(variable, found));
             continue;
         };
         let same = convert(&now.value, before.ty()).is_ok_and(|now| now.unmark_deep().0 == before.unmark_deep().0);
         if !same {
-            diagnostics.push(changed(variable, before, &now.value, found));
+            diagnostics.extend(changed(variable, before, &now.value, found));
         }
     }
     diagnostics.extend(undeclared.warnings());
@@ -277,26 +276,50 @@ fn not_planned(variable: &Variable, found: &RawValue) -> Option<Diagnostic> {
 
 const UNCHANGEABLE: &str = "Can't change variable when applying a saved plan";
 
-fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -> Diagnostic {
+const IGNORED: &str = "Ignoring variable when applying a saved plan";
+
+/// Another value than the plan's. Nobody gave those of automatic files for this run.
+fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -> Option<Diagnostic> {
     let shown = |value: &Value| match variable.sensitive {
         true => "(sensitive value)".to_string(),
         false => json::to_simple_json(value).unwrap_or_default(),
     };
-    let how = match found {
-        RawValue::Environment(_) => "set by an environment variable",
-        RawValue::Argument(_) => "set by a CLI argument",
-        RawValue::File { on_command_line: true, .. } => "set by a .tfvars file passed through -var-file argument",
-        RawValue::File { on_command_line: false, .. } => "set by an automatically loaded .tfvars file",
-    };
-    Diagnostic::error(
-        UNCHANGEABLE,
+    let text = |change: &str, how: &str| {
         format!(
-            "The variable {} cannot be set using the -var and -var-file options when applying a saved plan file, because a saved plan \
-             includes the variable values that were set when it was created. The saved plan specifies {} as the value whereas during \
-             apply the value {} was {how}. To declare an ephemeral variable which is not saved in the plan file, use ephemeral = true.",
+            "The variable {} cannot be {change} when applying a saved plan file, because a saved plan includes the variable values that \
+             were set when it was created. The saved plan specifies {} as the value whereas during apply the value {} was {how}. To \
+             declare an ephemeral variable which is not saved in the plan file, use ephemeral = true.",
             variable.name,
             shown(before),
             shown(now),
+        )
+    };
+    let refused = "set using the -var and -var-file options";
+    match found {
+        RawValue::File { on_command_line: false, .. } => None,
+        // Spelt as in the reference.
+        RawValue::Environment(_) => {
+            Some(Diagnostic::warning(IGNORED, text("overriden", "set by an environment variable")))
+        }
+        RawValue::Argument(_) => Some(Diagnostic::error(UNCHANGEABLE, text(refused, "set by a CLI argument"))),
+        RawValue::File { on_command_line: true, value } => {
+            let how = "set by a .tfvars file passed through -var-file argument";
+            Some(Diagnostic::error(UNCHANGEABLE, text(refused, how)).at(value.range.clone()))
+        }
+    }
+}
+
+/// A value for an ephemeral variable that had none when the plan was made.
+fn late(variable: &Variable, found: &RawValue) -> Diagnostic {
+    let problem = Diagnostic::error(
+        "Ephemeral variable was not set during planning",
+        format!(
+            "The ephemeral input variable {:?} was not set during the planning phase, and so must remain unset during the apply phase.",
+            &*variable.name
         ),
-    )
+    );
+    match found {
+        RawValue::File { value, .. } => problem.at(value.range.clone()),
+        RawValue::Environment(_) | RawValue::Argument(_) => problem,
+    }
 }

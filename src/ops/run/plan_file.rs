@@ -82,7 +82,7 @@ pub async fn open_kept(
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     listener.configured(&loaded.config);
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
-    let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan.variables));
+    let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan));
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

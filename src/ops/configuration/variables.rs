@@ -278,7 +278,7 @@ const UNCHANGEABLE: &str = "Can't change variable when applying a saved plan";
 
 const IGNORED: &str = "Ignoring variable when applying a saved plan";
 
-/// Another value than the plan's. Nobody gave those of automatic files for this run.
+/// Another value than the plan's. Those of automatic files were not given for this run.
 fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -> Option<Diagnostic> {
     let shown = |value: &Value| match variable.sensitive {
         true => "(sensitive value)".to_string(),

@@ -140,7 +140,7 @@ fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempF
     let _ = mode;
     // Another process may sweep a file that is not locked yet: then the next one is tried.
     for _ in 0..100 {
-        let file = builder.tempfile_in(directory)?;
+        let file = builder.tempfile_in(directory).map_err(without_path)?;
         match file.as_file().try_lock() {
             Err(TryLockError::Error(_)) => return Ok(file),
             Ok(()) if is_at(file.as_file(), file.path()) => return Ok(file),
@@ -148,6 +148,16 @@ fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempF
         }
     }
     Err(io::Error::other("other programs remove every new file"))
+}
+
+/// The system's error alone: the name of the temporary file says nothing to a user.
+fn without_path(error: io::Error) -> io::Error {
+    let inner =
+        error.get_ref().and_then(|wrapped| wrapped.source()).and_then(|source| source.downcast_ref::<io::Error>());
+    match inner.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => error,
+    }
 }
 
 /// Removes what killed runs left in a folder, the first time that this process writes there. Errors are of no
@@ -183,6 +193,16 @@ fn link_target(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_do_not_name_the_temporary_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("missing/file");
+        let error = write(&path, b"x").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let expected = format!("write {}: {}", path.display(), io::Error::from_raw_os_error(2));
+        assert_eq!(error.to_string(), expected);
+    }
 
     #[test]
     fn replaces_and_leaves_nothing_behind() {

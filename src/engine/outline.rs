@@ -253,11 +253,8 @@ impl<'a> Sketch<'a> {
     fn checks(&mut self, report: bool) {
         let builder = self.builder;
         for module in builder.tree.ids() {
-            for check in builder.tree.module(module).checks.values() {
-                let expand = self.add_in(module, &format!("check.{} (expand)", check.name));
-                let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
-                check.asserts.iter().for_each(|c| gatherer.condition(c));
-                self.connect_needs(expand, &gatherer.needs);
+            for (index, check) in builder.tree.module(module).checks.values().enumerate() {
+                let expand = builder.check(module, index as u32);
                 let data =
                     check.data.as_ref().and_then(|data| builder.tree.module(module).resources.get_index_of(data));
                 let data = data.map(|index| builder.resource(module, index as u32));

@@ -152,12 +152,9 @@ fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempF
 
 /// The system's error alone: the name of the temporary file says nothing to a user.
 fn without_path(error: io::Error) -> io::Error {
-    let inner =
-        error.get_ref().and_then(|wrapped| wrapped.source()).and_then(|source| source.downcast_ref::<io::Error>());
-    match inner.and_then(io::Error::raw_os_error) {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => error,
-    }
+    let text = error.to_string();
+    let alone = text.split_once(" at path ").map_or(text.as_str(), |(alone, _)| alone);
+    io::Error::new(error.kind(), alone)
 }
 
 /// Removes what killed runs left in a folder, the first time that this process writes there. Errors are of no

@@ -12,6 +12,7 @@ mod logs;
 mod names;
 pub mod normal;
 mod opentofu;
+mod plan_variables;
 mod prompt;
 mod state_history;
 mod state_pull;

@@ -59,17 +59,3 @@ fn state_commands_take_variables() {
     with(&["state", "list"], "-var-file=v.tfvars");
     project.run(&["force-unlock", VALUE, "-force", "x"]).expect(1, &["Failed to unlock state"]);
 }
-
-#[test]
-fn values_that_a_saved_plan_lacks_are_reported() {
-    let project = Project::new("variable \"a\" {\n  default = 1\n}\n\noutput \"o\" {\n  value = var.a\n}\n");
-    project.ok(&["init"]);
-    project.ok(&["plan", "-out=p"]);
-    let apply = |value: &str| project.run(&["apply", "-no-color", value, "p"]);
-    apply("-var=a=2")
-        .expect(1, &["Error: Can't change variable when applying a saved plan", "the plan is for its default"]);
-    apply("-var=b=2").expect(1, &["Error: Value for undeclared variable"]);
-    project.write("work/f.tfvars", "a = 2\nb = 3\n");
-    let warned = ["Warning: Value not used by a saved plan", "Warning: Value for undeclared variable", "o = 1"];
-    apply("-var-file=f.tfvars").expect(0, &warned);
-}

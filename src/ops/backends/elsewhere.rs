@@ -43,7 +43,7 @@ async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf)
         backup: Some(backup(&local_path(&wanted, &setup.workdir.workspace)).to_string_lossy().into_owned()),
         ..StateOptions::default()
     };
-    let opened = open::open_recorded(&setup, &wanted, &options, &setup.workdir.workspace).await?;
+    let opened = open::open_store(&setup, &wanted, &options, &setup.workdir.workspace).await?;
     Ok(Elsewhere { opened, identity: state })
 }
 

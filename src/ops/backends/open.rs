@@ -99,11 +99,11 @@ pub async fn open_record(
     options: &StateOptions,
     workspace: &str,
 ) -> Result<Opened, Diagnostics> {
-    open_recorded(setup, &settings_of(setup, record).await?, options, workspace).await
+    open_store(setup, &settings_of(setup, record).await?, options, workspace).await
 }
 
-/// Opens the backend of settings that `init` has recorded.
-pub async fn open_recorded(
+/// Opens the store of a workspace in the backend of settings that `init` has recorded.
+pub async fn open_store(
     setup: &Setup,
     settings: &BackendSettings,
     options: &StateOptions,

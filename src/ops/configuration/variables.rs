@@ -232,9 +232,10 @@ pub fn with_plan(collected: &Collected, root: &Module, plan: &Plan) -> (GivenVar
         };
         let now = of_raw(found, variable, &mut diagnostics);
         if variable.ephemeral {
-            match plan.ephemeral_variables.contains(&variable.name) {
-                true => drop(given.insert(variable.name.clone(), now)),
-                false => diagnostics.push(late(variable, found)),
+            match (plan.ephemeral_variables.contains(&variable.name), now.value.is_null()) {
+                (true, false) => drop(given.insert(variable.name.clone(), now)),
+                (true, true) => diagnostics.push(taken_back(variable)),
+                (false, _) => diagnostics.push(late(variable, found)),
             }
             continue;
         }
@@ -304,7 +305,7 @@ fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -
         RawValue::Argument(_) => Some(Diagnostic::error(UNCHANGEABLE, text(refused, "set by a CLI argument"))),
         RawValue::File { on_command_line: true, value } => {
             let how = "set by a .tfvars file passed through -var-file argument";
-            Some(Diagnostic::error(UNCHANGEABLE, text(refused, how)).at(value.range.clone()))
+            Some(placed(Diagnostic::error(UNCHANGEABLE, text(refused, how)), variable, value))
         }
     }
 }
@@ -319,7 +320,27 @@ fn late(variable: &Variable, found: &RawValue) -> Diagnostic {
         ),
     );
     match found {
-        RawValue::File { value, .. } => problem.at(value.range.clone()),
+        RawValue::File { value, .. } => placed(problem, variable, value),
         RawValue::Environment(_) | RawValue::Argument(_) => problem,
     }
+}
+
+/// Null for an ephemeral variable that had a value when the plan was made.
+fn taken_back(variable: &Variable) -> Diagnostic {
+    Diagnostic::error(
+        "Ephemeral variable must be set for apply",
+        format!(
+            "The ephemeral input variable {:?} was set during the planning phase, and so must be set again during the apply phase.",
+            &*variable.name
+        ),
+    )
+}
+
+/// The problem at a line of a values file. A line with a secret is named, not shown.
+fn placed(problem: Diagnostic, variable: &Variable, value: &GivenValue) -> Diagnostic {
+    if !variable.sensitive && !variable.ephemeral {
+        return problem.at(value.range.clone());
+    }
+    let (file, line) = (value.range.filename(), value.range.start().line);
+    Diagnostic { detail: format!("{}\n\nThe value is in file {file:?}, line {line}.", problem.detail), ..problem }
 }

@@ -234,8 +234,8 @@ pub fn with_plan(collected: &Collected, root: &Module, plan: &Plan) -> (GivenVar
         if variable.ephemeral {
             match (plan.ephemeral_variables.contains(&variable.name), now.value.is_null()) {
                 (true, false) => drop(given.insert(variable.name.clone(), now)),
-                (true, true) => diagnostics.push(taken_back(variable)),
-                (false, _) => diagnostics.push(late(variable, found)),
+                (true, true) => diagnostics.push(null_at_apply(variable)),
+                (false, _) => diagnostics.push(set_too_late(variable, found)),
             }
             continue;
         }
@@ -311,7 +311,7 @@ fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -
 }
 
 /// A value for an ephemeral variable that had none when the plan was made.
-fn late(variable: &Variable, found: &RawValue) -> Diagnostic {
+fn set_too_late(variable: &Variable, found: &RawValue) -> Diagnostic {
     let problem = Diagnostic::error(
         "Ephemeral variable was not set during planning",
         format!(
@@ -326,7 +326,7 @@ fn late(variable: &Variable, found: &RawValue) -> Diagnostic {
 }
 
 /// Null for an ephemeral variable that had a value when the plan was made.
-fn taken_back(variable: &Variable) -> Diagnostic {
+fn null_at_apply(variable: &Variable) -> Diagnostic {
     Diagnostic::error(
         "Ephemeral variable must be set for apply",
         format!(

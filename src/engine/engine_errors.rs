@@ -69,6 +69,15 @@ pub fn panicked(address: &str, text: &str) -> Diagnostic {
     Diagnostic::error(format!("{PROGRAM} crashed"), detail).about(address.to_string())
 }
 
+/// A provider that would have been configured before what its block refers to was evaluated.
+pub fn configured_too_early(provider: &str, missing: &str) -> Diagnostic {
+    let detail = format!(
+        "The configuration of {provider} refers to {missing}, which has not been evaluated yet. {PROGRAM} did not configure the \
+         provider, because it could then manage objects of another account or server.\n\nThis is a bug in {TERRANE}; please report it."
+    );
+    Diagnostic::error("Provider configuration is not evaluated", detail)
+}
+
 /// Steps that did not finish although no error was reported: the first of them, and how many more there are.
 pub fn unfinished(names: &[String], more: usize) -> Diagnostic {
     let list: String = names.iter().map(|name| format!("\n  - {name}")).collect();

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::diag::Diagnostic;
 use crate::lang::syntax::ast::Expression;
-use crate::model::addr::{AbsProviderConfig, Module, Provider};
+use crate::model::addr::{AbsProviderConfig, Provider};
 use crate::model::config::ProviderBlock;
 
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
@@ -155,34 +155,35 @@ fn exists(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> bool {
     }
     match tree.parent(module) {
         None => addr.alias.is_none() && this.requirements.values().any(|r| r.explicit && r.source == addr.provider),
-        Some((outer, call)) => tree.call(outer, call).providers.iter().any(|p| {
-            p.in_child.addr.alias == addr.alias
-                && this.provider_for_local_name(&p.in_child.addr.local_name) == addr.provider
-        }),
+        Some(_) => is_given(tree, module, addr),
     }
 }
 
-/// As `resolve`, for a configuration that the state names.
+/// True for what the call of a module passes to it.
+fn is_given(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> bool {
+    let this = tree.module(module);
+    tree.parent(module).is_some_and(|(outer, call)| {
+        tree.call(outer, call).providers.iter().any(|p| {
+            p.in_child.addr.alias == addr.alias
+                && this.provider_for_local_name(&p.in_child.addr.local_name) == addr.provider
+        })
+    })
+}
+
+/// As `resolve`, for a configuration that the state names. Its address counts exactly: an object must only be read and destroyed with the
+/// configuration that created it, so that what its module would inherit does not serve it. None: it is gone.
 pub fn resolve_stored(tree: &Tree, stored: &AbsProviderConfig) -> Option<AbsProviderConfig> {
-    if let Some(module) = tree.find(&stored.module) {
-        let found = resolve(tree, module, &stored.provider, stored.alias.as_deref())?;
-        return match (keys(tree, &found), &stored.key) {
-            (None, None) => Some(found),
-            (Some(keys), Some(key)) if keys.contains(key) => Some(found.with_key(Some(key.clone()))),
-            _ => None,
-        };
-    }
-    if stored.alias.is_some() {
+    let module = tree.find(&stored.module)?;
+    let is_default_of_root = module == ROOT && stored.alias.is_none();
+    if !is_default_of_root && !is_given(tree, module, stored) && block_of(tree, module, stored).is_none() {
         return None;
     }
-    let mut path: Option<Module> = stored.module.parent();
-    while let Some(outer) = path {
-        if let Some(module) = tree.find(&outer) {
-            return resolve(tree, module, &stored.provider, None);
-        }
-        path = outer.parent();
+    let found = resolve(tree, module, &stored.provider, stored.alias.as_deref())?;
+    match (keys(tree, &found), &stored.key) {
+        (None, None) => Some(found),
+        (Some(keys), Some(key)) if keys.contains(key) => Some(found.with_key(Some(key.clone()))),
+        _ => None,
     }
-    Some(AbsProviderConfig::root(stored.provider.clone()))
 }
 
 /// `user` needs a configuration that is gone.

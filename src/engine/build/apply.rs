@@ -10,11 +10,12 @@ use rustc_hash::FxHashMap;
 
 use super::actions;
 use super::config::Builder;
+use super::destroy_order::{Groups, Role};
 use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
 use crate::engine::blocks::references::Need;
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::graph::{Dag, Invocation, Node, NodeId, Task};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ResourceMode};
 use crate::model::plan::{Action, ActionInvocation, ResourceChange};
 use crate::model::state::State;
 
@@ -47,10 +48,10 @@ pub fn build(
     destroy: bool,
 ) -> ApplyGraph {
     let tasks = tasks(builder, planned);
-    let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, blocks };
-    let base = pass.copy_blocks();
-    let nodes = pass.add_tasks(base);
-    pass.connect_blocks(&nodes, destroy);
+    let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, blocks, is_destroy: destroy };
+    pass.copy_blocks();
+    let nodes = pass.add_tasks();
+    pass.connect_blocks(&nodes);
     pass.connect_tasks(&nodes);
     pass.connect_deposed(&nodes);
     pass.order_destruction(&nodes);
@@ -71,20 +72,29 @@ fn tasks(builder: &mut Builder<'_>, planned: Planned<'_>) -> Vec<Task> {
         if change.action == Action::NoOp && change.importing.is_none() && !has_conditions(builder, block) {
             continue;
         }
-        let provider = match block.and_then(|b| builder.provider_of.get(&b).copied()) {
-            Some(provider) => Some(provider),
-            None => resolve_stored(builder.tree, &change.provider).map(|addr| builder.provider(addr)),
-        };
-        match provider {
-            Some(provider) => {
-                let is_current = change.deposed.is_none();
-                let invocations = is_current.then(|| invocations.remove(&change.addr)).flatten().unwrap_or_default();
-                tasks.push(Task { change: change.clone(), provider, block, invocations });
-            }
-            None => builder.diagnostics.push(not_present(&change.addr.to_string(), &change.provider)),
+        let provider = needs_provider(change).then(|| provider_of(builder, block, change));
+        if provider == Some(None) {
+            builder.diagnostics.push(not_present(&change.addr.to_string(), &change.provider));
+            continue;
         }
+        let is_current = change.deposed.is_none();
+        let invocations = is_current.then(|| invocations.remove(&change.addr)).flatten().unwrap_or_default();
+        tasks.push(Task { change: change.clone(), provider: provider.flatten(), block, invocations });
     }
     tasks
+}
+
+/// Data sources that go are dropped from the state without a request.
+fn needs_provider(change: &ResourceChange) -> bool {
+    change.action != Action::Delete || change.addr.mode() != ResourceMode::Data
+}
+
+/// The provider configuration of the block; without a block, the one that the change names.
+fn provider_of(builder: &mut Builder<'_>, block: Option<BlockId>, change: &ResourceChange) -> Option<u32> {
+    match block.and_then(|b| builder.provider_of.get(&b).copied()) {
+        Some(provider) => Some(provider),
+        None => resolve_stored(builder.tree, &change.provider).map(|addr| builder.provider(addr)),
+    }
 }
 
 fn has_conditions(builder: &Builder<'_>, block: Option<BlockId>) -> bool {
@@ -107,18 +117,19 @@ struct Pass<'p, 'b> {
     builder: &'p Builder<'b>,
     state: &'p State,
     blocks: Blocks<'p>,
+    /// Everything goes.
+    is_destroy: bool,
 }
 
 impl Pass<'_, '_> {
     /// The nodes of the configuration under their old numbers.
-    fn copy_blocks(&mut self) -> NodeId {
+    fn copy_blocks(&mut self) {
         for (_, node) in self.builder.graph.nodes() {
             self.graph.add(*node);
         }
-        self.graph.len() as NodeId
     }
 
-    fn add_tasks(&mut self, _base: NodeId) -> Vec<TaskNodes> {
+    fn add_tasks(&mut self) -> Vec<TaskNodes> {
         let mut nodes = Vec::with_capacity(self.tasks.len());
         for (index, task) in self.tasks.iter().enumerate() {
             let index = index as u32;
@@ -136,7 +147,8 @@ impl Pass<'_, '_> {
     }
 
     /// Blocks wait for what they refer to: for a resource, until its instances are done.
-    fn connect_blocks(&mut self, nodes: &[TaskNodes], destroy: bool) {
+    fn connect_blocks(&mut self, nodes: &[TaskNodes]) {
+        let destroy = self.is_destroy;
         let mut barriers = Barriers::new(self.tasks, nodes);
         for node in 0..self.builder.graph.len() as NodeId {
             let ephemeral = self.is_ephemeral(node);
@@ -145,9 +157,10 @@ impl Pass<'_, '_> {
             let from_needs: Vec<NodeId> = needs.iter().map(|n| self.builder.node_of(n)).collect();
             for to in self.builder.graph.dependencies(node) {
                 match *self.graph.node(*to) {
-                    Node::Provider(_) if !ephemeral => {}
                     // In a destroy, resources are what the state says: nothing to wait for but their module.
+                    Node::Provider(_) if destroy && !ephemeral => {}
                     _ if destroy && is_resource && from_needs.contains(to) => {}
+                    // Other blocks wait for their provider configuration, also where nothing uses it: what it refers to comes before them.
                     Node::Resource { .. } if from_needs.contains(to) => {}
                     Node::Resource { module, index } => {
                         let barrier = barriers.of(&mut self.graph, *to, (module, index), None);
@@ -178,15 +191,11 @@ impl Pass<'_, '_> {
 
     fn connect_tasks(&mut self, nodes: &[TaskNodes]) {
         for (task, of) in self.tasks.iter().zip(nodes) {
-            let provider = self.builder.provider_nodes[task.provider as usize];
-            if let Some(create) = of.create {
-                self.graph.connect(create, provider);
-                if let Some((module, index)) = task.block {
-                    self.graph.connect(create, self.builder.resource(module, index));
-                }
+            if let Some(provider) = task.provider.map(|provider| self.builder.provider_nodes[provider as usize]) {
+                of.create.iter().chain(&of.destroy).for_each(|node| self.graph.connect(*node, provider));
             }
-            if let Some(destroy) = of.destroy {
-                self.graph.connect(destroy, provider);
+            if let (Some(create), Some((module, index))) = (of.create, task.block) {
+                self.graph.connect(create, self.builder.resource(module, index));
             }
             for invocation in &task.invocations {
                 let provider = self.builder.provider_nodes[invocation.provider as usize];
@@ -239,7 +248,7 @@ impl Pass<'_, '_> {
                 groups.add(task, destroy, role, dependencies);
             }
         }
-        groups.connect(&mut self.graph);
+        groups.connect(&mut self.graph, self.is_destroy);
     }
 
     /// What the object depends on as the state says; the configuration, where there is none yet.
@@ -302,116 +311,5 @@ impl Barriers {
         }
         self.made.insert(slot, gate);
         gate
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Role {
-    Creator,
-    DestroyFirst,
-    DestroyLast,
-}
-
-/// Tasks of one resource in one module instance that play the same role and stored the same dependencies.
-struct Group {
-    resource: ConfigResource,
-    module: ModuleInstance,
-    role: Role,
-    dependencies: Arc<[ConfigResource]>,
-    members: Vec<NodeId>,
-    /// What stands for the start and the end of all members.
-    start: Option<NodeId>,
-    end: Option<NodeId>,
-}
-
-#[derive(Default)]
-struct Groups {
-    list: Vec<Group>,
-    index: FxHashMap<(ConfigResource, ModuleInstance, Role), Vec<usize>>,
-    by_resource: FxHashMap<ConfigResource, Vec<usize>>,
-}
-
-impl Groups {
-    fn add(&mut self, task: &Task, node: NodeId, role: Role, dependencies: Arc<[ConfigResource]>) {
-        let addr: &AbsResourceInstance = &task.change.addr;
-        if addr.mode() != ResourceMode::Managed && role != Role::Creator {
-            return;
-        }
-        let (resource, module) = (addr.config(), addr.module.clone());
-        let same = self.index.entry((resource.clone(), module.clone(), role)).or_default();
-        let found = same.iter().copied().find(|g| {
-            let of = &self.list[*g].dependencies;
-            Arc::ptr_eq(of, &dependencies) || **of == *dependencies
-        });
-        match found {
-            Some(group) => self.list[group].members.push(node),
-            None => {
-                let group = self.list.len();
-                same.push(group);
-                self.by_resource.entry(resource.clone()).or_default().push(group);
-                let members = vec![node];
-                self.list.push(Group { resource, module, role, dependencies, members, start: None, end: None });
-            }
-        }
-    }
-
-    fn connect(&mut self, graph: &mut Dag<Node>) {
-        let by_resource = std::mem::take(&mut self.by_resource);
-        for user in 0..self.list.len() {
-            let dependencies = self.list[user].dependencies.clone();
-            for resource in dependencies.iter() {
-                for used in by_resource.get(resource).into_iter().flatten().copied() {
-                    if user == used || self.are_siblings(user, used) {
-                        continue;
-                    }
-                    match (self.list[user].role, self.list[used].role) {
-                        // What used something goes before it.
-                        (Role::DestroyFirst | Role::DestroyLast, Role::DestroyFirst | Role::DestroyLast)
-                        | (Role::DestroyFirst, Role::Creator)
-                        // The old object stays until its users know the new one.
-                        | (Role::Creator, Role::DestroyLast) => self.before(graph, user, used),
-                        (Role::DestroyLast, Role::Creator) | (Role::Creator, Role::DestroyFirst) => {
-                            self.before(graph, used, user);
-                        }
-                        (Role::Creator, Role::Creator) => {}
-                    }
-                }
-            }
-        }
-    }
-
-    /// True for tasks in different instances of the same module: they never wait for each other.
-    fn are_siblings(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.list[a], &self.list[b]);
-        a.resource.module == b.resource.module && a.module != b.module
-    }
-
-    fn before(&mut self, graph: &mut Dag<Node>, first: usize, then: usize) {
-        let (end, start) = (self.end(graph, first), self.start(graph, then));
-        graph.connect(start, end);
-    }
-
-    fn start(&mut self, graph: &mut Dag<Node>, group: usize) -> NodeId {
-        let group = &mut self.list[group];
-        if let [only] = group.members.as_slice() {
-            return *only;
-        }
-        *group.start.get_or_insert_with(|| {
-            let gate = graph.add(Node::Gate);
-            group.members.iter().for_each(|member| graph.connect(*member, gate));
-            gate
-        })
-    }
-
-    fn end(&mut self, graph: &mut Dag<Node>, group: usize) -> NodeId {
-        let group = &mut self.list[group];
-        if let [only] = group.members.as_slice() {
-            return *only;
-        }
-        *group.end.get_or_insert_with(|| {
-            let gate = graph.add(Node::Gate);
-            group.members.iter().for_each(|member| graph.connect(gate, *member));
-            gate
-        })
     }
 }

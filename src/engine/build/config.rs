@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
         self.tree.parent(module).map(|(parent, call)| self.call(parent, call))
     }
 
-    /// The node of a provider configuration, made if it is new, with its references.
+    /// The node of a provider configuration. A new one waits at once for all that its block refers to, whichever pass asks for it.
     pub fn provider(&mut self, addr: crate::model::addr::AbsProviderConfig) -> u32 {
         let index = self.providers.intern(self.tree, addr);
         if index as usize == self.provider_nodes.len() {
@@ -157,6 +157,10 @@ impl<'a> Builder<'a> {
                     if let Some(schema) = schemas.and_then(|s| s.provider().ok()) {
                         gatherer.body(&block.body, &schema.block);
                     }
+                }
+                for need in &gatherer.needs.on {
+                    let to = self.node_of(need);
+                    self.graph.connect(node, to);
                 }
                 self.needs[node as usize] = gatherer.needs;
                 if let Some(call) = self.expansion_of(module) {
@@ -337,6 +341,10 @@ impl<'a> Builder<'a> {
 
     fn connect_needs(&mut self) {
         for node in 0..self.graph.len() as NodeId {
+            if matches!(self.graph.node(node), Node::Provider(_)) {
+                // Connected when it was made.
+                continue;
+            }
             for need in std::mem::take(&mut self.needs[node as usize].on) {
                 let to = self.node_of(&need);
                 self.graph.connect(node, to);

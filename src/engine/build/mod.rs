@@ -8,7 +8,10 @@ pub mod actions;
 pub mod apply;
 pub mod config;
 pub mod derive;
+pub mod destroy_order;
 pub mod imports;
+#[cfg(debug_assertions)]
+mod invariants;
 pub mod orphans;
 pub mod scoped;
 pub mod target;

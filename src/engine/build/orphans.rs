@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
 use crate::engine::blocks::references::{Gatherer, Need};
 use crate::engine::graph::{Node, NodeId, Orphans};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, ResourceMode};
 use crate::model::config::PreventDestroy;
 use crate::model::state::State;
 
@@ -27,18 +27,19 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
     let mut blocks = BTreeMap::new();
     let mut preventions = Vec::new();
     for ((resource, stored), instances) in groups {
-        let known = builder.tree.find_resource(&resource).and_then(|block| builder.provider_of.get(&block).copied());
-        let provider = match known {
-            Some(provider) => Some(provider),
-            None => resolve_stored(builder.tree, &stored).map(|addr| builder.provider(addr)),
-        };
-        let Some(provider) = provider else {
-            let user = instances.first().map_or_else(|| resource.to_string(), ToString::to_string);
-            builder.diagnostics.push(not_present(&user, &stored));
-            continue;
+        let provider = match needs_provider(&resource).then(|| provider_of(builder, &resource, &stored)) {
+            Some(None) => {
+                let user = instances.first().map_or_else(|| resource.to_string(), ToString::to_string);
+                builder.diagnostics.push(not_present(&user, &stored));
+                continue;
+            }
+            Some(found) => found,
+            None => None,
         };
         let node = builder.add(Node::Orphans(orphans.len() as u32));
-        builder.graph.connect(node, builder.provider_nodes[provider as usize]);
+        if let Some(provider) = provider {
+            builder.graph.connect(node, builder.provider_nodes[provider as usize]);
+        }
         match builder.tree.find_resource(&resource) {
             Some(block) => {
                 blocks.insert(block, node);
@@ -57,6 +58,20 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         }
     }
     orphans
+}
+
+/// Data sources are dropped from the state without a request.
+fn needs_provider(resource: &ConfigResource) -> bool {
+    resource.resource.mode != ResourceMode::Data
+}
+
+/// The provider configuration of the block; without a block, the one that the state names.
+fn provider_of(builder: &mut Builder<'_>, resource: &ConfigResource, stored: &AbsProviderConfig) -> Option<u32> {
+    let block = builder.tree.find_resource(resource);
+    match block.and_then(|block| builder.provider_of.get(&block).copied()) {
+        Some(provider) => Some(provider),
+        None => resolve_stored(builder.tree, stored).map(|addr| builder.provider(addr)),
+    }
 }
 
 /// Objects without a block belong to their module as blocks do, as long as there is one: what depends on the module waits

@@ -75,6 +75,8 @@ impl VerbGraph {
         if verb == Verb::Evaluate {
             builder.provider_nodes.iter().for_each(|node| active[*node as usize] = false);
         }
+        #[cfg(debug_assertions)]
+        let needs_of_providers = super::invariants::needs_of_providers(&builder);
         let mut graph = match graph {
             Some(graph) => graph,
             None => builder.graph,
@@ -92,6 +94,8 @@ impl VerbGraph {
         }
         scoped::close_ephemerals(&mut graph, tree);
         active.resize(graph.len(), true);
+        #[cfg(debug_assertions)]
+        super::invariants::check(&graph, &active, &needs_of_providers);
         VerbGraph {
             built: Built { graph, needs: builder.needs, orphans, tasks, requests, active, filtered },
             providers: ProviderUse {

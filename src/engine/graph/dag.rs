@@ -87,6 +87,30 @@ impl<N> Dag<N> {
         seen
     }
 
+    /// Whether a node waits for another, directly or not, through nodes that are followed.
+    pub fn reaches(&self, from: NodeId, to: NodeId, follow: impl Fn(NodeId) -> bool) -> bool {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut open = vec![from];
+        while let Some(node) = open.pop() {
+            if node == to {
+                return true;
+            }
+            if seen.insert(node) {
+                open.extend(self.dependencies(node).iter().copied().filter(|next| follow(*next)));
+            }
+        }
+        false
+    }
+
+    /// Of every node, the number of its component: nodes that wait for each other have the same one.
+    pub fn components(&self) -> Vec<u32> {
+        let mut numbers = vec![0; self.nodes.len()];
+        for (number, component) in Components::of(self).into_iter().enumerate() {
+            component.into_iter().for_each(|node| numbers[node as usize] = number as u32);
+        }
+        numbers
+    }
+
     /// The sets of nodes that wait for each other in circles.
     pub fn cycles(&self) -> Vec<Vec<NodeId>> {
         let ordered = self.topological();

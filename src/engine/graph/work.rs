@@ -10,7 +10,8 @@ use crate::model::plan::{ActionInvocation, ResourceChange};
 #[derive(Clone, Debug)]
 pub struct Orphans {
     pub resource: ConfigResource,
-    pub provider: u32,
+    /// None for data sources: they are dropped from the state without a request.
+    pub provider: Option<u32>,
     pub instances: Vec<AbsResourceInstance>,
 }
 
@@ -18,7 +19,8 @@ pub struct Orphans {
 #[derive(Clone, Debug)]
 pub struct Task {
     pub change: Arc<ResourceChange>,
-    pub provider: u32,
+    /// None for data sources that are destroyed: they are dropped from the state without a request.
+    pub provider: Option<u32>,
     pub block: Option<BlockId>,
     /// The actions that the change invokes, in their order.
     pub invocations: Vec<Invocation>,

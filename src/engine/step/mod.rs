@@ -42,7 +42,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Output { module, index } => output::run(&run, module, index).await,
         Node::Call { module, index } => call::run(&run, module, index),
         Node::Close { .. } | Node::Gate => Diagnostics::new(),
-        Node::Provider(index) => provider::run(&run, index).await,
+        Node::Provider(index) => provider::run(&run, id, index).await,
         Node::Check { module, index } => check::run(&run, module, index),
         Node::Action { module, index } => action::run(&run, module, index).await,
         Node::Request(index) => action::request::run(&run, index).await,

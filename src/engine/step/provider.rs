@@ -3,8 +3,11 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
 use crate::engine::blocks::Blocks;
+use crate::engine::blocks::references::Need;
+use crate::engine::engine_errors;
+use crate::engine::graph::{Node, NodeId};
 use crate::engine::ports::{Configuring, Ports};
-use crate::engine::run::results::Each;
+use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::engine::waiting::PendingRequest;
@@ -20,9 +23,12 @@ use std::sync::Arc;
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 
-pub async fn run(run: &Run, index: u32) -> Diagnostics {
+pub async fn run(run: &Run, node: NodeId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let config = run.blocks.providers.configs.get(index);
+    if let Some(missing) = not_evaluated(run, node) {
+        return engine_errors::configured_too_early(&config.addr.to_string(), &missing).into();
+    }
     let block = run.blocks.providers.configs.block(&run.blocks.tree, index);
     let schema = match schema(&run.blocks, index) {
         Ok(schema) => schema,
@@ -78,6 +84,34 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     }
     diagnostics.extend(configure(run, index, bare, marks, body.as_ref()).await);
     diagnostics
+}
+
+/// What the block refers to and what has no value, not even an unknown one: a provider that is configured without it could serve
+/// another account than the one meant.
+fn not_evaluated(run: &Run, node: NodeId) -> Option<String> {
+    if run.verb == Verb::Validate {
+        return None;
+    }
+    let needs = run.schedule.needs.get(node as usize)?;
+    let missing = needs.on.iter().find_map(|need| {
+        let (module, node) = match *need {
+            Need::Variable(module, index) => (module, Node::Variable { module, index }),
+            Need::Local(module, index) => (module, Node::Local { module, index }),
+            Need::Output(module, index) => (module, Node::Output { module, index }),
+            Need::Resource(module, index, _) => (module, Node::Resource { module, index }),
+            Need::Module(module) => (module, Node::Close { module }),
+            Need::Action(..) => return None,
+        };
+        let has_value = |slots: &Arc<ModuleSlots>| match node {
+            Node::Variable { index, .. } => slots.variables[index as usize].get().is_some(),
+            Node::Local { index, .. } => slots.locals[index as usize].get().is_some(),
+            Node::Output { index, .. } => slots.outputs[index as usize].get().is_some(),
+            Node::Resource { index, .. } => slots.resources[index as usize].get().is_some(),
+            _ => slots.outputs.iter().all(|output| output.get().is_some()),
+        };
+        (!run.results.module_instances(module).iter().all(has_value)).then_some(node)
+    })?;
+    Some(missing.name(&run.blocks.tree, &|_| String::new()))
 }
 
 /// True for a block that configures nothing: the provider's own defaults count.

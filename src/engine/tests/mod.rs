@@ -20,6 +20,7 @@ mod newer;
 mod note;
 mod order;
 mod paths;
+mod provider_configs;
 mod refresh_only;
 mod schedule;
 mod schedules;

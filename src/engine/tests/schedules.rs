@@ -184,6 +184,46 @@ const SCENARIOS: &[Scenario] = &[
             }"#,
         )],
     },
+    // The last objects of providers, which are configured from values and from an object that changes.
+    Scenario {
+        before: &[(
+            "main.tf",
+            r#"
+            variable "region" { default = "v" }
+            locals { region = "${var.region}-l" }
+            provider "test" { region = local.region }
+            provider "test" {
+              alias  = "by"
+              region = test_thing.base.output
+            }
+            resource "test_thing" "base" { name = "base" }
+            resource "test_thing" "last" {
+              name  = "last"
+              input = test_thing.base.output
+            }
+            resource "test_thing" "by" {
+              count    = 2
+              provider = test.by
+              name     = "by${count.index}"
+              input    = test_thing.last.output
+            }"#,
+        )],
+        after: &[(
+            "main.tf",
+            r#"
+            variable "region" { default = "v" }
+            locals { region = "${var.region}-l" }
+            provider "test" { region = local.region }
+            provider "test" {
+              alias  = "by"
+              region = test_thing.base.input
+            }
+            resource "test_thing" "base" {
+              name  = "base"
+              input = "known"
+            }"#,
+        )],
+    },
     // Everything goes.
     Scenario {
         before: &[(
@@ -286,6 +326,15 @@ fn check_plan(
     }
 }
 
+/// All values that providers are configured with are known in these scenarios.
+fn check_configured(world: &World) -> Result<(), String> {
+    let log = world.log.lock().unwrap();
+    match log.iter().find(|line| line.starts_with("configure ") && line.ends_with("unknown")) {
+        Some(line) => Err(line.clone()),
+        None => Ok(()),
+    }
+}
+
 /// Applies, until the end or until the run is killed. None: it was killed.
 async fn apply_or_abandon(world: &Arc<World>, config: &Arc<Config>, plan: Plan) -> Option<(State, Diagnostics)> {
     let parallelism = world.schedule.parallelism;
@@ -351,9 +400,11 @@ async fn run(expected: &[Expected], seed: u64) -> Result<(), String> {
         // Nothing was changed yet.
         () = world.schedule.stop.killed() => return Ok(()),
     };
+    check_configured(&world)?;
     let Some(planned) = check_plan(expected, &world, planned, &found)? else { return Ok(()) };
     let outcome = apply_or_abandon(&world, &expected.after, planned).await;
     let killed = outcome.is_none();
+    check_configured(&world)?;
     let state = check_apply(expected, &world, outcome)?;
 
     // The next run, undisturbed, comes to the same end.

@@ -267,7 +267,10 @@ impl Providers for Plugins {
         _: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
         self.0.hang_if_asked("ConfigureProvider").await;
-        let region = config.get("region").and_then(Value::as_str).unwrap_or("none").to_string();
+        let region = match config.get("region") {
+            Some(region) if !region.is_known() => "unknown".to_string(),
+            region => region.and_then(Value::as_str).unwrap_or("none").to_string(),
+        };
         let key = addr.key.as_ref().map_or_else(String::new, |key| format!("[{key}]"));
         self.0.say(format!(
             "configure {}{region}",

@@ -69,7 +69,7 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let place = InstanceSlot::of(run, task);
     let each =
         place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position))).unwrap_or(Each::None);
-    let instance = match Instance::new(run, addr.clone(), task.block, task.provider, module, each) {
+    let instance = match Instance::of_task(run, task, module, each) {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };

@@ -81,11 +81,16 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
     let orphans = run.schedule.orphans[index as usize].clone();
     let block = run.blocks.tree.find_resource(&orphans.resource);
     let mut work = Vec::new();
-    for addr in orphans.instances.iter().filter(|addr| run.is_targeted(node, addr)) {
+    let wanted = orphans.instances.iter().filter(|addr| run.is_targeted(node, addr));
+    if orphans.provider.is_none() {
+        wanted.for_each(|addr| orphan::drop_data(&run, addr));
+        return End::Done;
+    }
+    for addr in wanted {
         current_object(&run.prior, addr, None, &mut work);
         deposed_objects(&run.prior, addr, None, &mut work);
     }
-    do_all(run.clone(), Job { node, block, provider: Some(orphans.provider) }, work, turn).await
+    do_all(run.clone(), Job { node, block, provider: orphans.provider }, work, turn).await
 }
 
 /// Expands the block in every module instance, and finds what the state has beside it. `identity`: the type of the identities
@@ -275,10 +280,6 @@ async fn plan_destroy_one(
         Err(error) => return error.into(),
     };
     let destroying = run.verb == Verb::PlanDestroy;
-    if destroying && instance.addr.mode() == ResourceMode::Data {
-        orphan::forget_data(&instance);
-        return Diagnostics::new();
-    }
     let stored = run.prior.state.instance(&instance.addr);
     let object = stored.and_then(|s| match &deposed {
         Some(key) => s.deposed.get(key),

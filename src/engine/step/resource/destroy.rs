@@ -35,7 +35,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         announce_import(&run.ports, change);
     }
     let module = run.results.find_module(&run.blocks.tree, &change.addr.module);
-    let instance = match Instance::new(run, change.addr.clone(), task.block, task.provider, module, each(task)) {
+    let instance = match Instance::of_task(run, task, module, each(task)) {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };

@@ -33,6 +33,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::blocks::references::{Gatherer, refers_to_itself};
 use crate::engine::change::write_only;
 use crate::engine::engine_errors::NOT_CONFIGURED;
+use crate::engine::graph::Task;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
@@ -83,8 +84,7 @@ impl<'r> Instance<'r> {
             });
         };
         let Some(running) = run.results.provider(provider) else {
-            let detail = format!("The provider configuration {provider_addr} is not available.");
-            return Err(Diagnostic::error(NOT_CONFIGURED, detail).about(addr.to_string()));
+            return Err(not_configured(&addr, provider_addr));
         };
         let create_before_destroy =
             block.and_then(|b| run.blocks.order.create_before_destroy.get(&b).copied()).unwrap_or(false);
@@ -101,6 +101,20 @@ impl<'r> Instance<'r> {
             create_before_destroy,
             deferral: OnceLock::new(),
         })
+    }
+
+    /// The instance that a task of apply changes.
+    pub fn of_task(
+        run: &'r Run,
+        task: &Task,
+        module: Option<Arc<ModuleSlots>>,
+        each: Each,
+    ) -> Result<Instance<'r>, Diagnostic> {
+        let change = &task.change;
+        match task.provider {
+            Some(provider) => Instance::new(run, change.addr.clone(), task.block, provider, module, each),
+            None => Err(not_configured(&change.addr, &change.provider)),
+        }
     }
 
     /// Waits for the provider's answer to a request about this instance; `request` is its name in the plugin protocol.
@@ -228,4 +242,9 @@ fn unsupported(addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> Diag
     let detail =
         format!("The provider {} does not support resource type {:?}.", provider.provider.for_display(), addr.kind());
     Diagnostic::error("Invalid resource type", detail).about(addr.to_string())
+}
+
+fn not_configured(addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> Diagnostic {
+    let detail = format!("The provider configuration {provider} is not available.");
+    Diagnostic::error(NOT_CONFIGURED, detail).about(addr.to_string())
 }

@@ -3,11 +3,11 @@
 use crate::base::diag::Diagnostics;
 use crate::base::name;
 use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
-use crate::engine::run::Verb;
 use crate::engine::run::results::Expansion;
+use crate::engine::run::{Run, Verb};
 use crate::engine::step::action;
 use crate::lang::value::Value;
-use crate::model::addr::{InstanceKey, ResourceMode};
+use crate::model::addr::{AbsResourceInstance, InstanceKey, ResourceMode};
 use crate::model::config::Removed;
 use crate::model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
 use crate::model::provider::{PlanRequest, has_errors};
@@ -15,7 +15,7 @@ use crate::model::state::{DeposedKey, Object};
 
 use super::plan::deferral_error;
 use super::prevention::check_prevent_destroy;
-use super::record::{new_change, note_change, note_drift, put};
+use super::record::{change_of, new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
 use super::{Instance, deferral, read};
 use crate::engine::run::object::Stored;
@@ -159,10 +159,18 @@ pub async fn plan_destroy(
     (Some(change), diagnostics)
 }
 
-/// A data source's entry in the state goes with everything else in a destroy.
-pub fn forget_data(instance: &Instance<'_>) {
-    let null = Value::null_dynamic();
-    note_change(&instance.run.results, new_change(instance, Action::Delete, null.clone(), null));
+/// Drops the entry of a data source in the state: in a destroy with everything else, otherwise at once.
+pub fn drop_data(run: &Run, addr: &AbsResourceInstance) {
+    let Some(stored) = run.prior.state.resources.get(&addr.containing_resource()) else { return };
+    if run.verb == Verb::PlanDestroy {
+        let null = Value::null_dynamic();
+        let change = change_of(&run.prior, addr, &stored.provider, Action::Delete, null.clone(), null);
+        note_change(&run.results, change);
+        return;
+    }
+    let mut states = run.results.states();
+    states.current.instance_mut(addr, &stored.provider).current = None;
+    states.current.prune(addr);
 }
 
 /// Why an object is to be left alone by what its block says of it now or, as the state remembers, said before. In a destroy,

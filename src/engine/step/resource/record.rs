@@ -47,11 +47,23 @@ fn text_of(value: &Value, name: &str) -> Option<String> {
 
 /// A change with what all changes of an instance share.
 pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after: Value) -> ResourceChange {
+    change_of(&instance.run.prior, &instance.addr, instance.provider_addr, action, before, after)
+}
+
+/// As `new_change`, of an instance that no provider serves.
+pub fn change_of(
+    prior: &Prior,
+    addr: &AbsResourceInstance,
+    provider: &AbsProviderConfig,
+    action: Action,
+    before: Value,
+    after: Value,
+) -> ResourceChange {
     ResourceChange {
-        addr: instance.addr.clone(),
-        previous_addr: previous_addr(&instance.run.prior, &instance.addr),
+        addr: addr.clone(),
+        previous_addr: previous_addr(prior, addr),
         deposed: None,
-        provider: instance.provider_addr.clone(),
+        provider: provider.clone(),
         action,
         reason: ActionReason::None,
         change: Change { before, after },

@@ -45,6 +45,12 @@ pub fn is_opentofu() -> bool {
     current().language() == Name::OpenTofu
 }
 
+/// Whether OpenTofu's answer holds where it destroys or creates less than Terraform's: always, unless this process stands in for
+/// Terraform.
+pub fn is_careful() -> bool {
+    current() != Name::Terraform
+}
+
 /// What differs between the two languages, a text above all: Terraform's, which Terrane's own name means too, or OpenTofu's.
 pub fn by_language<T>(terraform: T, opentofu: T) -> T {
     if is_opentofu() { opentofu } else { terraform }

@@ -5,6 +5,7 @@
 
 mod completion;
 mod deferral;
+mod destroys_by_name;
 mod invalid_configurations;
 mod live;
 mod login;

@@ -80,6 +80,16 @@ fn what_prevent_destroy_refers_to_outlives_the_object() {
 }
 
 #[test]
+fn imports_with_unknown_keys_are_errors() {
+    let project = tofu(
+        "resource \"terraform_data\" \"k\" {}\nresource \"terraform_data\" \"i\" {\n  for_each = toset([\"x\"])\n}\n\
+         import {\n  to = terraform_data.i[terraform_data.k.id]\n  id = \"x\"\n}\n",
+    );
+    let plan = project.run(&["plan", "-no-color"]);
+    plan.expect(1, &["Error: Import block 'to' address contains an invalid key"]);
+}
+
+#[test]
 fn imports_are_resolved_by_plan() {
     let project = tofu(
         "import {\n  for_each = toset([\"x\", \"q\"])\n  to       = terraform_data.i[each.key]\n  id       = each.value\n}\n\

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::config::Builder;
 use super::{actions, apply as apply_graph, derive, scoped, target};
 use crate::base::diag::Diagnostics;
+use crate::base::name;
 use crate::engine::blocks::imports::Imports;
 use crate::engine::blocks::tree::Tree;
 use crate::engine::blocks::{BlockOrder, ProviderUse};
@@ -130,7 +131,8 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
         }
         let affected;
         (active, affected) = target::exclude(graph, tree, imports, excludes);
-        if !is_destroy {
+        // OpenTofu destroys them although they depend on what is excluded.
+        if !is_destroy && !name::is_opentofu() {
             let is_free = |addr: &AbsResourceInstance| !target::depends_on_any(state, addr, &affected);
             orphans.iter_mut().for_each(|o| o.instances.retain(is_free));
         }

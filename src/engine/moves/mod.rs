@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode,
     Target,
@@ -210,27 +210,35 @@ fn take(state: &mut State, addr: &AbsResourceInstance) -> Option<(AbsProviderCon
     Some((provider, instance))
 }
 
-/// A module call that loses `count` to `lifecycle.enabled` keeps instance 0.
+/// A module call that gains `count` keeps its instance as instance 0, one that loses it keeps instance 0, as in OpenTofu. Terraform
+/// destroys the objects and creates others, but for calls with `lifecycle.enabled`, which it does not know.
 fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTreeSet<AbsResource>, moved: &mut Moved) {
     for module in config.modules() {
-        for call in module.calls.values().filter(|call| call.enabled.is_some()) {
+        for call in module.calls.values() {
+            let (from, to) = match (call.enabled.is_some(), call.count.is_some(), call.for_each.is_some()) {
+                (true, ..) => (InstanceKey::Int(0), InstanceKey::None),
+                _ if !name::is_careful() => continue,
+                (_, _, true) => continue,
+                (_, true, _) => (InstanceKey::None, InstanceKey::Int(0)),
+                _ => (InstanceKey::Int(0), InstanceKey::None),
+            };
             let depth = module.path.0.len();
-            let is_first = |addr: &AbsResource, key: &InstanceKey| {
+            let is_in = |addr: &AbsResource, key: &InstanceKey| {
                 let step = addr.module.0.get(depth);
                 step.is_some_and(|step| step.name == call.name && step.key == *key)
                     && addr.module.0.iter().zip(module.path.0.iter()).all(|(step, name)| step.name == *name)
             };
-            if state.resources.keys().any(|addr| is_first(addr, &InstanceKey::None)) {
+            if state.resources.keys().any(|addr| is_in(addr, &to)) {
                 continue;
             }
-            let first = state.resources.iter().filter(|(addr, _)| is_first(addr, &InstanceKey::Int(0)));
+            let first = state.resources.iter().filter(|(addr, _)| is_in(addr, &from));
             let keys = first.flat_map(|(addr, of)| of.instances.keys().map(|key| addr.instance(key.clone())));
             for addr in keys.collect::<Vec<_>>() {
                 if explicit.contains(&addr.containing_resource()) {
                     continue;
                 }
                 let mut steps = addr.module.0.to_vec();
-                steps[depth].key = InstanceKey::None;
+                steps[depth].key = to.clone();
                 let to = AbsResourceInstance { module: ModuleInstance(steps.into()), ..addr.clone() };
                 rename(state, &addr, &to);
                 if addr.mode() == ResourceMode::Managed {

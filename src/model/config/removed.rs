@@ -32,9 +32,9 @@ pub struct Removed {
 }
 
 impl Removed {
-    /// False: forgotten, not destroyed.
+    /// False: forgotten, not destroyed. Without `lifecycle`, Terraform destroys and OpenTofu forgets.
     pub fn destroys(&self) -> bool {
-        self.destroy != Some(false)
+        self.destroy.unwrap_or(!name::is_careful())
     }
 }
 

@@ -61,12 +61,15 @@ pub fn plan(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
         }
         let known = Known { identity, unknown: Unknown::of_run(run) };
         for (addr, named) in diagnostics.take(expand(run, statement, Some(block), known)) {
-            if run.prior.state.instance(&addr).is_some() {
+            let is_stored = run.prior.state.instance(&addr).is_some();
+            if is_stored && !name::is_careful() {
+                // The object is destroyed, although an import names it.
                 continue;
             }
             match without_instance(run, block, &addr) {
                 Some(error) if name::is_opentofu() => run.results.unmatched_imports().push(error),
                 Some(error) => diagnostics.push(error),
+                None if is_stored => {}
                 None => drop(run.results.imports().insert(addr, named)),
             }
         }

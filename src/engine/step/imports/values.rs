@@ -84,7 +84,13 @@ fn expand_in(
         if diagnostics.has_errors() {
             break;
         }
-        let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else { continue };
+        let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else {
+            if known.unknown == Unknown::Refused && name::is_careful() {
+                diagnostics.push(unknown_key(import));
+                break;
+            }
+            continue;
+        };
         if let (Some((module, index)), false) = (block, name::is_opentofu()) {
             let config = run.blocks.tree.resource(module, index);
             let wrong = match addr.key() {
@@ -103,6 +109,13 @@ fn expand_in(
         found.extend(named.map(|named| (addr, named)));
     }
     (found, diagnostics)
+}
+
+/// The error of an address whose key is not known. Terraform leaves such imports out, and creates the object a second time.
+fn unknown_key(import: &Import) -> Diagnostic {
+    let detail = "Import block contained a resource address using an index that will only be known after apply. Please ensure to \
+                  use expressions that are known at plan time for the index of an import target address";
+    Diagnostic::error("Import block 'to' address contains an invalid key", detail).at(import.to.range())
 }
 
 /// Any instance of a block may be among the elements that are not known yet, so the import of each is deferred.

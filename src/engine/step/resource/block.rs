@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
+use crate::base::name;
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::engine_errors;
 use crate::engine::graph::NodeId;
@@ -359,7 +360,9 @@ async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (
     };
     put(&run.results, instance, None, stored.encode_unless_null(&instance.schema), true);
     stored.create_before_destroy = instance.create_before_destroy;
-    stored.keep = instance.keep();
+    if !name::is_opentofu() {
+        stored.keep = instance.keep();
+    }
     stored.provider_key = instance.provider_addr.key.clone();
     let is_upgraded = object.schema_version != instance.schema.version;
     let unchanged = match run.inputs.refresh {

@@ -1,6 +1,6 @@
 //! Importing an existing object by its ID or identity.
 
-use crate::base::name::COMMAND;
+use crate::base::name::{self, COMMAND};
 use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
@@ -110,7 +110,8 @@ pub fn stored(instance: &Instance<'_>, object: ImportedObject) -> Stored {
         status: ObjectStatus::Ready,
         dependencies: Arc::from([]),
         create_before_destroy: instance.create_before_destroy,
-        keep: instance.keep(),
+        // In OpenTofu, the state knows of it once the object was changed.
+        keep: instance.keep() && !name::is_opentofu(),
         provider_key: instance.provider_addr.key.clone(),
     }
 }

@@ -1,6 +1,7 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::name;
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
 use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
@@ -134,7 +135,12 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
     if changes.is_empty() {
         return missing_change(instance, trigger, expr).map_or(Ok(false), |error| Err(error.into()));
     }
-    let counts = |change: &ResourceChange| change.action == Action::Update || change.action.is_replace();
+    let counts = |change: &ResourceChange| match change.action {
+        Action::Update => true,
+        // A new object triggers in OpenTofu alone.
+        Action::Create => name::is_opentofu(),
+        action => action.is_replace(),
+    };
     Ok(changes.iter().any(|change| counts(change) && (trigger.rest.is_empty() || differs(change, &trigger.rest))))
 }
 

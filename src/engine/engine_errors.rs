@@ -46,6 +46,25 @@ pub fn actions_not_invoked(names: &[String]) -> Diagnostic {
     Diagnostic::error("Actions not invoked", detail)
 }
 
+/// A function that reads files gave another result than before. `arguments`: as messages show them.
+pub fn changed_file(function: &str, arguments: &str) -> Diagnostic {
+    let detail = format!(
+        "The function {function:?} returned another result for {arguments} than before, because the file changed after the plan \
+         was made or since an earlier call. {PROGRAM} uses the new result.\n\nIf a resource of this configuration writes the \
+         file, obtain the value from an attribute of that resource instead."
+    );
+    Diagnostic::warning("Result of a file function changed", detail)
+}
+
+/// A value that is not what was approved, because a file changed. `what`: whose value; `breach`: where and how it differs.
+pub fn differs_from_plan(what: &str, breach: &str) -> Diagnostic {
+    let detail = format!(
+        "{what} differs from the approved plan: {breach}.\n\nA file that a function reads changed after the plan was made. Make \
+         a new plan."
+    );
+    Diagnostic::error("Value differs from the plan", detail)
+}
+
 /// What waits for itself, by the names of its members.
 pub fn cycle(names: &[String]) -> Diagnostic {
     Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")

@@ -6,6 +6,8 @@ use crate::base::diag::Diagnostic;
 use crate::base::source::Range;
 use crate::base::suggest;
 
+/// An import that names a provider although its resource has a block.
+pub const INVALID_IMPORT_PROVIDER: &str = "Invalid import provider argument";
 /// Text that constrains no version.
 pub const INVALID_VERSION_CONSTRAINT: &str = "Invalid version constraint";
 /// A constant of the wrong type.

@@ -13,7 +13,8 @@ impl<P: Protocol> ProviderClient<P> {
         let text = |diagnostics: ProviderDiagnostics| {
             let first = diagnostics.into_iter().next();
             let text = first.map(|d| format!("{}: {}", d.summary, d.detail)).unwrap_or_default();
-            FunctionError { text, argument: None }
+            // The message of a failed call ends the sentence.
+            FunctionError { text: text.trim_end_matches('.').to_owned(), argument: None }
         };
         let schemas = self.wire_schemas().await.map_err(text)?;
         let signature = require(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;

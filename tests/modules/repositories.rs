@@ -134,7 +134,10 @@ fn errors_contain_the_output_of_git() {
         project.run(&["init"]).expect(1, &["Error: Failed to download module", "on main.tf line 1"]);
         project.run(&["init"]).expect(1, texts);
     };
-    expect(&format!("git::file://{}", gone.display()), &["exited with 128:", "does not appear to be a git repository"]);
+    expect(
+        &format!("git::file://{}", gone.display()),
+        &["exited with 128:", "'.terraform/modules/m'...", "does not appear to be a git repository"],
+    );
     expect(&format!("{url}?ref=nope"), &["exited with 1: error: pathspec 'nope' did not match"]);
     expect(&format!("{url}?ref=--upload-pack=x"), &["invalid ref: \"--upload-pack=x\""]);
     expect(&format!("{url}?ref=abcdef0123&depth=1"), &["requires 'ref' to be a branch or tag name"]);

@@ -9,6 +9,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{PROGRAM, by_language};
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
+use crate::lang::eval::dynamic::{Place, Variable, variables};
 use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
 use crate::lang::syntax::visit::variables_of;
 use crate::model::addr;
@@ -16,7 +17,6 @@ use crate::model::addr::parse::{INVALID_REFERENCE, parse_reference};
 use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::{ActionCall, Condition};
 use crate::model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
-use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, Schema};
 
 use crate::engine::blocks::deprecated;
@@ -50,6 +50,8 @@ pub struct Needs {
     pub problems: Diagnostics,
     /// Variables and local values that are not declared: errors even where nothing evaluates them.
     pub undeclared: Vec<Diagnostic>,
+    /// There are invalid references in the content of `dynamic` blocks: errors of each block that these generate.
+    pub unchecked: bool,
     /// References of a block to itself: errors once there is something to make of it, not in validate.
     pub to_itself: Diagnostics,
     /// What validating says besides.
@@ -199,8 +201,11 @@ impl<'a> Gatherer<'a> {
     pub fn body(&mut self, body: &Body, schema: &Block) {
         self.together(|this| {
             let mut seen: Vec<Expression> = Vec::new();
-            for (traversal, expr) in references_in_body(body, schema) {
-                this.traversal(&traversal, &expr.file);
+            for Variable { traversal, expr, place } in variables(body, schema) {
+                match place {
+                    Place::Generated => this.generated(&traversal, &expr.file),
+                    Place::Argument | Place::Generator => this.traversal(&traversal, &expr.file),
+                }
                 if !this.quiet && !seen.iter().any(|other| Arc::ptr_eq(&other.node, &expr.node)) {
                     deprecated::outputs(this.tree, this.module, &expr, this.needs.of_outputs());
                     seen.push(expr);
@@ -301,7 +306,7 @@ impl<'a> Gatherer<'a> {
         self.check_declared(reference);
     }
 
-    fn traversal(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
+    pub fn traversal(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
         match parse_reference(traversal, file) {
             Ok(reference) => {
                 self.check(&reference);
@@ -310,6 +315,16 @@ impl<'a> Gatherer<'a> {
             }
             Err(error) => self.needs.problems.push(error),
         }
+    }
+
+    /// A reference in the content of a `dynamic` block: an invalid one is an error only where a block is generated.
+    fn generated(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
+        let problems = std::mem::take(&mut self.needs.problems);
+        let undeclared = std::mem::take(&mut self.needs.undeclared);
+        self.traversal(traversal, file);
+        let found = std::mem::replace(&mut self.needs.problems, problems);
+        let unknown_names = std::mem::replace(&mut self.needs.undeclared, undeclared);
+        self.needs.unchecked |= found.has_errors() || !unknown_names.is_empty();
     }
 
     fn check_declared(&mut self, reference: &Reference) {

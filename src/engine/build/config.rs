@@ -9,7 +9,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
-use crate::engine::blocks::references::{Gatherer, Need, Needs};
+use crate::engine::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::build::actions;
@@ -298,7 +298,10 @@ impl<'a> Builder<'a> {
         let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
         gatherer.own = Some(resource.addr.clone());
         resource.repetition().expressions().for_each(|expr| gatherer.expression(expr));
-        gatherer.own_keys.clear();
+        // No instance is there before all are known.
+        for (_, range) in std::mem::take(&mut gatherer.own_keys) {
+            gatherer.needs.to_itself.push(refers_to_itself(&resource.addr.to_string(), &range));
+        }
         gatherer.maybe(resource.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()));
         gatherer.maybe(resource.list.limit.as_ref());
         gatherer.maybe(resource.list.include_resource.as_ref());

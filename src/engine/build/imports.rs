@@ -3,6 +3,7 @@
 use super::config::Builder;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
+use crate::base::source::Range;
 use crate::engine::blocks::BlockId;
 use crate::engine::blocks::imports::{
     Generated, Imports, NO_TARGET, Statement, address, has_key, is_static, not_static, statements,
@@ -10,7 +11,7 @@ use crate::engine::blocks::imports::{
 use crate::engine::blocks::provider_configs::{not_present, resolve};
 use crate::engine::blocks::references::{Gatherer, Need};
 use crate::engine::blocks::tree::ROOT;
-use crate::engine::engine_errors::INVALID_IMPORT_ID;
+use crate::engine::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID};
 use crate::engine::graph::{Node, NodeId};
 use crate::engine::run::Verb;
 use crate::lang::syntax::ast::{ExprKind, Expression};
@@ -93,22 +94,30 @@ fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: O
     let import = &statement.import;
     let mut gatherer = Gatherer::new(builder.tree, builder.schemas, statement.module);
     gatherer.maybe(import.for_each.as_ref());
+    let of_for_each = gatherer.needs.places.len();
     gatherer.expression(import.by.expression());
     keys_of(&import.to).iter().for_each(|key| gatherer.expression(key));
     let needs = gatherer.needs;
-    for need in needs.on {
-        if let Need::Resource(module, index, _) = need
-            && Some((module, index)) == block
-        {
-            let detail = "The import ID cannot reference the resource being imported.";
-            let error = Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.by.expression().range());
-            builder.needs[node as usize].problems.push(error);
-            continue;
-        }
-        let to = builder.node_of(&need);
+    let is_own = |need: &Need| matches!(need, Need::Resource(module, index, _) if Some((*module, *index)) == block);
+    for need in needs.on.iter().filter(|need| !is_own(need)) {
+        let to = builder.node_of(need);
         builder.graph.connect(node, to);
     }
-    builder.needs[node as usize].problems.extend(needs.problems);
+    let own = needs.places.iter().enumerate().find(|(_, (need, _))| is_own(need));
+    let problems = &mut builder.needs[node as usize].problems;
+    match own {
+        // It hides what else is wrong with the import.
+        Some((at, (_, range))) => problems.push(refers_to_target(at < of_for_each, range)),
+        None => problems.extend(needs.problems),
+    }
+}
+
+fn refers_to_target(in_for_each: bool, range: &Range) -> Diagnostic {
+    let (summary, detail) = match in_for_each {
+        true => (INVALID_FOR_EACH, "The \"for_each\" expression cannot reference the resource being imported."),
+        false => (INVALID_IMPORT_ID, "The import ID cannot reference the resource being imported."),
+    };
+    Diagnostic::error(summary, detail).at(range.clone())
 }
 
 /// The keys of an address that are expressions.

@@ -16,6 +16,13 @@ pub fn object_compatible(schema: &Block, planned: &Value, actual: &Value) -> Vec
     breaches
 }
 
+/// The same for a value without a schema.
+pub fn value_compatible(planned: &Value, actual: &Value, is_sensitive: bool) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    check_whole(planned, actual, &Path::new(), is_sensitive, &mut breaches);
+    breaches
+}
+
 const HIDDEN: &str = "inconsistent values for sensitive attribute";
 
 fn check_block(schema: &Block, planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {

@@ -16,6 +16,8 @@ pub struct Schedule {
     pub graph: Dag<Node>,
     /// Per node.
     pub needs: Vec<Needs>,
+    /// Some block has invalid references in the content of a `dynamic` block.
+    pub has_unchecked: bool,
     pub orphans: Vec<Orphans>,
     pub tasks: Vec<Task>,
     pub requests: Vec<Request>,
@@ -54,6 +56,7 @@ impl Schedule {
             action_nodes: action_nodes(&built.graph),
             awaited: awaited(&built.tasks),
             destroyed: destroyed(&built.tasks),
+            has_unchecked: built.needs.iter().any(|needs| needs.unchecked),
             graph: built.graph,
             needs: built.needs,
             orphans: built.orphans,

@@ -21,6 +21,7 @@ use crate::engine::graph::NodeId;
 use crate::engine::graph::schedule::Schedule;
 use crate::engine::input::GivenVariables;
 use crate::engine::ports::Ports;
+use crate::lang::value::Value;
 use crate::model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
 use crate::model::plan::Refresh;
 use crate::model::state::State;
@@ -74,6 +75,8 @@ pub struct Inputs {
     pub deferral_allowed: bool,
     /// In apply: what the plan deferred.
     pub deferred: DeferredBlocks,
+    /// In apply: the values of root outputs in the plan.
+    pub planned_outputs: BTreeMap<Arc<str>, Value>,
     /// Actions to invoke, and nothing else.
     pub requested_actions: Vec<AbsActionInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.

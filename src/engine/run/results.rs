@@ -4,11 +4,12 @@
 //! walk, nowhere else.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::base::diag::Diagnostics;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
 use crate::model::plan::{FunctionResults, ListResults};
@@ -252,6 +253,8 @@ pub struct Results {
     unmatched_imports: Mutex<Diagnostics>,
     ephemerals: Mutex<BTreeMap<AbsResourceInstance, OpenEphemeral>>,
     calls: Mutex<FunctionResults>,
+    /// A function that reads files gave another result than before.
+    files_changed: AtomicBool,
     lists: Mutex<Lists>,
 }
 
@@ -281,6 +284,7 @@ impl Results {
             unmatched_imports: Mutex::default(),
             ephemerals: Mutex::default(),
             calls: Mutex::new(calls),
+            files_changed: AtomicBool::new(false),
             lists: Mutex::default(),
         }
     }
@@ -340,6 +344,17 @@ impl Results {
     /// What functions that look outside gave, by call.
     pub fn calls(&self) -> MutexGuard<'_, FunctionResults> {
         lock(&self.calls)
+    }
+
+    /// Reports a file function whose result changed, after all nodes.
+    pub fn note_changed_file(&self, warning: Diagnostic) {
+        self.files_changed.store(true, Ordering::Release);
+        self.report(NodeId::MAX, warning.into());
+    }
+
+    /// Whether values may differ from those of the plan, because files changed since.
+    pub fn have_files_changed(&self) -> bool {
+        self.files_changed.load(Ordering::Acquire)
     }
 
     /// What lists found.

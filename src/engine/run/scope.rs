@@ -11,8 +11,9 @@ use crate::base::files::Files;
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
 use crate::engine::blocks::Blocks;
+use crate::engine::blocks::references::{Gatherer, Needs};
 use crate::lang::eval::{Resolved, Scope};
-use crate::lang::functions::consistency::{Fingerprint, Reads};
+use crate::lang::functions::consistency::{Reads, Remembered};
 use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
@@ -22,6 +23,7 @@ use crate::model::model_errors::{undeclared_local, undeclared_variable};
 use crate::model::plan::{Action, ResourceChange};
 
 use crate::engine::blocks::tree::ModuleId;
+use crate::engine::engine_errors::changed_file;
 use crate::engine::run::object::decode;
 use crate::engine::run::results::{
     CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots,
@@ -459,6 +461,19 @@ impl Scope for ModuleScope<'_> {
         true
     }
 
+    fn checks_generated(&self) -> bool {
+        self.run.schedule.has_unchecked
+    }
+
+    fn check_generated(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Diagnostics {
+        let blocks = &self.run.blocks;
+        let mut gatherer = Gatherer::new(&blocks.tree, &blocks.schemas, self.module.id);
+        gatherer.allow_self = self.self_value.is_some();
+        gatherer.traversal(traversal, file);
+        let Needs { problems, undeclared, .. } = gatherer.needs;
+        if problems.has_errors() { problems } else { undeclared.into() }
+    }
+
     fn function(&self, name: &str) -> Option<&dyn Function> {
         let built_in = crate::lang::functions::lookup(name).map(|f| f as &dyn Function);
         built_in.or_else(|| self.run.blocks.functions.find(name, self.run.blocks.tree.module(self.module.id)))
@@ -519,7 +534,18 @@ impl Machine for ModuleScope<'_> {
         checked && (self.run.is_plan() || self.run.is_apply())
     }
 
-    fn confirms(&self, call: Fingerprint, result: Fingerprint) -> bool {
-        *self.run.results.calls().entry(call).or_insert(result) == result
+    fn confirms(&self, call: &Remembered<'_>) -> bool {
+        let results = &self.run.results;
+        match call.reads {
+            // Files may be written by resources: what a plan has approved is compared where it is carried out.
+            Reads::Files => {
+                let before = results.calls().insert(call.call, call.result);
+                if before.is_some_and(|before| before != call.result) {
+                    results.note_changed_file(changed_file(call.name, &call.shown));
+                }
+                true
+            }
+            _ => *results.calls().entry(call.call).or_insert(call.result) == call.result,
+        }
     }
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 
+use super::engine_errors::INVALID_IMPORT_ID;
 use super::graph::walk::{End, Turn};
 use super::graph::{Node, NodeId};
 use super::run::{Run, Verb};
@@ -100,7 +101,10 @@ fn report_references(run: &Run, id: NodeId) -> End {
 fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
     let needs = &run.schedule.needs[id as usize];
     run.report(id, errors.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared).cloned().collect());
-    if let (Node::Resource { module, index }, Verb::Validate) = (*run.schedule.graph.node(id), run.verb) {
+    let is_of_import = errors.iter().any(|error| error.summary == INVALID_IMPORT_ID);
+    if let (Node::Resource { module, index }, Verb::Validate, false) =
+        (*run.schedule.graph.node(id), run.verb, is_of_import)
+    {
         let is_new = |d: &Diagnostic| !errors.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
         let of_imports = imports::validate(run, (module, index), None);
         run.report(id, of_imports.into_iter().filter(is_new).collect());

@@ -4,7 +4,9 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::blocks::{Blocks, deprecated};
-use crate::engine::engine_errors::EPHEMERAL_VALUE;
+use crate::engine::change::breach_text;
+use crate::engine::change::compatible::value_compatible;
+use crate::engine::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::lang::eval::evaluate;
@@ -53,6 +55,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             }
         }
         let value = value.mark(output.marks());
+        if module == ROOT && !failed {
+            diagnostics.extend(differs(run, output, &value));
+        }
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
             diagnostics.extend(record(run, output, &value).await);
         }
@@ -117,6 +122,20 @@ fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut 
                       derived from an ephemeral value.";
         diagnostics.push(Diagnostic::error(EPHEMERAL_VALUE, detail).at(output.value.range()));
     }
+}
+
+/// In apply: errors if files changed and the value is not what the plan said.
+fn differs(run: &Run, output: &Output, value: &Value) -> Diagnostics {
+    if !run.is_apply() || !run.results.have_files_changed() {
+        return Diagnostics::new();
+    }
+    let Some(planned) = run.inputs.planned_outputs.get(&output.name) else { return Diagnostics::new() };
+    let what = format!("Output {:?}", output.name);
+    let breaches = value_compatible(planned, value, output.sensitive);
+    breaches
+        .iter()
+        .map(|breach| differs_from_plan(&what, &breach_text(breach, "it")).at(output.value.range()))
+        .collect()
 }
 
 /// Notes the change of a root output, and its value in the state.

@@ -281,7 +281,7 @@ async fn requested_actions_are_all_that_happens() {
         assert_eq!(after.outputs["of_a"].value.as_str(), Some("id-1"));
     }
     for (state, address, summary) in [
-        (&State::default(), "action.test_act.x", "Partially applied configuration"),
+        (&State::default(), "action.test_act.x", "Reference to uninitialized resource"),
         (&state, "action.test_act.y", "invoke target action.test_act.y not found"),
         (&state, "action.test_act.x[0]", "invoke target action.test_act.x[0] not found"),
         (&state, "module.m.action.test_act.x", "invoke target module.m.action.test_act.x not found"),

@@ -1,4 +1,4 @@
-//! Functions that look outside: what they give in apply is what they gave in plan.
+//! Functions that read files: a plan is carried out with what they give in apply, as long as nothing that it shows changes.
 
 use super::world::*;
 use crate::base::diag::Diagnostics;
@@ -19,29 +19,82 @@ async fn changed(text: &str, mode: Mode, state: &State) -> (Plan, State, Diagnos
     (plan, state, found, world.took())
 }
 
+/// The summaries of errors, and the details of warnings.
+fn split(found: &Diagnostics) -> (Vec<String>, Vec<String>) {
+    let errors = found.iter().filter(|d| d.is_error()).map(|d| d.summary.clone()).collect();
+    (errors, found.iter().filter(|d| !d.is_error()).map(|d| d.detail.clone()).collect())
+}
+
 #[tokio::test]
-async fn what_was_read_must_stay_as_it_was() {
+async fn root_outputs_must_stay_as_they_were_planned() {
     let cases = [
         ("file(\"a\")", "file"),
-        ("core::file(\"a\")", "core::file"),
+        ("core::file(\"a\")", "file"),
         ("filebase64(sensitive(\"a\"))", "filebase64"),
         ("filemd5(\"a\")", "filemd5"),
         ("filesha1(\"a\")", "filesha1"),
         ("filesha256(\"a\")", "filesha256"),
         ("filesha512(\"a\")", "filesha512"),
         ("filebase64sha256(\"a\")", "filebase64sha256"),
-        ("filebase64sha512(\"a\")", "filebase64sha512"),
-        ("templatefile(\"a\", { now = timestamp() })", "templatefile"),
+        ("filebase64sha512(sensitive(\"a\"))", "filebase64sha512"),
+        ("templatefile(\"a\", { x = 1 })", "templatefile"),
     ];
     for (call, name) in cases {
         let text = format!("output \"o\" {{\n value = nonsensitive(sensitive({call}))\n}}");
-        let (plan, _, found, _) = changed(&text, Mode::Normal, &State::default()).await;
+        let (plan, state, found, _) = changed(&text, Mode::Normal, &State::default()).await;
         assert_eq!(plan.function_results.len(), 1, "{call}");
-        let found = texts(&found);
-        let expected = format!(
-            "Error in function call: Call to function {name:?} failed: function returned an inconsistent result; "
-        );
-        assert!(found.len() == 1 && found[0].starts_with(&expected), "{call}: {found:?}");
+        let shown = if call.contains("sensitive") { "(sensitive value)" } else { "\"a\"" };
+        let (errors, warnings) = split(&found);
+        assert_eq!(errors, ["Value differs from the plan"], "{call}");
+        let warning = format!("The function {name:?} returned another result for {shown} than before");
+        assert!(warnings.len() == 1 && warnings[0].starts_with(&warning), "{call}: {warnings:?}");
+        assert!(state.outputs.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_known_may_become_what_a_file_has_now() {
+    let text = "output \"o\" {\n value = \"${substr(timestamp(), 0, 0)}${file(\"a\")}\"\n}";
+    let (_, state, found, _) = changed(text, Mode::Normal, &State::default()).await;
+    assert!(!found.has_errors() && found.len() == 1, "{:?}", texts(&found));
+    assert_eq!(state.outputs["o"].value.as_str(), Some("two"));
+}
+
+#[tokio::test]
+async fn known_values_of_planned_changes_must_stay_whatever_they_pass_through() {
+    let inconsistent = "Provider produced inconsistent final plan";
+    let differs = "Value differs from the plan";
+    let module = "module \"m\" {\n source = \"./m\"\n name = file(\"a\")\n}";
+    let child = "variable \"name\" {}\nresource \"test_thing\" \"a\" {\n name = var.name\n}";
+    let read = "resource \"test_thing\" \"b\" {\n name = \"b\"\n}\ndata \"test_thing\" \"a\" {\n depends_on = [test_thing.b]\n \
+                name = file(\"a\")\n}";
+    let cases: [(&[(&str, &str)], &[&str]); 5] = [
+        (&[("main.tf", "resource \"test_thing\" \"a\" {\n name = file(\"a\")\n}")], &[inconsistent]),
+        (
+            &[("main.tf", "locals {\n n = file(\"a\")\n}\nresource \"test_thing\" \"a\" {\n name = local.n\n}")],
+            &[inconsistent],
+        ),
+        (&[("main.tf", module), ("m/main.tf", child)], &[inconsistent]),
+        (&[("main.tf", read)], &[differs]),
+        // Not part of any change.
+        (
+            &[(
+                "main.tf",
+                "locals {\n n = file(\"a\")\n}\nresource \"test_thing\" \"a\" {\n name = length(local.n)\n}",
+            )],
+            &[],
+        ),
+    ];
+    for (files, expected) in cases {
+        let world = World::new();
+        world.files.insert("a", "one");
+        let config = config(files);
+        let (plan, found) = plan(&world, &config, &State::default(), Options::default()).await;
+        assert!(!found.has_errors(), "{:?}", texts(&found));
+        world.files.insert("a", "two");
+        let (_, found) = apply_plan(&world, &config, plan.unwrap()).await;
+        let (errors, warnings) = split(&found);
+        assert_eq!((errors, warnings.len()), (expected.iter().map(|e| e.to_string()).collect(), 1), "{files:?}");
     }
 }
 
@@ -55,15 +108,15 @@ async fn provider_configurations_may_change() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_in_plan_may_be_read_later() {
-    let text = "output \"o\" {\n value = try(file(\"b\"), \"none\")\n}";
+async fn what_a_try_made_of_a_missing_file_must_stay() {
     let world = World::new();
+    let text = "output \"o\" {\n value = try(file(\"b\"), \"none\")\n}";
     let config = config(&[("main.tf", text)]);
     let (plan, _) = plan(&world, &config, &State::default(), Options::default()).await;
     world.files.insert("b", "here");
-    let (state, found) = apply_plan(&world, &config, plan.unwrap()).await;
-    assert!(!found.has_errors(), "{:?}", texts(&found));
-    assert_eq!(state.outputs["o"].value.as_str(), Some("here"));
+    let (_, found) = apply_plan(&world, &config, plan.unwrap()).await;
+    let (errors, warnings) = split(&found);
+    assert_eq!((errors, warnings.len()), (vec!["Value differs from the plan".to_string()], 1));
 }
 
 #[tokio::test]

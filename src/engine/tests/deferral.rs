@@ -130,6 +130,14 @@ async fn objects_stay_while_their_instances_are_unknown() {
     assert_eq!(actions(&plan), ["Update test_thing.s"]);
     assert_eq!(deferred(&plan), ["instance_count_unknown test_thing.c[*]"]);
     assert_eq!(addresses(&state), ["test_thing.c[0]", "test_thing.c[1]", "test_thing.s"]);
+    // They are refreshed.
+    let objects = world.objects.lock().unwrap().clone();
+    let gone = objects.into_iter().filter(|(_, name)| name == "c").map(|(id, _)| id);
+    world.gone.lock().unwrap().extend(gone);
+    let text = text.replace("changed", "changed again");
+    let (plan, state) = applied(&world, &text, &state).await;
+    assert_eq!(actions(&plan), ["Update test_thing.s"]);
+    assert_eq!(addresses(&state), ["test_thing.s"]);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod conditions;
 mod consistency;
 mod deferral;
 mod drift;
+mod dynamic_blocks;
 mod ephemerals;
 mod import_command;
 mod imports;

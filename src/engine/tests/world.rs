@@ -67,6 +67,8 @@ pub fn thing_schema() -> Schema {
         ("secret", Attribute { sensitive: true, ..optional(Type::String) }),
         ("output", computed(Type::String)),
         ("former", Attribute { deprecated: true, ..optional(Type::String) }),
+        // May be written as blocks.
+        ("part", optional(Type::list(Type::object([("v", Type::String)])))),
     ];
     let attributes = attributes.into_iter().map(|(n, a)| (Arc::from(n), a)).collect();
     Schema::new(0, Block { attributes, ..Block::default() })

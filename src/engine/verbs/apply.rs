@@ -47,6 +47,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
             // What the plan deferred is still unknown where it depends on something that is not applied either.
             deferral_allowed: plan.has_deferrals(),
             deferred: DeferredBlocks::of(&plan.deferred),
+            planned_outputs: plan.outputs.iter().map(|o| (o.name.clone(), o.change.after.clone())).collect(),
             ..Inputs::default()
         },
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),

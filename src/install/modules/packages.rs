@@ -77,7 +77,7 @@ impl Context {
             let mut cells = self.packages.cells.lock().unwrap_or_else(PoisonError::into_inner);
             cells.entry(address.to_owned()).or_default().clone()
         };
-        let package = cell.get_or_init(|| self.fetch(address, id)).await.clone()?;
+        let package = cell.get_or_init(|| self.fetch(address, id, place)).await.clone()?;
         let (copy, attic) = (self.packages.temporary(), self.packages.temporary());
         let (shared, target) = (package.clone(), place.to_owned());
         let put = self.on_disk(move || shared.put(&target, &copy, &attic)).await;
@@ -85,11 +85,21 @@ impl Context {
         Ok(package)
     }
 
-    async fn fetch(self: &Arc<Self>, address: &str, id: &PackageId) -> Result<Arc<Package>, PackageError> {
+    /// `place`: what messages call the folder of the package, in place of the temporary one.
+    async fn fetch(
+        self: &Arc<Self>,
+        address: &str,
+        id: &PackageId,
+        place: &Path,
+    ) -> Result<Arc<Package>, PackageError> {
         let failed = |why: String| PackageError::Fetch(FetchError::Failed(why));
         let _permit = self.packages.permits.acquire().await.map_err(|e| failed(e.to_string()))?;
         let staged = self.packages.temporary();
-        let fetched = self.fetcher.fetch(address, &staged).await.map_err(PackageError::Fetch)?;
+        let named = |error: FetchError| match error {
+            FetchError::Failed(why) => failed(why.replace(&*staged.to_string_lossy(), &place.to_string_lossy())),
+            FetchError::Interrupted => PackageError::Fetch(error),
+        };
+        let fetched = self.fetcher.fetch(address, &staged).await.map_err(named)?;
         let mut content = None;
         if self.checksums != Checksums::Off && fetched == Fetched::Files {
             let folder = staged.clone();

@@ -470,9 +470,10 @@ pub fn invoke(
     let result = if unknown {
         Value::unknown(function.return_type(&args)?)
     } else {
-        let result = function.call(&args, context)?;
-        confirm(function.reads(), function.identity(), &args, &result, context)?;
-        result
+        let result = function.call(&args, context);
+        let is_secret = marks.contains(Marks::SENSITIVE) || args.iter().any(Value::is_sensitive);
+        confirm(function.reads(), function.identity(), (&args, is_secret), result.as_ref().ok(), context)?;
+        result?
     };
     let result = if function.never_null() && !result.ty().is_dynamic() { result.refine_not_null() } else { result };
     Ok(result.mark(marks))

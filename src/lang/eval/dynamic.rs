@@ -242,7 +242,9 @@ impl Generator<'_> {
         let bound = Bindings { names: &iterators, outer: self.scope };
         let labels: Option<Vec<Label>> =
             self.spec.labels.iter().map(|l| label(l, &bound, &mut self.diagnostics)).collect();
-        let kind = Ident { name: self.spec.kind.text.clone(), span: self.spec.kind.span };
+        // Declared where the `dynamic` block is.
+        let span = self.block.kind.span.to(self.spec.kind.span);
+        let kind = Ident { name: self.spec.kind.text.clone(), span };
         let Block { open, close, .. } = *self.block;
         let block = Block { kind, labels: labels?, body: self.spec.content.clone(), open, close };
         Some(ExpandedBlock { block, iterators, unknown: false, marks: self.marks })
@@ -277,46 +279,65 @@ pub trait BlockShape {
     fn of_body(&self, body: &Body) -> Option<Box<dyn BlockShape>>;
 }
 
-/// The traversals that a body reads where it may hold `dynamic` blocks, each with the expression that it stands in,
-/// without those that iterators bind.
-pub fn variables(body: &Body, shape: &dyn BlockShape) -> Vec<(Traversal, Expression)> {
+/// Where in a body a traversal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In an argument that is evaluated once.
+    Argument,
+    /// In `for_each` or `labels` of a `dynamic` block: what generates blocks.
+    Generator,
+    /// In the content of a `dynamic` block, which is evaluated once per generated block.
+    Generated,
+}
+
+/// A traversal that a body reads.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub traversal: Traversal,
+    /// The expression that it stands in.
+    pub expr: Expression,
+    pub place: Place,
+}
+
+/// The traversals that a body reads where it may hold `dynamic` blocks, without those that iterators bind.
+pub fn variables(body: &Body, shape: &dyn BlockShape) -> Vec<Variable> {
     let mut found = Vec::new();
-    collect(body, shape, &[], &mut found);
+    collect(body, shape, &[], Place::Argument, &mut found);
     found
 }
 
-fn take(expr: &Expression, bound: &[Arc<str>], found: &mut Vec<(Traversal, Expression)>) {
+fn take(expr: &Expression, bound: &[Arc<str>], place: Place, found: &mut Vec<Variable>) {
     let free = expr.variables().into_iter().filter(|t| !bound.contains(&t.root.name));
-    found.extend(free.map(|t| (t.clone(), expr.clone())));
+    found.extend(free.map(|t| Variable { traversal: t.clone(), expr: expr.clone(), place }));
 }
 
-fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], found: &mut Vec<(Traversal, Expression)>) {
+fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], place: Place, found: &mut Vec<Variable>) {
     let changed = shape.of_body(body);
     let shape = changed.as_deref().unwrap_or(shape);
     let schema = shape.body_schema();
     // Errors in the body are reported where it is decoded.
     let (content, _, _) = body.partial_content(&with_dynamic(&schema));
     for attribute in content.attributes.values() {
-        take(&attribute.expr, bound, found);
+        take(&attribute.expr, bound, place, found);
     }
     for block in &content.blocks {
         if dynamic_label(block, &schema).is_none() {
             if let Some(inner) = shape.nested(&block.kind.name) {
-                collect(&block.body, inner, bound, found);
+                collect(&block.body, inner, bound, place, found);
             }
             continue;
         }
         let label_names = schema.blocks.iter().find(|b| b.kind == *block.label(0)).map_or(0, |b| b.label_names.len());
         // Errors are reported where the block is expanded.
         let Some(spec) = read_spec(block, label_names, &mut Diagnostics::new()) else { continue };
-        take(&spec.for_each, bound, found);
+        take(&spec.for_each, bound, Place::Generator, found);
         let mut inside = bound.to_vec();
         inside.push(spec.iterator.clone());
         for label in &spec.labels {
-            take(label, &inside, found);
+            take(label, &inside, Place::Generator, found);
         }
         if let Some(inner) = shape.nested(&spec.kind.text) {
-            collect(&spec.content, inner, &inside, found);
+            collect(&spec.content, inner, &inside, Place::Generated, found);
         }
     }
 }

@@ -90,7 +90,8 @@ pub fn evaluate_to(expression: &Expression, ty: &Type, scope: &dyn Scope) -> (Va
     match convert(&value, ty) {
         Ok(value) => (value, diagnostics),
         Err(error) => {
-            let detail = format!("Invalid expression value: {error}.");
+            let path = if error.path.is_empty() { String::new() } else { format!("{}: ", error.path) };
+            let detail = format!("Invalid expression value: {path}{error}.");
             let diagnostic = Diagnostic::error("Incorrect value type", detail).at(expression.range());
             diagnostics.push(describe::with_values(diagnostic, expression, scope));
             (Value::unknown(ty.clone()), diagnostics)

@@ -25,6 +25,16 @@ pub trait Scope: Sync {
         false
     }
 
+    /// Whether references in blocks that `dynamic` blocks generate may be invalid for any values.
+    fn checks_generated(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with a reference in a generated block, whatever the values are.
+    fn check_generated(&self, _traversal: &Traversal, _file: &Arc<SourceFile>) -> Diagnostics {
+        Diagnostics::new()
+    }
+
     /// The function that a call names.
     fn function(&self, _name: &str) -> Option<&dyn Function> {
         None
@@ -85,6 +95,14 @@ impl Scope for Bindings<'_> {
 
     fn names_first(&self) -> bool {
         self.outer.names_first()
+    }
+
+    fn checks_generated(&self) -> bool {
+        self.outer.checks_generated()
+    }
+
+    fn check_generated(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Diagnostics {
+        self.outer.check_generated(traversal, file)
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {

@@ -1,10 +1,11 @@
 //! Whether functions that look outside give the same answer each time: fingerprints of calls and of their results.
 //!
-//! Owns what a fingerprint covers and what is said where a result differs. Never keeps anything: that is for the machine,
-//! which may know what the same call gave when a plan was made.
+//! Owns what a fingerprint covers. Never keeps anything: that is for the machine, which may know what the same call gave
+//! when a plan was made, and which decides whether another result is an error.
 
 use sha2::{Digest, Sha256};
 
+use super::builtin::quoted_argument;
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::{Type, Value, msgpack};
 
@@ -19,37 +20,53 @@ pub enum Reads {
     Provider,
 }
 
-/// The error if the same call gave another result before. `name` tells the function from all others.
+/// A call whose result a machine keeps or compares.
+pub struct Remembered<'a> {
+    pub reads: Reads,
+    /// The function's name.
+    pub name: &'a str,
+    /// The arguments as messages show them.
+    pub shown: String,
+    pub call: Fingerprint,
+    pub result: Fingerprint,
+}
+
+/// Lets the machine compare the result of a call with the one that it keeps. The error: it refuses the new one. `name`
+/// tells the function from all others; `is_secret`: messages must not show the arguments; `result`: none if the call failed,
+/// which is as good as any result of a function that reads files: `try` makes a value of it.
 pub(crate) fn confirm(
     reads: Reads,
     name: &str,
-    args: &[Value],
-    result: &Value,
+    (args, is_secret): (&[Value], bool),
+    result: Option<&Value>,
     context: &CallContext<'_>,
 ) -> Result<(), FunctionError> {
-    if reads == Reads::Nothing {
+    if reads == Reads::Nothing || reads == Reads::Provider && result.is_none() {
         return Ok(());
     }
     let Some(machine) = context.scope.machine().filter(|machine| machine.remembers(reads)) else { return Ok(()) };
     // What is not known yet is no result: it may become anything.
-    if !result.is_wholly_known() || !args.iter().all(Value::is_wholly_known) {
+    if !result.is_none_or(Value::is_wholly_known) || !args.iter().all(Value::is_wholly_known) {
         return Ok(());
     }
-    let call = fingerprint(name, args);
-    if machine.confirms(call, fingerprint("", std::slice::from_ref(result))) {
+    let shown = || args.iter().map(quoted_argument).collect::<Vec<_>>().join(", ");
+    let remembered = Remembered {
+        reads,
+        name,
+        shown: if is_secret { "(sensitive value)".to_owned() } else { shown() },
+        call: fingerprint(name, args),
+        result: match result {
+            Some(result) => fingerprint("", std::slice::from_ref(result)),
+            None => fingerprint("failed", &[]),
+        },
+    };
+    if machine.confirms(&remembered) {
         return Ok(());
     }
-    Err(FunctionError::new(match reads {
-        Reads::Provider => {
-            "provider function returned an inconsistent result; with the same arguments it gave another result before. \
-             This is a bug in the provider, which should be reported in the provider's own issue tracker"
-        }
-        _ => {
-            "function returned an inconsistent result; the files that it reads have changed since it was first called \
-             for this plan. Make a new plan. If a resource of this configuration writes them, obtain the result from an \
-             attribute of that resource instead"
-        }
-    }))
+    Err(FunctionError::new(
+        "provider function returned an inconsistent result; with the same arguments it gave another result before. This is a \
+         bug in the provider, which should be reported in the provider's own issue tracker",
+    ))
 }
 
 /// Each part goes in with its length, so that no two lists of parts look the same.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::consistency::{Fingerprint, Reads};
+use super::consistency::{Reads, Remembered};
 use crate::base::files::Files;
 use crate::lang::eval::Scope;
 use crate::lang::value::{self, Type, Value};
@@ -140,8 +140,8 @@ pub trait Machine: Sync {
         false
     }
 
-    /// Keeps the result of a call, or compares it with the one that is kept: false if they differ.
-    fn confirms(&self, _call: Fingerprint, _result: Fingerprint) -> bool {
+    /// Keeps the result of a call, or compares it with the one that is kept: false if the new one is an error.
+    fn confirms(&self, _call: &Remembered<'_>) -> bool {
         true
     }
 }

@@ -95,11 +95,12 @@ fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
     if !a[0].is_known() || !a[1].is_known() {
         return Ok(Value::dynamic().mark(a[0].marks() | a[1].marks()));
     }
-    let content = read_text(&a[0], context)?;
+    let content = read_text(&a[0], context);
     // The template, not what it renders to: its values may differ for good reasons, and functions that it calls are
     // looked at by themselves.
-    let source = Value::string(content.as_str());
-    confirm(Reads::Files, "templatefile", &a[..1], &source, context)?;
+    let source = content.as_ref().ok().map(|content| Value::string(content.as_str()));
+    confirm(Reads::Files, "templatefile", (&a[..1], a[0].is_sensitive()), source.as_ref(), context)?;
+    let content = content?;
     let name = if a[0].is_sensitive() { "(sensitive value)" } else { a[0].as_str().unwrap_or_default() };
     let (expression, diagnostics) = parse_template(SourceFile::new(name, content));
     if diagnostics.has_errors() {

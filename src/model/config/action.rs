@@ -49,6 +49,11 @@ impl Action {
     pub fn config_body(&self) -> Body {
         self.config.clone().unwrap_or_else(|| Body::empty(&self.range.file))
     }
+
+    /// The body that messages of the provider are about: that of the `config` block, if there is one.
+    pub fn messages_body(&self) -> &Body {
+        self.config.as_ref().unwrap_or(&self.body)
+    }
 }
 
 /// `action_trigger {}` in the `lifecycle` block of a resource.

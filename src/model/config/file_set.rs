@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
-use crate::base::source::SourceFile;
+use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::body::Body;
 use crate::lang::syntax::parser;
 
@@ -65,12 +65,12 @@ fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
         let detail = format!("The file {:?} could not be read.", path.display());
         Diagnostic::error(UNREADABLE_FILE, detail)
     })?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        let detail = format!(
-            "The file {:?} is not valid UTF-8. Configuration files must always be UTF-8 encoded.",
-            path.display()
-        );
-        Diagnostic::error(NOT_UTF8, detail)
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let (start, text) = (error.utf8_error().valid_up_to(), String::from_utf8_lossy(error.as_bytes()));
+        let file = SourceFile::new(path.to_string_lossy(), &*text);
+        let span = Span::new(start, start + char::REPLACEMENT_CHARACTER.len_utf8());
+        let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.";
+        Diagnostic::error(NOT_UTF8, detail).at(span.in_file(&file))
     })?;
     Ok(SourceFile::new(path.to_string_lossy(), text))
 }

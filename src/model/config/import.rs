@@ -10,6 +10,7 @@ use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal
 use crate::lang::syntax::body::{BodySchema, Content};
 use crate::model::addr::parse::parse_target_traversal;
 use crate::model::addr::{ConfigResource, ResourceMode, Target};
+use crate::model::model_errors::INVALID_IMPORT_PROVIDER;
 
 use super::block::ProviderRef;
 use super::names;
@@ -122,7 +123,7 @@ fn provider_mistake(module: &super::Module, import: &Import, reference: &Provide
             let detail = "The provider argument can only be specified in import blocks that will generate \
                           configuration.\n\nUse the provider argument in the target resource block to configure the provider for \
                           a resource with explicit provider configuration.";
-            Some(Diagnostic::error("Invalid import provider argument", detail).at(reference.range.clone()))
+            Some(Diagnostic::error(INVALID_IMPORT_PROVIDER, detail).at(reference.range.clone()))
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::base::name;
 use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
 use crate::lang::syntax::body::BodySchema;
 use crate::lang::value::Type;
-use crate::model::addr::{self, ResourceMode};
+use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{self, ResourceMode, Subject};
 
 use super::block::{IgnoreChanges, Lifecycle, PreventDestroy};
 use super::{action, condition, constant, names};
@@ -166,20 +167,29 @@ fn decode_triggers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Expres
 
 fn check_trigger(item: &Expression) -> Diagnostics {
     let mut diags = Diagnostics::new();
+    let mut references = Vec::new();
+    for traversal in item.variables() {
+        match parse_reference(traversal, &item.file) {
+            Ok(reference) => references.push(reference),
+            Err(error) => diags.push(error),
+        }
+    }
+    if diags.has_errors() {
+        return diags;
+    }
     let mut report = |what: &str, detail: &str| {
         let summary = format!("Invalid {what} in replace_triggered_by expression");
         diags.push(Diagnostic::error(summary, detail).at(item.range()));
     };
     let mut resources = 0;
-    for traversal in item.variables() {
-        match (traversal.root_name(), traversal.attr(0)) {
-            ("each", Some("key")) | ("count", Some("index")) => {}
-            ("each", _) => report("each reference", "Only each.key may be used in replace_triggered_by."),
-            ("count", _) => report("count reference", "Only count.index may be used in replace_triggered_by."),
-            ("var" | "local" | "module" | "path" | "terraform" | "self", _) => {
-                report("reference", "Only resources, count.index, and each.key may be used in replace_triggered_by.")
-            }
-            _ => resources += 1,
+    for reference in references {
+        match reference.subject {
+            Subject::Resource(_) | Subject::ResourceInstance(_) => resources += 1,
+            Subject::Each(name) if &*name == "key" => {}
+            Subject::Count(name) if &*name == "index" => {}
+            Subject::Each(_) => report("each reference", "Only each.key may be used in replace_triggered_by."),
+            Subject::Count(_) => report("count reference", "Only count.index may be used in replace_triggered_by."),
+            _ => report("reference", "Only resources, count.index, and each.key may be used in replace_triggered_by."),
         }
     }
     let detail = match resources {

@@ -84,6 +84,24 @@ pub fn load_with(
     (Some(config), diags)
 }
 
+/// The warnings about what the root module passes to the modules that it calls, whatever else is wrong with it. None if one
+/// of those has errors.
+pub fn warnings_between_modules(
+    root_dir: &Path,
+    files: &dyn Files,
+    resolver: &Resolver<'_>,
+    outside: Arc<dyn Outside>,
+) -> Diagnostics {
+    let (Some(mut root), ..) = load_root_and_backend(root_dir, files, outside) else { return Diagnostics::new() };
+    let mut diags = Diagnostics::new();
+    load_children(&mut root, files, resolver, &mut diags);
+    if diags.has_errors() {
+        return Diagnostics::new();
+    }
+    provider_check::check(&Config { root: Arc::new(root) }, &mut diags);
+    diags.into_iter().filter(|found| !found.is_error()).collect()
+}
+
 /// The root module without what it calls, with all that has to be evaluated before anything is installed.
 pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
     with_backend_problems(load_root_and_backend(dir, files, outside))

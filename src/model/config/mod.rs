@@ -59,7 +59,7 @@ pub use file_set::{has_configuration, load as load_body, mention as files_mentio
 pub use import::{Import, ImportBy};
 pub use load::{
     ModuleRequest, ModuleSite, Resolver, RootFiles, load, load_for_backend, load_module, load_root,
-    load_root_and_backend, load_with, manifest_resolver, no_module,
+    load_root_and_backend, load_with, manifest_resolver, no_module, warnings_between_modules,
 };
 pub use migration_file::migration_source;
 pub use module::{Backend, Config, Module, ProviderRequirement};

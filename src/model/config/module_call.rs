@@ -13,7 +13,7 @@ use crate::model::model_errors::duplicate_count_and_for_each;
 use super::block::{EarlyArguments, ModuleCall, ProviderPassing};
 use super::early::Early;
 use super::module::Module;
-use super::module_source::{self, INVALID_SOURCE, SourceError};
+use super::module_source::{self, INVALID_REGISTRY_SOURCE, INVALID_SOURCE, SourceError};
 use super::{constant, names, requirements};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -145,7 +145,7 @@ pub(super) fn check_source(
             )
         }
         Some(SourceError::Invalid(e)) if has_version => Diagnostic::error(
-            "Invalid registry module source address",
+            INVALID_REGISTRY_SOURCE,
             format!(
                 "Failed to parse module registry address: {e}.\n\n{PROGRAM} assumed that you intended a module registry \
                  source address because you also set the argument \"version\", which applies only to registry modules."

@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::model::service::{Host, HostError};
 
+/// The summary of an address that a version makes one of a registry, and that is none.
+pub const INVALID_REGISTRY_SOURCE: &str = "Invalid registry module source address";
 /// The summary of what cannot be an address.
 pub const INVALID_SOURCE: &str = "Invalid module source address";
 /// The summary of a folder that should hold a module and cannot be read.

@@ -19,6 +19,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Memory;
 use crate::base::name::TERRANE;
+use crate::lang::value::json_error;
 use crate::model::state::StateMeta;
 use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::version::PROGRAM_VERSION;
@@ -129,6 +130,28 @@ pub fn not_loaded(name: &str) -> String {
     format!("Failed to load {name:?} as a plan file")
 }
 
+const NOT_ZIP: &str = "zip: not a valid zip file";
+const NOT_A_PLAN: &str = "the given file is not a valid plan file";
+
+/// Why a file is neither a plan nor names one on HCP Terraform. `why`: as [`read_reason`] has it.
+pub fn neither(content: &[u8], why: &str) -> String {
+    let json: Result<serde::de::IgnoredAny, _> = serde_json::from_slice(content);
+    let cloud = match json {
+        Ok(_) => "invalid remote plan format, must be 1".to_owned(),
+        Err(error) => json_error::syntax_error(content, &error),
+    };
+    format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({cloud})")
+}
+
+/// As [`read`], for a path that may name a plan of any kind.
+pub fn read_any(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
+    read_reason(content).map_err(|why| {
+        let is_plan = why != NOT_ZIP && why != NOT_A_PLAN;
+        let detail = if is_plan { why } else { format!("Error: {}", neither(content, &why)) };
+        Diagnostic::error(not_loaded(name), detail).into()
+    })
+}
+
 /// Reads a plan file; `name` is its path as the user gave it.
 pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
     read_reason(content).map_err(|why| Diagnostic::error(not_loaded(name), why).into())
@@ -136,9 +159,9 @@ pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
 
 /// As [`read`]; the error is the reason only, as other messages quote it.
 pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
-    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| "zip: not a valid zip file".to_string())?;
+    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| NOT_ZIP.to_string())?;
     let Some(main) = member(&mut archive, PLAN)? else {
-        return tfplan::read(&mut archive)?.ok_or_else(|| "the given file is not a valid plan file".into());
+        return tfplan::read(&mut archive)?.ok_or_else(|| NOT_A_PLAN.into());
     };
     let (mut saved, paths) = text::decode(&main)?;
     states(&mut archive, &mut saved)?;

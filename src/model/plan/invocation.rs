@@ -70,7 +70,8 @@ impl fmt::Display for InvocationTrigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InvocationTrigger::Lifecycle(trigger) => trigger.resource.fmt(f),
-            InvocationTrigger::Request { .. } => f.write_str("CLI"),
+            InvocationTrigger::Request { caller: None } => f.write_str("CLI"),
+            InvocationTrigger::Request { caller: Some(caller) } => write!(f, "CLI, called from {caller}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::eval::dynamic::{self, BlockShape, ExpandedBlock, Iterators};
+use crate::lang::eval::dynamic::{self, BlockShape, ExpandedBlock, ExpandedContent, Iterators};
 use crate::lang::eval::evaluate_attribute;
 use crate::lang::eval::scope::{Bindings, Scope};
 use crate::lang::syntax::ast::{Expression, Traversal};
@@ -45,30 +45,18 @@ impl BlockShape for Block {
 
 /// The value of a body: an object of the type that the schema implies. With errors, the parts at fault are unknown.
 pub fn decode_body(body: &Body, schema: &Block, scope: &dyn Scope) -> (Value, Diagnostics) {
+    if scope.checks_generated() {
+        let mistakes = names::mistakes_in_generated(body, schema, scope);
+        if mistakes.has_errors() {
+            return (Value::unknown(schema.implied_type()), mistakes);
+        }
+    }
     let mut diagnostics = Diagnostics::new();
     let value = decode(body, schema, scope, &Inherited::default(), &mut diagnostics);
     if diagnostics.has_errors() && scope.names_first() {
-        let names = mistaken_names(body, schema, scope);
-        if !names.is_empty() {
-            return (Value::unknown(schema.implied_type()), names);
-        }
+        return names::names_first(body, schema, scope, (value, diagnostics));
     }
     (value, diagnostics)
-}
-
-/// What the scope says about the names in a body, each thing once.
-#[cold]
-fn mistaken_names(body: &Body, schema: &Block, scope: &dyn Scope) -> Diagnostics {
-    let mut found: Vec<Diagnostic> = Vec::new();
-    for (traversal, expr) in references_in_body(body, schema) {
-        let said = scope.resolve(&traversal, &expr.file).diagnostics;
-        for mistake in said.into_iter().filter(Diagnostic::is_error) {
-            if !found.contains(&mistake) {
-                found.push(mistake);
-            }
-        }
-    }
-    found.into()
 }
 
 /// The summary where a block of a kind stands once too often.
@@ -78,7 +66,7 @@ pub fn duplicate_block(kind: &str) -> String {
 
 /// The references that a body makes, each with the expression that it stands in.
 pub fn references_in_body(body: &Body, schema: &Block) -> Vec<(Traversal, Expression)> {
-    dynamic::variables(body, schema)
+    dynamic::variables(body, schema).into_iter().map(|found| (found.traversal, found.expr)).collect()
 }
 
 /// What a block has from the `dynamic` blocks around it.
@@ -99,12 +87,7 @@ fn decode(
     diagnostics: &mut Diagnostics,
 ) -> Value {
     let as_blocks = written_as_blocks(body, schema);
-    let mut shape = schema.body_schema();
-    if !as_blocks.is_empty() {
-        shape.attributes.retain(|attribute| !as_blocks.contains_key(&attribute.name));
-        shape = as_blocks.keys().fold(shape, |shape, name| shape.block(name, &[]));
-    }
-    let content = diagnostics.take(dynamic::expand(body, &shape, scope, &inherited.iterators));
+    let content = diagnostics.take(expand(body, schema, &as_blocks, scope, &inherited.iterators));
     let bound = Bindings { names: &inherited.iterators, outer: scope };
     let mut by_kind: BTreeMap<&str, Vec<&ExpandedBlock>> = BTreeMap::new();
     for block in &content.blocks {
@@ -131,6 +114,22 @@ fn decode(
         entries.insert(kind.clone(), value);
     }
     Value::object(entries)
+}
+
+/// The content of a body with `dynamic` blocks expanded; `as_blocks`: its attributes that are written as blocks.
+fn expand(
+    body: &Body,
+    schema: &Block,
+    as_blocks: &BTreeMap<Arc<str>, NestedBlock>,
+    scope: &dyn Scope,
+    iterators: &Iterators,
+) -> (ExpandedContent, Diagnostics) {
+    let mut shape = schema.body_schema();
+    if !as_blocks.is_empty() {
+        shape.attributes.retain(|attribute| !as_blocks.contains_key(&attribute.name));
+        shape = as_blocks.keys().fold(shape, |shape, name| shape.block(name, &[]));
+    }
+    dynamic::expand(body, &shape, scope, iterators)
 }
 
 /// The value of an attribute that is written as blocks: null without any. An unknown number of blocks counts as one
@@ -186,7 +185,7 @@ fn decode_nested(
                 }
             };
             if !some_unknown {
-                check_count(kind, schema, blocks.len(), body, diagnostics);
+                check_count(kind, schema, blocks, body, diagnostics);
             }
             // What is unknown as a whole has no arguments that could carry them.
             if some_unknown { value.mark(unknown_marks) } else { value }
@@ -242,7 +241,10 @@ fn check_single(
         diagnostics.push(
             Diagnostic::error(
                 duplicate_block(kind),
-                format!("Only one {kind} block is allowed. Another was defined at {}.", first.block.header_range()),
+                format!(
+                    "Only one block of type {kind:?} is allowed. Previous definition was at {}.",
+                    first.block.header_range()
+                ),
             )
             .at(second.block.header_range()),
         );
@@ -255,17 +257,22 @@ fn check_single(
     }
 }
 
-fn check_count(kind: &str, schema: &NestedBlock, count: usize, body: &Body, diagnostics: &mut Diagnostics) {
-    let count = count as u64;
-    let mut fail = |summary: String, detail: String| {
-        diagnostics.push(Diagnostic::error(summary, detail).at(body.missing_item_range()));
-    };
-    if count < schema.min_items {
-        let least = schema.min_items;
-        fail(format!("Insufficient {kind} blocks"), format!("At least {least} \"{kind}\" blocks are required."));
-    } else if schema.max_items > 0 && count > schema.max_items {
-        let most = schema.max_items;
-        fail(format!("Too many {kind} blocks"), format!("No more than {most} \"{kind}\" blocks are allowed"));
+fn check_count(
+    kind: &str,
+    schema: &NestedBlock,
+    blocks: &[&ExpandedBlock],
+    body: &Body,
+    diagnostics: &mut Diagnostics,
+) {
+    let (least, most) = (schema.min_items, schema.max_items);
+    if (blocks.len() as u64) < least {
+        let detail = format!("At least {least} \"{kind}\" blocks are required.");
+        let error = Diagnostic::error(format!("Insufficient {kind} blocks"), detail);
+        diagnostics.push(error.at(body.missing_item_range()));
+    } else if let Some(extra) = blocks.get(most as usize).filter(|_| most > 0) {
+        let detail = format!("No more than {most} \"{kind}\" blocks are allowed");
+        let error = Diagnostic::error(format!("Too many {kind} blocks"), detail);
+        diagnostics.push(error.at(extra.block.body.missing_item_range()));
     }
 }
 
@@ -328,5 +335,6 @@ pub fn each_object(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut
     }
 }
 
+mod names;
 #[cfg(test)]
 mod tests;

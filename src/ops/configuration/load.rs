@@ -196,6 +196,13 @@ pub fn root_and_backend(setup: &Setup) -> (Option<Module>, Diagnostics, Diagnost
     config::load_root_and_backend(Path::new("."), &Disk, early::Given::of(setup))
 }
 
+/// The warnings about what the root module passes to the installed modules, whatever else is wrong with it.
+pub fn warnings_between_modules(setup: &Setup) -> Diagnostics {
+    let manifest = manifest(&setup.workdir, &Disk).unwrap_or_default();
+    let resolver = config::manifest_resolver(&manifest);
+    config::warnings_between_modules(Path::new("."), &Disk, &resolver, early::Given::of(setup))
+}
+
 /// The root module as far as its backend needs it. None if there is no configuration.
 pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {

@@ -22,8 +22,10 @@ use crate::base::files::Disk;
 use crate::base::name::{self, PROGRAM, by_language};
 use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
+use crate::model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
 use crate::model::config::{self, Config, Module, test_file};
 use crate::model::deps::Constraints;
+use crate::model::model_errors::INVALID_IMPORT_PROVIDER;
 
 use self::install::Needs;
 use crate::ops::backends::encryption;
@@ -230,8 +232,9 @@ async fn prepare(
             let only_backend = of_backend.has_errors() && !early.has_errors();
             diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
             if !only_backend {
-                // What is wrong between modules that were just installed needs no word on why that matters.
-                diagnostics.extend(if called.installed && config.is_some() { found } else { not_sound(found, tell) });
+                // What shows once modules are installed needs no word on why that matters.
+                let is_late = called.installed && config.is_some() || only(&found, &[INVALID_IMPORT_PROVIDER]);
+                diagnostics.extend(if is_late { found } else { not_sound(found, tell) });
             }
             return Err(diagnostics);
         }
@@ -292,6 +295,11 @@ async fn called_modules(
     // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
     let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
     let besides = test_file::load::calls(&tests);
+    // Addresses of modules are reported where modules are installed.
+    if request.get && only(early, &[INVALID_SOURCE, INVALID_REGISTRY_SOURCE]) {
+        tell(InitEvent::Modules { upgrade: request.upgrade });
+        return Err(early.clone());
+    }
     let calls = !(root.calls.is_empty() && besides.is_empty());
     // Modules without a call are removed from the manifest, unless an error may hide calls.
     if !request.get || !calls && early.has_errors() {
@@ -304,9 +312,18 @@ async fn called_modules(
     let found = modules::run(setup, network, root, besides, wanted, tell).await;
     let own = version_problems(root.clone()).filter(|_| calls).unwrap_or_else(|| early.clone());
     match found.has_errors() || own.has_errors() {
-        true => Err(joined(own, found)),
+        true => {
+            let between = if found.has_errors() { Diagnostics::new() } else { load::warnings_between_modules(setup) };
+            Err(joined(between, joined(own, found)))
+        }
         false => Ok(CalledModules { installed: calls, warnings: found }),
     }
+}
+
+/// True if there are errors, and all have one of these summaries.
+fn only(found: &Diagnostics, summaries: &[&str]) -> bool {
+    found.has_errors()
+        && found.iter().filter(|found| found.is_error()).all(|error| summaries.contains(&&*error.summary))
 }
 
 /// Both, in this order.

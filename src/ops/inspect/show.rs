@@ -68,12 +68,10 @@ pub async fn run(setup: &Setup, wanted: &Wanted) -> Result<(ShowSubject, Diagnos
 }
 
 fn no_plan(path: &str) -> Diagnostics {
-    let why = match Disk.read(Path::new(path)) {
-        Ok(_) => "zip: not a valid zip file".to_owned(),
-        Err(error) => error.to_string(),
+    let text = match Disk.read(Path::new(path)) {
+        Ok(content) => plan_file::neither(&content, "zip: not a valid zip file"),
+        Err(error) => neither_read(&error.to_string()),
     };
-    let text =
-        format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({why})");
     Diagnostic::error(text, "").into()
 }
 
@@ -104,8 +102,9 @@ fn module(dir: &str) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
 
 async fn file(setup: &Setup, path: &str) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let encryption = encryption::of(setup).await?;
-    let content =
-        Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
+    let content = Disk
+        .read(Path::new(path))
+        .map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &neither_read(&e.to_string())))?;
     if encryption.plan.is_some() || encryption.state.is_some() || is_sealed(&content) {
         return encrypted(setup, &encryption, path, content).await;
     }
@@ -118,7 +117,7 @@ async fn file(setup: &Setup, path: &str) -> Result<(ShowSubject, Diagnostics), D
         Ok(None) => Ok((ShowSubject::Nothing, Diagnostics::new())),
         Err(problems) => {
             let why = format!("Error reading {path} as a statefile: {}", state_file::problems_text(&problems));
-            Err(unreadable(&why, "zip: not a valid zip file"))
+            Err(unreadable(&why, &plan_file::neither(&content, "zip: not a valid zip file")))
         }
     }
 }
@@ -169,11 +168,12 @@ async fn encrypted(
 const UNREADABLE: &str = "Failed to read the given file as a state or plan file";
 
 fn unreadable(state: &str, plan: &str) -> Diagnostics {
-    Diagnostic::error(
-        UNREADABLE,
-        format!("State read error: {state}\n\nPlan read error: couldn't load the provided path as either a local plan file ({plan}) or a saved cloud plan ({plan})"),
-    )
-    .into()
+    Diagnostic::error(UNREADABLE, format!("State read error: {state}\n\nPlan read error: {plan}")).into()
+}
+
+/// The same for a file that cannot be read at all.
+fn neither_read(why: &str) -> String {
+    format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({why})")
 }
 
 async fn current(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {

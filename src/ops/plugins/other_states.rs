@@ -126,7 +126,7 @@ impl RemoteStates for Backends {
         let loaded = load(&*store, Access::ReadOnly).await;
         let loaded = loaded.map_err(|problems| match is_encrypted {
             true => first_of(&problems),
-            false => ProviderDiagnostic::error(text_of(&problems), ""),
+            false => joined(&problems),
         })?;
         Ok(loaded.file.map(|file| file.state.outputs.into_iter().map(|(name, output)| (name, output.value)).collect()))
     }
@@ -164,9 +164,10 @@ fn first_of(diagnostics: &Diagnostics) -> ProviderDiagnostic {
     )
 }
 
-fn text_of(diagnostics: &Diagnostics) -> String {
-    let texts = diagnostics.iter().map(|d| if d.detail.is_empty() { d.summary.clone() } else { d.detail.clone() });
-    texts.collect::<Vec<_>>().join("\n")
+/// All errors as one, with the summary of the first.
+fn joined(diagnostics: &Diagnostics) -> ProviderDiagnostic {
+    let details = diagnostics.iter().filter(|d| !d.detail.is_empty()).map(|d| d.detail.clone());
+    ProviderDiagnostic { detail: details.collect::<Vec<_>>().join("\n\n"), ..first_of(diagnostics) }
 }
 
 #[cfg(test)]

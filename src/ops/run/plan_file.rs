@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files, Overlay};
+use crate::base::files::{Disk, Files, Overlay, reason};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::source::SourceFile;
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
@@ -54,7 +54,8 @@ pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Di
     if let Some(cipher) = &encryption::of(&session.setup).await?.plan {
         content = cipher.seal(&content, Layout::Compact).await.map_err(|error| failed(error.to_string()))?;
     }
-    atomic::write_private(path, &content).map_err(|e| failed(e.to_string()))
+    let opened = |error: &std::io::Error| failed(format!("open {}: {}", path.display(), reason(error)));
+    atomic::write_private(path, &content).map_err(|e| opened(&e))
 }
 
 /// Lineage and serial of the state that the plan was made from.
@@ -167,13 +168,13 @@ pub async fn read(setup: &Setup, path: &Path) -> Result<SavedPlan, Diagnostics> 
     let (name, content) = content(path)?;
     let encryption = encryption::of(setup).await?;
     let content = encryption::open_plan(&encryption, content).await;
-    file::read(&name, &content.map_err(|why| encryption::plan_not_loaded(&name, why))?)
+    file::read_any(&name, &content.map_err(|why| encryption::plan_not_loaded(&name, why))?)
 }
 
 /// Checks that a file holds a plan, as far as that can be seen without a key.
 pub fn check(path: &Path) -> Result<(), Diagnostics> {
     let (name, content) = content(path)?;
-    if is_sealed(&content) { Ok(()) } else { file::read(&name, &content).map(|_| ()) }
+    if is_sealed(&content) { Ok(()) } else { file::read_any(&name, &content).map(|_| ()) }
 }
 
 fn content(path: &Path) -> Result<(String, Vec<u8>), Diagnostics> {
@@ -181,6 +182,11 @@ fn content(path: &Path) -> Result<(String, Vec<u8>), Diagnostics> {
     let problem = |why: String| Diagnostics::from(Diagnostic::error(file::not_loaded(&name), why));
     if !Disk.exists(path) {
         return Err(problem(format!("Error: stat {name}: no such file or directory")));
+    }
+    if Disk.is_dir(path) {
+        let detail = "The specified path is a directory, not a plan file. You can use the global -chdir flag to use this \
+                      directory as the configuration root.";
+        return Err(problem(detail.to_owned()));
     }
     let content = Disk.read(path).map_err(|e| problem(format!("Error: {e}")))?;
     Ok((name, content))

@@ -377,7 +377,12 @@ pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
 fn output_diff(output: &OutputChange) -> Diff {
     let hide = |value: &Value| {
         let present = !value.is_null() || output.action == Action::NoOp;
-        if output.sensitive && present { value.clone().mark(Marks::SENSITIVE) } else { value.clone() }
+        if !output.sensitive || !present {
+            return value.clone();
+        }
+        // An empty string would count as null, which would reveal it.
+        let text = value.as_str().map(|text| Value::string(format!("={text}")));
+        text.unwrap_or_else(|| value.clone()).mark(Marks::SENSITIVE)
     };
     let (before, after) = (hide(&output.change.before), hide(&output.change.after));
     diff::value_diff(&before, &after)
@@ -499,5 +504,21 @@ mod tests {
     #[test]
     fn rules_are_one_column_narrower_than_the_text() {
         assert_eq!(rule(&Style::plain()), format!("\n{}\n", "─".repeat(77)));
+    }
+
+    #[test]
+    fn sensitive_outputs_do_not_show_whether_they_are_empty() {
+        let empty = || Value::string("");
+        let cases = [
+            (Value::null_dynamic(), empty(), Action::Create, "  + x = (sensitive value)\n"),
+            (Value::string("a"), empty(), Action::Update, "  ~ x = (sensitive value)\n"),
+            (empty(), Value::string("a"), Action::Update, "  ~ x = (sensitive value)\n"),
+            (empty(), empty(), Action::NoOp, ""),
+        ];
+        for (before, after, action, expected) in cases {
+            let change = crate::model::plan::Change { before, after };
+            let output = OutputChange { name: "x".into(), action, change, sensitive: true };
+            assert_eq!(output_lines(&[output], &Style::plain()), expected);
+        }
     }
 }

@@ -11,18 +11,16 @@ use crate::sdk::{Attribute, Context, DataSource, Error, Object, Schema, Value, V
 pub struct File {
     description: &'static str,
     is_sensitive: bool,
-    /// As error summaries have it.
-    title: &'static str,
 }
 
 impl File {
     pub fn plain() -> File {
-        File { description: "Reads a file of this machine.", is_sensitive: false, title: "local file" }
+        File { description: "Reads a file of this machine.", is_sensitive: false }
     }
 
     pub fn sensitive() -> File {
         let description = "Reads a file of this machine whose content is not shown.";
-        File { description, is_sensitive: true, title: "local sensitive file" }
+        File { description, is_sensitive: true }
     }
 }
 
@@ -51,7 +49,8 @@ impl DataSource for File {
         let path = config.text("filename").unwrap_or_default();
         let content = std::fs::read(path).map_err(|error| {
             Error::new(
-                format!("Read {} data source error", self.title),
+                // The provider has the same summary for both of them.
+                "Read local file data source error",
                 format!("The file at given path cannot be read.\n\nOriginal Error: {}", io_text("open", path, &error)),
             )
         })?;

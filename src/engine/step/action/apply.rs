@@ -1,7 +1,9 @@
 //! Invoking the actions of an object's change, before and after it.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::engine::engine_errors::{actions_not_invoked, halted};
+use crate::engine::change::breach_text;
+use crate::engine::change::compatible::object_compatible;
+use crate::engine::engine_errors::{actions_not_invoked, differs_from_plan, halted};
 use crate::engine::graph::Invocation;
 use crate::engine::run::{Run, Verb};
 use crate::engine::step::resource;
@@ -153,6 +155,11 @@ async fn evaluate_and_invoke(run: &Run, invocation: &Invocation, caller: &Value)
         }
     };
     let (config, mut diagnostics) = action.evaluate(Some(caller.clone()), &address(invocation));
+    if run.results.have_files_changed() && !diagnostics.has_errors() {
+        let breaches = object_compatible(&action.schema.block, &invocation.planned.config, &config);
+        let error = |breach| differs_from_plan(&action.addr.to_string(), &breach_text(breach, "its configuration"));
+        diagnostics.extend(breaches.iter().map(error));
+    }
     if !diagnostics.has_errors() {
         diagnostics.extend(invoke(run, invocation, config).await);
     }

@@ -81,7 +81,7 @@ impl<'r> Instance<'r> {
         let answer = waiting.answered(&self.run.ports, provider.plan_action(request)).await;
         let failed = has_errors(&answer.diagnostics);
         Planned {
-            diagnostics: about_body(answer.diagnostics, Some(&self.config.body), Some(address)),
+            diagnostics: about_body(answer.diagnostics, Some(self.config.messages_body()), Some(address)),
             deferred: answer.deferred.filter(|_| !failed).map(DeferredReason::from),
         }
     }

@@ -45,7 +45,7 @@ pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagno
     };
     let answer = provider.invoke_action(request).await;
     observer.event(Event::ActionFinished { invocation: planned.clone(), error: error_text(&answer) });
-    about_body(answer, Some(&action.body), Some(&address(invocation)))
+    about_body(answer, Some(action.messages_body()), Some(&address(invocation)))
 }
 
 /// Whose configuration messages are about.

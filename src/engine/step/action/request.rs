@@ -14,8 +14,10 @@ use crate::engine::run::Run;
 use crate::engine::run::object::decode;
 use crate::engine::run::results::ModuleSlots;
 use crate::lang::value::{Marks, Value};
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, InstanceKey};
+use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{AbsActionInstance, AbsResourceInstance, InstanceKey, Resource, ResourceMode, Subject};
 use crate::model::plan::{ActionInvocation, InvocationTrigger};
+use crate::model::schema::decode::references_in_body;
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     match &run.schedule.requests[index as usize] {
@@ -126,6 +128,9 @@ async fn plan_one(
         address = format!("{address}, called from {}", caller.resource);
     }
     let (config, mut diagnostics) = action.evaluate(caller.as_ref().map(|(_, value)| value.clone()), &address);
+    if !diagnostics.has_errors() && !config.is_wholly_known() {
+        diagnostics.extend(without_objects(run, &action));
+    }
     diagnostics.extend(check_complete(&action, &config).filter(|_| !diagnostics.has_errors()));
     let Some(provider) = run.results.provider(request.provider).filter(|_| !diagnostics.has_errors()) else {
         return (None, diagnostics);
@@ -149,6 +154,33 @@ async fn plan_one(
         return (None, diagnostics);
     }
     (Some(invocation), diagnostics)
+}
+
+/// The references of an action's configuration to resources that have no object yet.
+fn without_objects(run: &Run, action: &Instance<'_>) -> Diagnostics {
+    let Some(body) = &action.config.config else { return Diagnostics::new() };
+    let states = run.results.states();
+    let is_missing = |resource: &Resource| {
+        resource.mode == ResourceMode::Managed
+            && !states.current.resources.contains_key(&resource.absolute(action.addr.module.clone()))
+    };
+    let references = references_in_body(body, &action.schema.block).into_iter();
+    let references = references.filter_map(|(traversal, expr)| parse_reference(&traversal, &expr.file).ok());
+    references
+        .filter_map(|reference| match reference.subject {
+            Subject::Resource(resource) => Some((resource, reference.range)),
+            Subject::ResourceInstance(of) => Some((of.resource, reference.range)),
+            _ => None,
+        })
+        .filter(|(resource, _)| is_missing(resource))
+        .map(|(resource, range)| {
+            let detail = format!(
+                "The resource {resource} has no objects in the state yet. Please run a complete plan/apply cycle to ensure the \
+                 state matches the configuration before using the -invoke argument."
+            );
+            Diagnostic::error("Reference to uninitialized resource", detail).at(range)
+        })
+        .collect()
 }
 
 /// Apply does not evaluate the configuration again.

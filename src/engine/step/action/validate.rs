@@ -150,7 +150,12 @@ async fn validate(run: &Run, instance: &Arc<ModuleSlots>, action: &Action, calle
         scope.self_value = Some(caller.value);
     }
     let body = action.config_body();
-    let value = diagnostics.take(decode_body(&body, &schema.block, &scope));
+    let (value, mut found) = decode_body(&body, &schema.block, &scope);
+    if action.config.is_none() {
+        // There is no body that lacks an argument.
+        found.iter_mut().for_each(|error| error.subject = None);
+    }
+    diagnostics.extend(found);
     if diagnostics.has_errors() {
         return diagnostics;
     }

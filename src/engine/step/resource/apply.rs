@@ -1,11 +1,11 @@
 //! Applying a planned change of one instance: plan again with the values that are known now, check, apply, check, record.
 
 use crate::base::name::PROGRAM;
-use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, halted};
+use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, differs_from_plan, halted};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::change::{compatible, write_only};
+use crate::engine::change::{breach_text, compatible, write_only};
 use crate::engine::event::Event;
 use crate::engine::graph::Task;
 use crate::engine::graph::walk::Turn;
@@ -13,7 +13,7 @@ use crate::engine::ports::Ports;
 use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::engine::step::action;
-use crate::lang::value::{Path, Value};
+use crate::lang::value::Value;
 use crate::model::addr::{ConfigResource, ResourceMode};
 use crate::model::config::ProvisionerWhen;
 use crate::model::plan::{Action, ResourceChange};
@@ -69,6 +69,10 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let place = InstanceSlot::of(run, task);
     let each =
         place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position))).unwrap_or(Each::None);
+    if module.is_none() && task.block.is_some() && run.results.have_files_changed() {
+        let what = format!("The module instance {}", addr.module);
+        return differs_from_plan(&what, "it no longer exists").about(addr.to_string()).into();
+    }
     let instance = match Instance::of_task(run, task, module, each) {
         Ok(instance) => instance,
         Err(error) => return error.into(),
@@ -79,17 +83,24 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
         }
     };
     match addr.mode() {
-        ResourceMode::Data => read_data(&instance, &publish).await,
+        ResourceMode::Data => read_data(&instance, task, &publish).await,
         _ => apply_managed(&instance, task, turn, &publish).await,
     }
 }
 
-async fn read_data(instance: &Instance<'_>, publish: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
+async fn read_data(instance: &Instance<'_>, task: &Task, publish: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
     let mut diagnostics = conditions::preconditions(instance);
     if diagnostics.has_errors() {
         return diagnostics;
     }
     let config = diagnostics.take(instance.evaluate());
+    if instance.run.results.have_files_changed() && !diagnostics.has_errors() {
+        let (planned, now) = (&task.change.change.after, data::planned_object(instance, &config));
+        let breaches = compatible::object_compatible(&instance.schema.block, planned, &now);
+        let addr = instance.addr.to_string();
+        let error = |breach| differs_from_plan(&addr, &breach_text(breach, "the object")).about(addr.clone());
+        diagnostics.extend(breaches.iter().map(error));
+    }
     if diagnostics.has_errors() {
         return diagnostics;
     }
@@ -287,15 +298,12 @@ fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &Re
         diagnostics.push(instance.bug(summary, what));
     }
     let (planned, after) = (&promised.change.after, &actual.change.after);
-    for (path, wrong) in compatible::object_compatible(&instance.schema.block, planned, after) {
-        let what = format!("{expanding} produced an invalid new value for {}.", breach(&path, &wrong));
+    for breach in compatible::object_compatible(&instance.schema.block, planned, after) {
+        let text = breach_text(&breach, "Root object");
+        let what = format!("{expanding} produced an invalid new value for {text}.");
         diagnostics.push(instance.bug(summary, what));
     }
     diagnostics
-}
-
-fn breach(path: &Path, wrong: &str) -> String {
-    if path.is_empty() { format!("Root object {wrong}") } else { format!("{path}: {wrong}") }
 }
 
 /// Tells that the plan imported the object: it is in the state already.
@@ -415,7 +423,7 @@ pub async fn apply(
         private: response.private,
         status: current.as_ref().filter(|_| failed).map_or(ObjectStatus::Ready, |c| c.status),
         dependencies: kept_dependencies(current.as_ref()),
-        create_before_destroy: instance.create_before_destroy,
+        create_before_destroy: instance.create_before_destroy && !destroys,
         keep: instance.keep(),
         provider_key: instance.provider_addr.key.clone(),
     };
@@ -435,12 +443,12 @@ fn check_new_value(
     if change.action == Action::Delete || diagnostics.has_errors() || legacy_type_system {
         return value;
     }
-    for (path, wrong) in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
+    for breach in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
         let what = format!(
             "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
             instance.addr,
             instance.provider_addr.to_string(),
-            breach(&path, &wrong)
+            breach_text(&breach, "Root object")
         );
         diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
     }

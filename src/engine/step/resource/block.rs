@@ -37,6 +37,8 @@ enum Work {
     Instance { module: Arc<ModuleSlots>, position: usize },
     /// Plan to destroy an object.
     OrphanObject { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
+    /// Read an object of which only a later plan can tell whether it is wanted.
+    UndecidedObject { addr: AbsResourceInstance },
 }
 
 impl Work {
@@ -48,7 +50,7 @@ impl Work {
                 let key = module.resources[index as usize].get()?.expansion.key(*position);
                 Some(blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
             }
-            Work::OrphanObject { addr, .. } => Some(addr.clone()),
+            Work::OrphanObject { addr, .. } | Work::UndecidedObject { addr } => Some(addr.clone()),
         }
     }
 }
@@ -139,7 +141,9 @@ fn work_of_block(
             if matches!(expansion, Some(Expansion::Unknown(_)))
                 || run.results.is_undecided(&run.blocks.tree, &resource.module)
             {
-                // Whether it is wanted is decided later.
+                if config.addr.mode == ResourceMode::Managed && run.is_targeted(node, &addr) {
+                    work.push(Work::UndecidedObject { addr });
+                }
                 continue;
             }
             let wanted = expansion.is_some_and(|e| e.index_of(key).is_some());
@@ -231,7 +235,7 @@ fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
                 let slots = module.resources[index as usize].get();
                 !slots.is_some_and(|s| keys.contains(&s.expansion.key(*position)))
             }
-            Work::OrphanObject { .. } => true,
+            Work::OrphanObject { .. } | Work::UndecidedObject { .. } => true,
         });
     }
     work
@@ -247,6 +251,7 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
             Work::OrphanObject { addr, deposed, expansion } => {
                 plan_destroy_one(run, job, addr.clone(), deposed.clone(), expansion.clone()).await
             }
+            Work::UndecidedObject { addr } => refresh_one(run, job, addr.clone()).await,
         }
     });
     let diagnostics = done.await.unwrap_or_else(|text| {
@@ -258,6 +263,32 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     end
 }
 
+/// An instance that is in the state, with the provider that its object has; none if there is no provider.
+fn stored_instance(run: &Run, job: Job, addr: AbsResourceInstance) -> Result<Option<Instance<'_>>, Diagnostics> {
+    let module = run.results.find_module(&run.blocks.tree, &addr.module);
+    let provider = match (job.provider, job.block) {
+        (Some(provider), _) => provider,
+        (None, Some(block)) => choose::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?,
+        (None, None) => return Ok(None),
+    };
+    let instance = Instance::new(run, addr, job.block, provider, module, Default::default());
+    Ok(Some(instance.map_err(Diagnostics::from)?))
+}
+
+/// Brings an object up to date, and plans nothing for it.
+async fn refresh_one(run: &Run, job: Job, addr: AbsResourceInstance) -> Diagnostics {
+    let instance = match stored_instance(run, job, addr) {
+        Ok(Some(instance)) => instance,
+        Ok(None) => return Diagnostics::new(),
+        Err(errors) => return errors,
+    };
+    let object = run.prior.state.instance(&instance.addr).and_then(|stored| stored.current.as_ref());
+    let Some(object) = object else { return Diagnostics::new() };
+    let refresh = run.inputs.refresh == Refresh::All;
+    let reason = ActionReason::None;
+    orphan::plan(&instance, OrphanObject { object, deposed: None, reason, forget: false, refresh, plan: false }).await
+}
+
 async fn plan_destroy_one(
     run: &Run,
     job: Job,
@@ -265,20 +296,10 @@ async fn plan_destroy_one(
     deposed: Option<DeposedKey>,
     expansion: Option<Expansion>,
 ) -> Diagnostics {
-    let module = run.results.find_module(&run.blocks.tree, &addr.module);
-    let provider = match (job.provider, job.block) {
-        (Some(provider), _) => provider,
-        (None, Some(block)) => {
-            match choose::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr)) {
-                Ok(provider) => provider,
-                Err(errors) => return errors,
-            }
-        }
-        (None, None) => return Diagnostics::new(),
-    };
-    let instance = match Instance::new(run, addr, job.block, provider, module, Default::default()) {
-        Ok(instance) => instance,
-        Err(error) => return error.into(),
+    let instance = match stored_instance(run, job, addr) {
+        Ok(Some(instance)) => instance,
+        Ok(None) => return Diagnostics::new(),
+        Err(errors) => return errors,
     };
     let destroying = run.verb == Verb::PlanDestroy;
     let stored = run.prior.state.instance(&instance.addr);

@@ -118,9 +118,7 @@ pub async fn finish(program: &Path, command: Command, fetcher: &Fetcher, address
             let code = ran.status.code().unwrap_or(-1);
             // Programs repeat the address as they were given it.
             let (open, safe) = (address.to_string(), crate::base::secret::redacted(&address.to_string()));
-            // The folder that it names is a temporary one.
-            let lines = ran.output.split_inclusive('\n').filter(|line| !line.starts_with("Cloning into "));
-            let said = lines.collect::<String>().replace(&open, &safe);
+            let said = ran.output.replace(&open, &safe);
             Err(FetchError::new(format!("{shown} exited with {code}: {said}")))
         }
     }

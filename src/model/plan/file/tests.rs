@@ -147,6 +147,23 @@ fn what_is_not_ours_is_refused_with_a_reason() {
 }
 
 #[test]
+fn what_is_no_plan_at_all_is_refused_for_both_kinds() {
+    let cases: [(&[u8], &str); 3] = [
+        (
+            b"output",
+            "(zip: not a valid zip file) or a saved cloud plan (invalid character 'o' looking for beginning of value)",
+        ),
+        (b"{}", "(zip: not a valid zip file) or a saved cloud plan (invalid remote plan format, must be 1)"),
+        (b"", "(zip: not a valid zip file) or a saved cloud plan (unexpected end of JSON input)"),
+    ];
+    for (content, expected) in cases {
+        let problems = read_any("p", content).map(|_| ()).unwrap_err().into_vec();
+        let start = "Error: couldn't load the provided path as either a local plan file ";
+        assert_eq!(problems[0].detail, format!("{start}{expected}"));
+    }
+}
+
+#[test]
 fn numbers_stand_for_the_same_values_when_read_again() {
     let text = String::from_utf8(text::encode(&sample()).unwrap()).unwrap();
     for (field, in_sample, count) in [("mode", 1, 3), ("action", 6, 9), ("reason", 4, 15), ("status", 2, 4)] {

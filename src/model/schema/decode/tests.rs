@@ -162,3 +162,25 @@ fn sensitive_paths_end_at_null_and_unknown_objects() {
         assert_eq!(found, expected, "{value:?}");
     }
 }
+
+#[test]
+fn superfluous_blocks_are_errors_where_they_stand() {
+    let block = |nesting, max_items| NestedBlock { block: Block::default(), nesting, min_items: 0, max_items };
+    let blocks = [("one".into(), block(Nesting::Single, 0)), ("some".into(), block(Nesting::List, 1))];
+    let schema = Block { blocks: blocks.into(), ..Block::default() };
+    let single = "Duplicate one block: Only one block of type \"one\" is allowed. Previous definition was at t:";
+    let cases = [
+        ("one {}\none {}", format!("{single}1,1-4. @2")),
+        ("one {}\ndynamic \"one\" {\n for_each = [1]\n content {}\n}", format!("{single}1,1-4. @2")),
+        ("dynamic \"one\" {\n for_each = [1, 2]\n content {}\n}", format!("{single}1,1-14. @1")),
+        ("some {}\n\nsome {}\nsome {}", "Too many some blocks: No more than 1 \"some\" blocks are allowed @3".into()),
+    ];
+    for (text, expected) in cases {
+        let (_, found) = decode_body(&parsed(text), &schema, &Fixture);
+        let shown: Vec<String> = found
+            .iter()
+            .map(|d| format!("{}: {} @{}", d.summary, d.detail, d.subject.as_ref().unwrap().start().line))
+            .collect();
+        assert_eq!(shown, [expected], "{text}");
+    }
+}

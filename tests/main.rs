@@ -10,6 +10,7 @@ mod contract;
 mod crash;
 mod encryption;
 mod faults;
+mod growth;
 mod hostile;
 mod interop;
 mod model;
@@ -21,6 +22,7 @@ mod state_stores;
 mod support;
 mod syntax;
 
-/// Counts for each thread by itself, which costs next to nothing: [`hostile`] holds what is read against its size.
+/// Counts for each thread by itself, which costs next to nothing: [`hostile`] holds what is read against its size, [`growth`]
+/// what is planned and applied against the number of instances.
 #[global_allocator]
 static ALLOCATOR: hostile::allocation::Counting = hostile::allocation::Counting;

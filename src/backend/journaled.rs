@@ -131,7 +131,9 @@ impl JournaledState {
 
     /// Opens the journal. `state` is what apply starts from: the stored state as refresh and moves made it.
     pub async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
-        let mut now = Rendered::of(state)?;
+        let stored = self.inner().stored.clone();
+        let now = Rendered::sharing(state, stored.as_ref().unwrap_or(&Rendered::default()))?;
+        drop(stored);
         let sealing = Sealing::new(self.store.cipher().map(|cipher| &**cipher)).await;
         let sealing = sealing.map_err(|error| journal_failed(&error))?;
         let durable = {
@@ -141,10 +143,7 @@ impl JournaledState {
             }
             inner.open_journal(&self.store.journal(), sealing)?;
             let pieces = match &inner.stored {
-                Some(stored) => {
-                    now.share_with(stored);
-                    now.changes_since(stored)
-                }
+                Some(stored) => now.changes_since(stored),
                 None => now.changes_since(&Rendered::default()),
             };
             inner.now = now;
@@ -278,7 +277,9 @@ impl JournaledState {
     /// [`Self::forget_journal_unless_open`] once the snapshot is safe elsewhere.
     pub async fn finish(&self, state: Option<&State>) -> Result<Vec<ObjectAddress>, FinishError> {
         let _timing = self.writing.lock().await;
-        let rendered = state.map(Rendered::of).transpose();
+        let recorded = self.inner().now.clone();
+        let rendered = state.map(|state| Rendered::sharing(state, &recorded)).transpose();
+        drop(recorded);
         let (needed, not_rendered) = {
             let mut inner = self.inner();
             inner.closed = true;

@@ -1,4 +1,4 @@
-//! How much memory a thread holds, and held at most: an allocator that counts for each thread by itself.
+//! How much memory a thread holds, and held at most, and how often it asked for more: an allocator that counts for each thread by itself.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -6,12 +6,16 @@ use std::cell::Cell;
 thread_local! {
     static NOW: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
+    static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The system's allocator, counted.
 pub struct Counting;
 
 fn count(change: isize) {
+    if change > 0 {
+        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
+    }
     // A thread that ends has no counters any more.
     let _ = NOW.try_with(|now| {
         now.set(now.get() + change);
@@ -40,6 +44,11 @@ unsafe impl GlobalAlloc for Counting {
         count(size as isize - layout.size() as isize);
         unsafe { System.realloc(at, layout, size) }
     }
+}
+
+/// How often this thread asked for memory.
+pub fn allocations() -> u64 {
+    CALLS.get()
 }
 
 /// The most that this thread held during the work, beyond what it held before.

@@ -200,15 +200,14 @@ impl<'a> Gatherer<'a> {
 
     pub fn body(&mut self, body: &Body, schema: &Block) {
         self.together(|this| {
-            let mut seen: Vec<Expression> = Vec::new();
-            for Variable { traversal, expr, place } in variables(body, schema) {
+            let mut seen: FxHashSet<*const _> = FxHashSet::default();
+            for Variable { traversal, expr, place } in &variables(body, schema) {
                 match place {
-                    Place::Generated => this.generated(&traversal, &expr.file),
-                    Place::Argument | Place::Generator => this.traversal(&traversal, &expr.file),
+                    Place::Generated => this.generated(traversal, &expr.file),
+                    Place::Argument | Place::Generator => this.traversal(traversal, &expr.file),
                 }
-                if !this.quiet && !seen.iter().any(|other| Arc::ptr_eq(&other.node, &expr.node)) {
-                    deprecated::outputs(this.tree, this.module, &expr, this.needs.of_outputs());
-                    seen.push(expr);
+                if !this.quiet && seen.insert(Arc::as_ptr(&expr.node)) {
+                    deprecated::outputs(this.tree, this.module, expr, this.needs.of_outputs());
                 }
             }
         });

@@ -1,5 +1,7 @@
 //! `removed` blocks: whether objects without a block are destroyed or forgotten.
 
+use rustc_hash::FxHashMap;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::model::addr::{ConfigResource, Module, Resource};
@@ -7,7 +9,12 @@ use crate::model::config::{Config, Removed};
 
 /// The `removed` blocks of all modules, with addresses from the root.
 #[derive(Default)]
-pub struct RemovedBlocks(Vec<Statement>);
+pub struct RemovedBlocks {
+    all: Vec<Statement>,
+    /// The first one for each resource and for each module.
+    of_resources: FxHashMap<ConfigResource, usize>,
+    of_modules: FxHashMap<Module, usize>,
+}
 
 struct Statement {
     module: Module,
@@ -18,29 +25,36 @@ struct Statement {
 
 impl RemovedBlocks {
     pub fn of(config: &Config) -> RemovedBlocks {
-        let mut all = Vec::new();
+        let mut blocks = RemovedBlocks::default();
         for module in config.modules() {
             for block in &module.removed {
                 let path = block.module.0.iter().fold(module.path.clone(), |path, name| path.child(name));
-                all.push(Statement { module: path, resource: block.resource.clone(), block: block.clone() });
+                let index = blocks.all.len();
+                match &block.resource {
+                    Some(resource) => blocks.of_resources.entry(resource.in_module(path.clone())).or_insert(index),
+                    None => blocks.of_modules.entry(path.clone()).or_insert(index),
+                };
+                blocks.all.push(Statement { module: path, resource: block.resource.clone(), block: block.clone() });
             }
         }
-        RemovedBlocks(all)
+        blocks
     }
 
     /// The block that speaks of a resource; the first one, if there are more.
     pub fn find(&self, resource: &ConfigResource) -> Option<&Removed> {
-        let speaks_of = |s: &&Statement| match &s.resource {
-            Some(named) => s.module == resource.module && *named == resource.resource,
-            None => resource.module.starts_with(&s.module),
-        };
-        self.0.iter().find(speaks_of).map(|s| &s.block)
+        if self.all.is_empty() {
+            return None;
+        }
+        let around = (0..=resource.module.0.len()).map(|depth| Module(resource.module.0[..depth].into()));
+        let of_modules = around.filter_map(|module| self.of_modules.get(&module));
+        let first = of_modules.chain(self.of_resources.get(resource)).min()?;
+        Some(&self.all[*first].block)
     }
 
     /// Errors: what was removed must not be declared any more.
     pub fn check(&self, config: &Config) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
-        for statement in &self.0 {
+        for statement in &self.all {
             let Some((kind, name, at)) = still_declared(statement, config) else { continue };
             let detail =
                 format!("This statement declares that {name} was removed, but it is still declared in configuration.");

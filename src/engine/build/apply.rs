@@ -6,7 +6,7 @@
 use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::actions;
 use super::config::Builder;
@@ -154,7 +154,7 @@ impl Pass<'_, '_> {
             let ephemeral = self.is_ephemeral(node);
             let is_resource = matches!(self.graph.node(node), Node::Resource { .. }) && !ephemeral;
             let needs = &self.builder.needs[node as usize].on;
-            let from_needs: Vec<NodeId> = needs.iter().map(|n| self.builder.node_of(n)).collect();
+            let from_needs: FxHashSet<NodeId> = needs.iter().map(|n| self.builder.node_of(n)).collect();
             for to in self.builder.graph.dependencies(node) {
                 match *self.graph.node(*to) {
                     // In a destroy, resources are what the state says: nothing to wait for but their module.
@@ -282,6 +282,8 @@ impl Pass<'_, '_> {
 /// Nodes that stand for "the instances of this resource are done", made when first asked for.
 struct Barriers {
     instances: FxHashMap<BlockId, Vec<(InstanceKey, NodeId)>>,
+    /// The same by key, of the blocks of which single instances were asked for.
+    by_key: FxHashMap<BlockId, FxHashMap<InstanceKey, Vec<NodeId>>>,
     made: FxHashMap<(ModuleId, u32, Option<InstanceKey>), NodeId>,
 }
 
@@ -293,7 +295,7 @@ impl Barriers {
                 instances.entry(block).or_default().push((task.change.addr.key().clone(), create));
             }
         }
-        Barriers { instances, made: FxHashMap::default() }
+        Barriers { instances, by_key: FxHashMap::default(), made: FxHashMap::default() }
     }
 
     fn of(&mut self, graph: &mut Dag<Node>, expansion: NodeId, block: BlockId, key: Option<InstanceKey>) -> NodeId {
@@ -304,9 +306,15 @@ impl Barriers {
         }
         let gate = graph.add(Node::Gate);
         graph.connect(gate, expansion);
-        for (of, node) in instances {
-            if key.as_ref().is_none_or(|key| key == of) {
-                graph.connect(gate, *node);
+        match &key {
+            None => instances.iter().for_each(|(_, node)| graph.connect(gate, *node)),
+            Some(key) => {
+                let by_key = self.by_key.entry(block).or_insert_with(|| {
+                    let mut by_key: FxHashMap<InstanceKey, Vec<NodeId>> = FxHashMap::default();
+                    instances.iter().for_each(|(key, node)| by_key.entry(key.clone()).or_default().push(*node));
+                    by_key
+                });
+                by_key.get(key).into_iter().flatten().for_each(|node| graph.connect(gate, *node));
             }
         }
         self.made.insert(slot, gate);

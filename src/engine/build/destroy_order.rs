@@ -4,6 +4,7 @@
 //! changed one, that order is a circle: the configuration waits for the change, and the destruction for the configuration.
 //! Then the destruction comes later. Only orders between objects of different provider configurations are given up.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -36,7 +37,19 @@ struct Group {
 pub struct Groups {
     list: Vec<Group>,
     index: FxHashMap<(ConfigResource, ModuleInstance, Role), Vec<usize>>,
-    by_resource: FxHashMap<ConfigResource, Vec<usize>>,
+    /// Of each resource, in all instances of its module.
+    by_resource: FxHashMap<ConfigResource, BTreeMap<Kind, Vec<usize>>>,
+    by_instance: FxHashMap<(ConfigResource, ModuleInstance), Vec<usize>>,
+    gates: FxHashMap<(ConfigResource, Kind, Side), NodeId>,
+}
+
+/// What decides the order of a group and those that depend on it.
+type Kind = (Role, Option<u32>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Side {
+    Start,
+    End,
 }
 
 /// All members of a group come before all members of another.
@@ -63,7 +76,8 @@ impl Groups {
             None => {
                 let group = self.list.len();
                 same.push(group);
-                self.by_resource.entry(resource.clone()).or_default().push(group);
+                self.by_resource.entry(resource.clone()).or_default().entry((role, provider)).or_default().push(group);
+                self.by_instance.entry((resource.clone(), module.clone())).or_default().push(group);
                 let members = vec![node];
                 self.list.push(Group {
                     resource,
@@ -81,16 +95,30 @@ impl Groups {
 
     /// Adds the edges. `is_destroy`: everything goes; then provider configurations wait for nothing that changes.
     pub fn connect(&mut self, graph: &mut Dag<Node>, is_destroy: bool) {
-        let by_resource = std::mem::take(&mut self.by_resource);
+        let (by_resource, by_instance) = (std::mem::take(&mut self.by_resource), std::mem::take(&mut self.by_instance));
         let mut optional = Vec::new();
         for user in 0..self.list.len() {
-            let dependencies = self.list[user].dependencies.clone();
+            let (module, dependencies) = (self.list[user].module.clone(), self.list[user].dependencies.clone());
             for resource in dependencies.iter() {
-                for used in by_resource.get(resource).into_iter().flatten().copied() {
-                    let Some(order) = self.order(user, used) else { continue };
-                    match !is_destroy && self.may_be_given_up(user, used) {
-                        true => optional.push(order),
-                        false => self.before(graph, &order),
+                // Different instances of one module never wait for each other.
+                if resource.module == self.list[user].resource.module {
+                    let beside = by_instance.get(&(resource.clone(), module.clone()));
+                    let beside = beside.into_iter().flatten().filter(|used| **used != user);
+                    for used in beside {
+                        let Some(order) = self.order(user, *used) else { continue };
+                        match !is_destroy && self.may_be_given_up(user, *used) {
+                            true => optional.push(order),
+                            false => self.before(graph, &order),
+                        }
+                    }
+                    continue;
+                }
+                for (kind, used) in by_resource.get(resource).into_iter().flatten() {
+                    let Some(order) = self.order(user, used[0]) else { continue };
+                    match !is_destroy && self.may_be_given_up(user, used[0]) {
+                        true => optional.extend(used.iter().filter_map(|used| self.order(user, *used))),
+                        false if used.len() == 1 => self.before(graph, &order),
+                        false => self.connect_all(graph, user, &order, (resource, *kind, used)),
                     }
                 }
             }
@@ -98,11 +126,51 @@ impl Groups {
         self.connect_where_possible(graph, optional);
     }
 
+    /// Orders a group and all groups of one kind that it depends on, through a gate: many may depend on them. `order`: that of
+    /// the group and one of them.
+    fn connect_all(
+        &mut self,
+        graph: &mut Dag<Node>,
+        user: usize,
+        order: &Order,
+        (resource, kind, used): (&ConfigResource, Kind, &[usize]),
+    ) {
+        let side = if order.first == user { Side::Start } else { Side::End };
+        let key = (resource.clone(), kind, side);
+        let gate = match self.gates.get(&key) {
+            Some(gate) => *gate,
+            None => {
+                let gate = graph.add(Node::Gate);
+                for used in used {
+                    match side {
+                        Side::Start => {
+                            let start = self.start(graph, *used);
+                            graph.connect(start, gate);
+                        }
+                        Side::End => {
+                            let end = self.end(graph, *used);
+                            graph.connect(gate, end);
+                        }
+                    }
+                }
+                self.gates.insert(key, gate);
+                gate
+            }
+        };
+        match side {
+            Side::Start => {
+                let end = self.end(graph, user);
+                graph.connect(gate, end);
+            }
+            Side::End => {
+                let start = self.start(graph, user);
+                graph.connect(start, gate);
+            }
+        }
+    }
+
     /// Which of two groups comes first, the first of which depends on the second.
     fn order(&self, user: usize, used: usize) -> Option<Order> {
-        if user == used || self.are_siblings(user, used) {
-            return None;
-        }
         match (self.list[user].role, self.list[used].role) {
             // What used something goes before it.
             (Role::DestroyFirst | Role::DestroyLast, Role::DestroyFirst | Role::DestroyLast)
@@ -121,12 +189,6 @@ impl Groups {
     fn may_be_given_up(&self, user: usize, used: usize) -> bool {
         let (user, used) = (&self.list[user], &self.list[used]);
         user.role != Role::Creator && user.provider != used.provider
-    }
-
-    /// True for tasks in different instances of the same module: they never wait for each other.
-    fn are_siblings(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.list[a], &self.list[b]);
-        a.resource.module == b.resource.module && a.module != b.module
     }
 
     /// Adds those orders that close no circle. Only those that could are looked at one by one.

@@ -14,6 +14,7 @@ pub mod write_only;
 #[cfg(test)]
 mod recorded;
 
+use crate::lang::value::set::hash_key;
 use crate::lang::value::{Path, Value};
 use crate::model::schema::{Attribute, Block, ObjectShape};
 
@@ -38,6 +39,16 @@ impl<'s> Shape<'s> {
             Shape::Block(block) => block.attributes.get(name),
             Shape::Object(object) => object.attributes.get(name),
         }
+    }
+
+    /// The attributes that nothing but the configuration sets, those with nested attributes left out.
+    pub(crate) fn configured_names(self) -> Vec<&'s str> {
+        let attributes = match self {
+            Shape::Block(block) => &block.attributes,
+            Shape::Object(object) => &object.attributes,
+        };
+        let is_configured = |attribute: &Attribute| !attribute.computed && attribute.nested().is_none();
+        attributes.iter().filter(|(_, attribute)| is_configured(attribute)).map(|(name, _)| &**name).collect()
     }
 
     /// The attribute that a path within one object of the shape ends at; none at blocks, elements and deeper values.
@@ -65,6 +76,11 @@ impl<'s> Shape<'s> {
         }
         None
     }
+}
+
+/// A text that objects share whose attributes of these names are equal.
+pub(crate) fn attributes_key(object: &Value, names: &[&str]) -> String {
+    names.iter().map(|name| object.get(name).map_or_else(String::new, hash_key) + ";").collect()
 }
 
 /// An attribute of a value that may be null (null of the attribute's type) or unknown (unknown of it).

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::lang::value::{Type, Value};
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
-use super::{Shape, part};
+use super::{Shape, attributes_key, part};
 
 /// Joins the prior object and the configuration into the proposal that the provider plans from.
 pub fn proposed_new(schema: &Block, prior: &Value, config: &Value) -> Value {
@@ -172,11 +174,20 @@ fn propose_set(shape: Shape<'_>, prior: &Value, config: &Value) -> Value {
     if config.elements().is_empty() {
         return config.clone();
     }
-    let mut candidates: Vec<&Value> = prior.elements().iter().collect();
+    // Only those are compared whose configured attributes are the same.
+    let names = shape.configured_names();
+    let mut candidates: FxHashMap<String, Vec<&Value>> = FxHashMap::default();
+    for prior in prior.elements() {
+        candidates.entry(attributes_key(prior, &names)).or_default().push(prior);
+    }
     let mut elements = Vec::with_capacity(config.elements().len());
     for config in config.elements() {
-        let found = candidates.iter().position(|prior| could_come_from(shape, prior, config));
-        let prior = found.map_or_else(|| Value::null((**ty).clone()), |i| candidates.remove(i).clone());
+        let mut prior = Value::null((**ty).clone());
+        if let Some(candidates) = candidates.get_mut(&attributes_key(config, &names))
+            && let Some(found) = candidates.iter().position(|prior| could_come_from(shape, prior, config))
+        {
+            prior = candidates.remove(found).clone();
+        }
         elements.push(propose_one(shape, &prior, config));
     }
     Value::set((**ty).clone(), elements)

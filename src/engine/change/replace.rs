@@ -1,5 +1,7 @@
 //! The changed paths among those for which a provider requires replacement.
 
+use rustc_hash::FxHashSet;
+
 use super::Shape;
 use crate::lang::value::{Path, PathStep, Value};
 use crate::model::schema::Block;
@@ -14,6 +16,7 @@ pub fn changed_paths(
 ) -> (Vec<Path>, Vec<Path>) {
     let is_write_only = |path: &Path| Shape::Block(schema).attribute_at(path).is_some_and(|found| found.write_only);
     let (mut changed, mut invalid) = (Vec::new(), Vec::new());
+    let mut known: FxHashSet<String> = FxHashSet::default();
     for path in requires_replace {
         let differs = match (at(prior, path), at(planned, path)) {
             // Nulls of different types are equal.
@@ -26,7 +29,7 @@ pub fn changed_paths(
                 continue;
             }
         };
-        if differs && !changed.contains(path) {
+        if differs && (known.insert(path.to_string()) || !changed.contains(path)) {
             changed.push(path.clone());
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::{Dag, NodeId};
 
@@ -113,20 +113,27 @@ pub async fn walk<N>(
     let mut progress = Progress::of(graph);
     let mut running = JoinSet::new();
     let mut panicked = Vec::new();
+    let mut note_end = |progress: &mut Progress, joined: Result<(NodeId, Result<End, String>), JoinError>| {
+        // Otherwise the runtime ends: the node stays unfinished.
+        let Ok((node, result)) = joined else { return };
+        let end = result.unwrap_or_else(|text| {
+            panicked.push((node, text));
+            End::Failed
+        });
+        progress.end(node, end, &mut ended);
+    };
     loop {
         while let Some(node) = progress.ready.pop_front() {
             let step = run(node, Turn::take(turns).await);
             running.spawn(async move { (node, catch_panic(step).await) });
+            // Steps that ended are not kept until the last one was started.
+            while let Some(joined) = running.try_join_next() {
+                note_end(&mut progress, joined);
+            }
         }
         match running.join_next().await {
             None => break,
-            Some(Ok((node, Ok(end)))) => progress.end(node, end, &mut ended),
-            Some(Ok((node, Err(text)))) => {
-                panicked.push((node, text));
-                progress.end(node, End::Failed, &mut ended);
-            }
-            // The runtime ends: the node stays unfinished.
-            Some(Err(_)) => {}
+            Some(joined) => note_end(&mut progress, joined),
         }
     }
     WalkEnd { unfinished: progress.unfinished(), panicked }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource};
+use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
 use crate::model::plan::{
     Action, ActionInvocation, DeferredChange, DeferredInvocation, DeferredReason, OutputChange, ResourceChange,
 };
@@ -39,10 +39,24 @@ pub struct PlannedChanges {
     deferred_resources: FxHashSet<ConfigResource>,
     /// Instances whose planned change was deferred later.
     withdrawn: FxHashSet<AbsResourceInstance>,
-    by_resource: FxHashMap<AbsResource, Vec<usize>>,
+    by_resource: FxHashMap<AbsResource, OfResource>,
     /// Resources with planned changes: by block, and by block and module instance.
     pub pending: FxHashSet<ConfigResource>,
     pub pending_in: FxHashSet<AbsResource>,
+}
+
+/// The planned changes of a resource in one module instance, as positions among all.
+#[derive(Default)]
+struct OfResource {
+    all: Vec<usize>,
+    /// Those of current objects by instance, as far as they were asked for.
+    current: FxHashMap<InstanceKey, usize>,
+    /// So many of `all` are in `current`.
+    keyed: usize,
+    /// There is a change of a current object.
+    has_current: bool,
+    /// One of the current objects is updated or replaced.
+    changes_current: bool,
 }
 
 impl PlannedChanges {
@@ -52,7 +66,12 @@ impl PlannedChanges {
             self.pending.insert(resource.config());
             self.pending_in.insert(resource.clone());
         }
-        self.by_resource.entry(resource).or_default().push(self.resources.len());
+        let of_resource = self.by_resource.entry(resource).or_default();
+        of_resource.all.push(self.resources.len());
+        if change.deposed.is_none() {
+            of_resource.has_current = true;
+            of_resource.changes_current |= change.action.triggers();
+        }
         self.resources.push(change);
     }
 
@@ -88,7 +107,25 @@ impl PlannedChanges {
 
     /// The planned changes of a resource in one module instance.
     pub fn of(&self, resource: &AbsResource) -> impl Iterator<Item = &ResourceChange> {
-        self.by_resource.get(resource).into_iter().flatten().map(|index| &self.resources[*index])
+        self.by_resource.get(resource).into_iter().flat_map(|of| &of.all).map(|index| &self.resources[*index])
+    }
+
+    /// Whether a change of a current object of a resource in one module instance triggers replacements; none without such objects.
+    pub fn changes_any_current(&self, resource: &AbsResource) -> Option<bool> {
+        self.by_resource.get(resource).filter(|of| of.has_current).map(|of| of.changes_current)
+    }
+
+    /// The planned change of the current object of an instance.
+    pub fn of_current(&mut self, resource: &AbsResource, key: &InstanceKey) -> Option<&ResourceChange> {
+        let of_resource = self.by_resource.get_mut(resource)?;
+        for index in &of_resource.all[of_resource.keyed..] {
+            let change = &self.resources[*index];
+            if change.deposed.is_none() {
+                of_resource.current.entry(change.addr.key().clone()).or_insert(*index);
+            }
+        }
+        of_resource.keyed = of_resource.all.len();
+        of_resource.current.get(key).map(|index| &self.resources[*index])
     }
 }
 

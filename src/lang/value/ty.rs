@@ -304,6 +304,34 @@ impl Type {
     }
 }
 
+impl Type {
+    /// The same type, in the memory of an equal one that this thread has derived lately: objects of one resource mostly have
+    /// the same.
+    pub(super) fn shared(self) -> Type {
+        const LARGEST: usize = 64;
+        let parts = match &self {
+            Type::Tuple(elements) => elements.len(),
+            Type::Object(object) => object.attributes.len(),
+            _ => return self,
+        };
+        if parts > LARGEST {
+            return self;
+        }
+        let place = (FxBuildHasher.hash_one(&self) >> 58) as usize;
+        DERIVED.with_borrow_mut(|known| match &known[place] {
+            Some(ty) if *ty == self => ty.clone(),
+            _ => {
+                known[place] = Some(self.clone());
+                self
+            }
+        })
+    }
+}
+
+thread_local! {
+    static DERIVED: std::cell::RefCell<[Option<Type>; 64]> = const { std::cell::RefCell::new([const { None }; 64]) };
+}
+
 /// Types that a thread has read, by a hash of their text: objects of one resource mostly have the same, and then share it.
 type Read = [Option<(Box<[u8]>, Type)>; 64];
 

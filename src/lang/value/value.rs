@@ -204,9 +204,10 @@ impl Value {
             Data::String(_) => &Type::String,
             Data::Null(ty) | Data::Unknown(ty) => ty,
             Data::Refined(refined) => &refined.0,
-            Data::Sequence(s) => s.ty.get_or_init(|| Type::tuple(s.elements.iter().map(|v| v.ty().clone()))),
+            Data::Sequence(s) => s.ty.get_or_init(|| Type::tuple(s.elements.iter().map(|v| v.ty().clone())).shared()),
             Data::Mapping(m) => {
-                m.ty.get_or_init(|| Type::object(m.entries.iter().map(|(k, v)| (k.clone(), v.ty().clone()))))
+                let attributes = || m.entries.iter().map(|(k, v)| (k.clone(), v.ty().clone()));
+                m.ty.get_or_init(|| Type::object(attributes()).shared())
             }
         }
     }
@@ -512,6 +513,11 @@ mod tests {
     fn sets() {
         let s = Value::set(Type::String, ["b", "a", "b"].map(Value::string).to_vec());
         assert_eq!(s.elements(), ["a", "b"].map(Value::string));
+        // Equal in their first ten digits.
+        let object = |n: i64| Value::object([("n", Value::int(n))]);
+        let numbers = [123456789012, 123456789011, 123456789012, 123456789010, 123456789011];
+        let s = Value::set(object(0).ty().clone(), numbers.map(object).to_vec());
+        assert_eq!(s.elements(), [123456789012, 123456789011, 123456789010].map(object));
         let marked = Value::set(Type::String, vec![Value::string("a").mark(Marks::SENSITIVE)]);
         assert_eq!((marked.marks(), marked.at(0).unwrap().marks()), (Marks::SENSITIVE, Marks::NONE));
     }

@@ -1,6 +1,6 @@
 //! What a change does, and why.
 
-use crate::base::name::by_language;
+use crate::base::name::{by_language, is_opentofu};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
@@ -24,6 +24,11 @@ impl Action {
     /// A replacement during which both objects exist.
     pub fn creates_first(self) -> bool {
         matches!(self, Action::CreateThenDelete | Action::CreateThenForget)
+    }
+
+    /// An object that refers to it in `replace_triggered_by` is replaced. New objects trigger in OpenTofu alone.
+    pub fn triggers(self) -> bool {
+        self == Action::Update || self.is_replace() || self == Action::Create && is_opentofu()
     }
 
     /// An object ends with it.

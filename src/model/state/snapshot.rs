@@ -114,6 +114,18 @@ impl State {
         Arc::make_mut(self.resources.entry(addr).or_insert_with(empty))
     }
 
+    /// Uses the other state's instance if it is the same, so that both together take the memory of one.
+    pub fn share_instance(&mut self, addr: &AbsResourceInstance, other: &State) {
+        let key = addr.containing_resource();
+        let theirs = other.resources.get(&key).and_then(|resource| resource.instances.get(addr.key()));
+        let (Some(theirs), Some(resource)) = (theirs, self.resources.get_mut(&key)) else { return };
+        if let Some(own) = resource.instances.get(addr.key()).filter(|own| !Arc::ptr_eq(own, theirs))
+            && own == theirs
+        {
+            Arc::make_mut(resource).instances.insert(addr.key().clone(), theirs.clone());
+        }
+    }
+
     /// Forgets instances without objects and resources without instances.
     pub fn prune(&mut self, addr: &AbsResourceInstance) {
         let key = addr.containing_resource();

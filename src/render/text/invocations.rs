@@ -3,24 +3,37 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::lang::value::Value;
+use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::{ActionInvocation, Plan, ResourceChange};
 
 use super::diff::{self, Drawing};
 use super::plan::{PlanText, with_schema_marks};
 
-/// What follows the lines of a change: its actions, each kind in its order; empty if there are none.
-pub fn of_change(text: &PlanText<'_>, change: &ResourceChange) -> String {
-    let mut out = String::new();
-    if text.plan.invocations.is_empty() || change.deposed.is_some() {
-        return out;
+/// The actions of a plan that changes of objects invoke, by the instances.
+pub type ByResource<'p> = FxHashMap<&'p AbsResourceInstance, Vec<&'p Arc<ActionInvocation>>>;
+
+pub fn by_resource(plan: &Plan) -> ByResource<'_> {
+    let mut found = ByResource::default();
+    for invocation in &plan.invocations {
+        if let Some(trigger) = invocation.lifecycle() {
+            found.entry(&trigger.resource).or_default().push(invocation);
+        }
     }
+    found
+}
+
+/// What follows the lines of a change: its actions, each kind in its order; empty if there are none.
+pub fn of_change(text: &PlanText<'_>, invocations: &ByResource<'_>, change: &ResourceChange) -> String {
+    let mut out = String::new();
+    let Some(invoked) = invocations.get(&change.addr).filter(|_| change.deposed.is_none()) else { return out };
     for (is_before, when) in [(true, "before"), (false, "after")] {
-        let is_due = |invocation: &&Arc<ActionInvocation>| {
-            let trigger = invocation.lifecycle().filter(|trigger| trigger.resource == change.addr);
-            trigger.is_some_and(|trigger| trigger.event.is_before() == is_before)
+        let is_due = |invocation: &&&Arc<ActionInvocation>| {
+            invocation.lifecycle().is_some_and(|trigger| trigger.event.is_before() == is_before)
         };
-        let mut due: Vec<&Arc<ActionInvocation>> = text.plan.invocations.iter().filter(is_due).collect();
+        let mut due: Vec<&Arc<ActionInvocation>> = invoked.iter().filter(is_due).copied().collect();
         if due.is_empty() {
             continue;
         }

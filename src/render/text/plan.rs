@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::base::name::{self, COMMAND, PROGRAM, by_language};
 use crate::lang::value::{Marks, Path, Value};
-use crate::model::addr::{InstanceKey, Provider, ResourceMode};
+use crate::model::addr::{AbsResourceInstance, InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::schema::{Block, Schema, decode};
 
@@ -39,17 +41,11 @@ enum Cause {
     Drift,
 }
 
-struct RenderedChange<'a> {
-    change: &'a ResourceChange,
-    diff: Diff,
-}
-
 /// The whole text, from the blank line before the first heading.
 pub fn plan_text(text: &PlanText<'_>) -> String {
     let mut out = String::new();
     let plan = text.plan;
-    let changes: Vec<RenderedChange<'_>> =
-        plan.changes.iter().filter(|c| is_shown(c)).map(|c| rendered(c, text)).collect();
+    let changes: Vec<&ResourceChange> = plan.changes.iter().filter(|c| is_shown(c)).collect();
     let outputs = output_lines(&plan.outputs, text.style);
     let has_changes = !changes.is_empty() || !plan.invocations.is_empty();
     let has_drift = write_drift(&mut out, text, !has_changes && outputs.is_empty());
@@ -63,10 +59,8 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     }
     out.push_str(&deferred::list(plan, text.style));
     let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
-    for shown in &changes {
-        if shown.change.action != Action::NoOp {
-            *counts.entry(shown.change.action).or_default() += 1;
-        }
+    for change in changes.iter().filter(|change| change.action != Action::NoOp) {
+        *counts.entry(change.action).or_default() += 1;
     }
     if !counts.is_empty() {
         write_legend(&mut out, &counts, text.style);
@@ -96,9 +90,8 @@ fn is_shown(change: &ResourceChange) -> bool {
     }
 }
 
-fn rendered<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> RenderedChange<'a> {
-    let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
-    RenderedChange { change, diff: change_diff(change, schema.as_deref(), None) }
+fn schema_of(change: &ResourceChange, text: &PlanText<'_>) -> Option<Arc<Schema>> {
+    (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind())
 }
 
 /// The difference of one change, with what the schema calls sensitive hidden. `relevant`: the paths to look at; `None`: all.
@@ -160,21 +153,19 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
     }
 }
 
-fn write_changes(
-    out: &mut String,
-    text: &PlanText<'_>,
-    changes: &[RenderedChange<'_>],
-    counts: &BTreeMap<Action, usize>,
-) {
+fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChange], counts: &BTreeMap<Action, usize>) {
     let heading = if text.plan.errored {
         "planned the following actions, but then encountered a problem:"
     } else {
         "will perform the following actions:"
     };
     let _ = writeln!(out, "\n{PROGRAM} {heading}");
-    for shown in changes {
-        write_change(out, shown, Cause::Proposed, text.style);
-        let actions = invocations::of_change(text, shown.change);
+    let invocations = invocations::by_resource(text.plan);
+    for change in changes {
+        // One after the other: a difference takes more memory than its text.
+        let diff = change_diff(change, schema_of(change, text).as_deref(), None);
+        write_change(out, change, &diff, Cause::Proposed, text.style);
+        let actions = invocations::of_change(text, &invocations, change);
         if !actions.is_empty() {
             // They follow the end of the change on its line.
             out.pop();
@@ -185,7 +176,7 @@ fn write_changes(
     let replaced = count(Action::DeleteThenCreate) + count(Action::CreateThenDelete);
     let add = count(Action::Create) + count(Action::CreateThenForget) + replaced;
     let destroy = count(Action::Delete) + replaced;
-    let imported = changes.iter().filter(|shown| shown.change.importing.is_some()).count();
+    let imported = changes.iter().filter(|change| change.importing.is_some()).count();
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
     let change = count(Action::Update);
     let forget = count(Action::Forget) + count(Action::CreateThenForget);
@@ -195,8 +186,7 @@ fn write_changes(
     out.push_str(&text.style.fill(line, &counted));
 }
 
-fn write_change(out: &mut String, shown: &RenderedChange<'_>, cause: Cause, style: &Style) {
-    let change = shown.change;
+fn write_change(out: &mut String, change: &ResourceChange, diff: &Diff, cause: Cause, style: &Style) {
     let resource = &change.addr.resource.resource;
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
     // What is imported is new to its reader, changed or not.
@@ -208,7 +198,7 @@ fn write_change(out: &mut String, shown: &RenderedChange<'_>, cause: Cause, styl
     let symbol = diff::symbol(change.action, style);
     let indent = if change.action == Action::CreateThenForget { by_language("", "  ") } else { "" };
     let _ = write!(out, "\n{}{indent}{symbol} {header} ", comment(change, cause, style));
-    diff::write_with(out, &shown.diff, 0, &drawing);
+    diff::write_with(out, diff, 0, &drawing);
     out.push('\n');
 }
 
@@ -363,15 +353,24 @@ fn delete_reason(change: &ResourceChange) -> String {
 
 /// The changed outputs, one entry each; empty if none changes.
 pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
-    let changed: Vec<(&OutputChange, Diff)> = outputs.iter().map(|o| (o, output_diff(o))).collect();
-    let width = changed.iter().map(|(o, _)| valid_name(&o.name).chars().count()).max().unwrap_or(0);
+    let width = outputs.iter().map(|o| valid_name(&o.name).chars().count()).max().unwrap_or(0);
     let mut out = String::new();
-    for (output, diff) in changed.iter().filter(|(_, diff)| diff.action != Action::NoOp) {
-        let text = diff::draw(diff, 0, style);
+    for output in outputs.iter().filter(|output| !is_unchanged(output)) {
+        let diff = output_diff(output);
+        if diff.action == Action::NoOp {
+            continue;
+        }
+        let text = diff::draw(&diff, 0, style);
         let symbol = diff::symbol(diff.action, style);
         let _ = writeln!(out, "{symbol} {} = {text}", padded(valid_name(&output.name), width));
     }
     out
+}
+
+/// True only for outputs without a difference, told without comparing their parts one by one.
+fn is_unchanged(output: &OutputChange) -> bool {
+    let (before, after) = (&output.change.before, &output.change.after);
+    output.action == Action::NoOp && after.is_wholly_known() && before == after
 }
 
 fn output_diff(output: &OutputChange) -> Diff {
@@ -394,8 +393,17 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
     if nothing_planned && !refresh_only {
         return false;
     }
-    let drift: Vec<RenderedChange<'_>> =
-        text.plan.drift.iter().filter_map(|change| shown_drift(change, text)).collect();
+    let mut drift = String::new();
+    let mut relevant: FxHashMap<&AbsResourceInstance, Vec<&Path>> = FxHashMap::default();
+    for (addr, path) in &text.plan.relevant_attributes {
+        relevant.entry(addr).or_default().push(path);
+    }
+    for change in &text.plan.drift {
+        let paths = relevant.get(&change.addr).map_or(&[][..], Vec::as_slice);
+        if let Some(diff) = shown_drift(change, paths, text) {
+            write_change(&mut drift, change, &diff, Cause::Drift, text.style);
+        }
+    }
     if drift.is_empty() {
         return false;
     }
@@ -406,9 +414,7 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
     );
     let note = "\n[bold][cyan]Note:[reset][bold] Objects have changed outside of {}\n";
     let _ = writeln!(out, "{}\n{}", style.fill(note, &[&PROGRAM]), style.wrapped(&intro));
-    for shown in &drift {
-        write_change(out, shown, Cause::Drift, style);
-    }
+    out.push_str(&drift);
     let close = if refresh_only {
         format!(
             "This is a refresh-only plan, so {PROGRAM} will not take any actions to undo these. If you were expecting these \
@@ -424,21 +430,18 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
     true
 }
 
-/// The part of a drift that what is planned refers to; all of it if nothing but the refresh is planned.
-fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<RenderedChange<'a>> {
+/// The part of a drift that what is planned refers to (`paths`); all of it if nothing but the refresh is planned.
+fn shown_drift(change: &ResourceChange, paths: &[&Path], text: &PlanText<'_>) -> Option<Diff> {
     let refresh_only = text.plan.mode == Mode::RefreshOnly;
-    let paths = text.plan.relevant_attributes.iter().filter(|(addr, _)| *addr == change.addr);
-    let paths: Vec<&Path> = paths.map(|(_, path)| path).collect();
     if paths.is_empty() && !refresh_only {
         return None;
     }
-    let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
-    let diff = change_diff(change, schema.as_deref(), (!refresh_only).then_some(&paths));
+    let diff = change_diff(change, schema_of(change, text).as_deref(), (!refresh_only).then_some(paths));
     let is_shown = match refresh_only {
         true => change.action != Action::NoOp || change.addr != change.previous_addr,
         false => diff.action != Action::NoOp,
     };
-    is_shown.then_some(RenderedChange { change, diff })
+    is_shown.then_some(diff)
 }
 
 fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {

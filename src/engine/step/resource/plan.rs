@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
@@ -128,6 +130,10 @@ impl Planner<'_, '_> {
             // The old object is gone already; what is left of its replacement is to create.
             action = planned.action;
             before = planned.change.before.clone();
+        }
+        if action == Action::NoOp && after == before {
+            // An unchanged object takes no memory a second time.
+            after = before.clone();
         }
         let mut change = new_change(instance, action, before, after);
         change.reason = reason;
@@ -266,8 +272,10 @@ impl Planner<'_, '_> {
     fn has_recorded(&self, marks: &[(Path, Marks)]) -> bool {
         let run = self.instance.run;
         let stored = run.prior.state.instance(&self.instance.addr).and_then(|stored| stored.current.as_ref());
-        let is_recorded = |path: &Path, object: &Object| object.sensitive.iter().any(|(known, _)| known == path);
-        let all_recorded = |object: &Object| marks.iter().all(|(path, _)| is_recorded(path, object));
+        let all_recorded = |object: &Object| {
+            let recorded: FxHashSet<String> = object.sensitive.iter().map(|(path, _)| path.to_string()).collect();
+            marks.iter().all(|(path, _)| recorded.contains(&path.to_string()))
+        };
         run.inputs.refresh != Refresh::Never || stored.is_none_or(all_recorded)
     }
 
@@ -335,8 +343,8 @@ fn same_marks(before: &[(Path, Marks)], after: &Value) -> bool {
     if before.is_empty() && !after.has_marks_deep() {
         return true;
     }
-    let (_, after) = after.unmark_deep_with_paths();
-    before.len() == after.len() && before.iter().all(|mark| after.contains(mark))
+    // Both are in the order of the values' parts.
+    after.unmark_deep_with_paths().1 == before
 }
 
 /// A traversal relative to the object as a path; its root is an attribute.

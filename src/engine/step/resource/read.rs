@@ -66,6 +66,8 @@ pub async fn refresh(
         return (Some(stored), diagnostics);
     }
     let value = if value.is_null() { value } else { mark(&value, &marks, &instance.schema.block) };
+    // An unchanged object takes no memory a second time.
+    let value = if value == stored.value { stored.value.clone() } else { value };
     let id = shown_id(&value);
     run.ports.observer.event(Event::RefreshFinished { addr: addr.clone(), deposed: deposed.cloned(), id });
     if value.is_null() {

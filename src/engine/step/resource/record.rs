@@ -1,6 +1,7 @@
 //! Recording: the result of a step goes to the plan, the state and the observer.
 
 use crate::base::diag::Diagnostics;
+use crate::engine::run::records::States;
 use crate::engine::run::results::Results;
 use crate::engine::run::{Prior, Run, Verb};
 use crate::lang::value::{Path, Type, Value};
@@ -91,10 +92,12 @@ pub fn put(
     let key = &instance.provider_addr.key;
     let object = object.map(|object| Object { provider_key: key.clone(), ..object });
     let mut states = results.states();
-    let state = if previous { &mut states.previous } else { &mut states.current };
+    let States { current, previous: before } = &mut *states;
+    let (state, other) = if previous { (before, current) } else { (current, before) };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);
     place_object(place, deposed, object);
     state.prune(&instance.addr);
+    state.share_instance(&instance.addr, other);
 }
 
 fn place_object(place: &mut StateInstance, deposed: Option<&DeposedKey>, object: Option<Object>) {

@@ -1,7 +1,6 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name;
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
 use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
@@ -13,7 +12,7 @@ use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{AbsResource, InstanceKey, Resource, Subject};
 use crate::model::config::names::static_traversal;
 use crate::model::model_errors::INVALID_TRIGGER;
-use crate::model::plan::{Action, ResourceChange};
+use crate::model::plan::ResourceChange;
 
 use super::Instance;
 
@@ -128,20 +127,18 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
     let resource = trigger.resource.absolute(module.clone());
     // An attribute belongs to one instance; a resource as a whole has any number.
     let key = trigger.key.clone().or_else(|| (!trigger.rest.is_empty()).then_some(InstanceKey::None));
-    let planned = instance.run.results.changes();
-    let named =
-        |change: &&ResourceChange| change.deposed.is_none() && key.as_ref().is_none_or(|key| key == change.addr.key());
-    let changes: Vec<&ResourceChange> = planned.of(&resource).filter(named).collect();
-    if changes.is_empty() {
-        return missing_change(instance, trigger, expr).map_or(Ok(false), |error| Err(error.into()));
-    }
-    let counts = |change: &ResourceChange| match change.action {
-        Action::Update => true,
-        // A new object triggers in OpenTofu alone.
-        Action::Create => name::is_opentofu(),
-        action => action.is_replace(),
+    let mut planned = instance.run.results.changes();
+    let is_changed = |change: &ResourceChange| {
+        change.action.triggers() && (trigger.rest.is_empty() || differs(change, &trigger.rest))
     };
-    Ok(changes.iter().any(|change| counts(change) && (trigger.rest.is_empty() || differs(change, &trigger.rest))))
+    let found = match &key {
+        Some(key) => planned.of_current(&resource, key).map(is_changed),
+        None => planned.changes_any_current(&resource),
+    };
+    match found {
+        Some(changed) => Ok(changed),
+        None => missing_change(instance, trigger, expr).map_or(Ok(false), |error| Err(error.into())),
+    }
 }
 
 /// The error of a name that no instance can have. An instance that just does not exist triggers nothing.

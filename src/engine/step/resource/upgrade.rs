@@ -74,6 +74,11 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         diagnostics.extend(written);
         return (None, diagnostics);
     }
+    // An object that is as it was known takes no memory a second time.
+    let value = match &object.attributes {
+        Attributes::Value { value: known, .. } if *known == value => known.clone(),
+        _ => value,
+    };
     let mut stored = with_value(object, mark(&value, &object.sensitive, &schema.block));
     if let Some(identity) = stored.identity.take() {
         match identity::upgraded(instance, identity).await {

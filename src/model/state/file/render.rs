@@ -63,10 +63,24 @@ pub enum Piece {
 impl Rendered {
     /// Errors: values that no file can hold, unknown ones for example.
     pub fn of(state: &State) -> Result<Rendered, Diagnostics> {
+        Rendered::sharing(state, &Rendered::default())
+    }
+
+    /// As `of`, with the other's text where it is the same, so that both together take the memory of one.
+    pub fn sharing(state: &State, other: &Rendered) -> Result<Rendered, Diagnostics> {
         let mut rendered = Rendered { checks: render_checks(state.checks.as_deref()), ..Rendered::default() };
         for (addr, resource) in &state.resources {
+            let place = (Arc::from(addr.module.to_string()), addr.resource.clone());
+            let theirs = other.resources.get(&place);
             for (key, instance) in &resource.instances {
                 rendered.set(addr, key, &resource.provider, instance)?;
+                let own = rendered.resources.get_mut(&place).and_then(|own| own.instances.get_mut(key));
+                let same = theirs.and_then(|theirs| theirs.instances.get(key));
+                if let (Some(own), Some(same)) = (own, same)
+                    && own == same
+                {
+                    *own = same.clone();
+                }
             }
         }
         for (name, output) in &state.outputs {
@@ -185,18 +199,6 @@ impl Rendered {
             pieces.push(Piece::Checks(text_of(self.checks.to_vec())));
         }
         pieces
-    }
-
-    /// Uses the other's text where it is the same, so that both together take the memory of one.
-    pub fn share_with(&mut self, other: &Rendered) {
-        for (place, resource) in &mut self.resources {
-            let Some(theirs) = other.resources.get(place) else { continue };
-            for (key, objects) in &mut resource.instances {
-                if let Some(same) = theirs.instances.get(key).filter(|same| *same == objects) {
-                    *objects = same.clone();
-                }
-            }
-        }
     }
 
     /// The text of an output's entry; nothing if it is not there.

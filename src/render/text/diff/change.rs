@@ -3,6 +3,7 @@
 //! The rules are those of the reference's plan text, which compares values in the form of its plan JSON: an unknown value
 //! is null there, and an unknown attribute of an object or entry of a map is absent.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::lang::value::{Marks, PathStep, Type, Value};
@@ -191,8 +192,14 @@ pub(super) enum Form {
 }
 
 pub(super) fn form(value: &Value) -> Form {
+    // Without deriving the types of tuples and objects, which values would keep.
+    match () {
+        () if is_nil(value) => return Form::Null,
+        () if value.is_known_tuple() => return Form::Array,
+        () if value.is_known_object() => return Form::Object,
+        () => {}
+    }
     match value.ty() {
-        _ if is_nil(value) => Form::Null,
         Type::Bool => Form::Bool,
         Type::Number => Form::Number,
         Type::String => Form::String,
@@ -203,32 +210,54 @@ pub(super) fn form(value: &Value) -> Form {
 
 /// Equal as JSON, apart from marks.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
-    if a.has_marks_deep() || b.has_marks_deep() {
-        return same_unmarked(&a.unmark_deep().0, &b.unmark_deep().0);
-    }
-    same_unmarked(a, b)
+    Comparable(a) == Comparable(b)
 }
 
-fn same_unmarked(a: &Value, b: &Value) -> bool {
-    let kind = form(a);
-    if kind != form(b) {
-        return false;
-    }
-    match kind {
-        Form::Null => true,
-        Form::Bool | Form::Number | Form::String => a == b,
-        Form::Array => {
-            let (a, b) = (a.elements(), b.elements());
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_unmarked(a, b))
+/// A value that is equal to another if both are [`same`].
+pub(super) struct Comparable<'v>(pub &'v Value);
+
+impl PartialEq for Comparable<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (self.0, other.0);
+        let kind = form(a);
+        if kind != form(b) {
+            return false;
         }
-        Form::Object => {
-            let present = |v: &'_ Value| v.entries().values().filter(|part| part.is_known()).count();
-            let has = |(key, part): (&Arc<str>, &Value)| {
-                !part.is_known() || b.get(key).is_some_and(|other| other.is_known() && same_unmarked(part, other))
-            };
-            present(a) == present(b) && a.entries().iter().all(has)
+        match kind {
+            Form::Null => true,
+            Form::Bool => a.as_bool() == b.as_bool(),
+            Form::Number => a.as_number() == b.as_number(),
+            Form::String => a.as_str() == b.as_str(),
+            Form::Array => {
+                let (a, b) = (a.elements(), b.elements());
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            }
+            Form::Object => known_entries(a).eq(known_entries(b)),
         }
     }
+}
+
+impl Eq for Comparable<'_> {}
+
+impl Hash for Comparable<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let value = self.0;
+        let kind = form(value);
+        (kind as u8).hash(state);
+        match kind {
+            Form::Null => {}
+            Form::Bool => value.as_bool().hash(state),
+            Form::Number => value.as_number().map(ToString::to_string).hash(state),
+            Form::String => value.as_str().hash(state),
+            Form::Array => value.elements().iter().for_each(|element| Comparable(element).hash(state)),
+            Form::Object => known_entries(value).for_each(|entry| entry.hash(state)),
+        }
+    }
+}
+
+/// The entries that are in the plan's JSON.
+fn known_entries(value: &Value) -> impl Iterator<Item = (&Arc<str>, Comparable<'_>)> {
+    value.entries().iter().filter(|(_, part)| part.is_known()).map(|(key, part)| (key, Comparable(part)))
 }
 
 /// Joins the action of a part to that of the whole.

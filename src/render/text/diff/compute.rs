@@ -7,7 +7,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::plan::Action;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
-use super::change::{Change, is_nil, join, same};
+use super::change::{Change, Comparable, is_nil, join};
 use super::dynamic::dynamic;
 use super::slices::{Pairs, pair_indices, pair_lists, pair_sets, share_a_line};
 use super::{Blocks, Diff, Kind};
@@ -209,7 +209,7 @@ fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
             Diff { kind, action: change.action(), replace: change.replaces() }
         }
         Type::List(element) => {
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, |before, after| {
+            let pairs = pair_lists(change.before.elements(), change.after.elements(), Comparable, |before, after| {
                 element.is_object() || share_a_line(before, after)
             });
             collection(change, elements(change, pairs, |c| by_type(element, c)), list)

@@ -312,7 +312,7 @@ fn write_changed_lines(out: &mut String, old: Option<&str>, new: Option<&str>, i
     let (old, new) = (split(old, d), split(new, d));
     let [unchanged, removed, added] =
         [Action::NoOp, Action::Delete, Action::Create].map(|action| format!("{}{}", pad(indent + 1), d.symbol(action)));
-    for (before, after) in pair_lists(&old, &new, |a, b| a == b, |_, _| false) {
+    for (before, after) in pair_lists(&old, &new, |line| line.as_ref(), |_, _| false) {
         let (before, after) = (before.map(|i| &old[i]), after.map(|i| &new[i]));
         if let Some(line) = before {
             let _ = writeln!(out, "{}{line}", if before == after { &unchanged } else { &removed });

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::model::plan::Action;
 
-use super::change::{Change, Form, form, is_nil, join, same};
+use super::change::{Change, Comparable, Form, form, is_nil, join, same};
 use super::compute::{elements, keys, sensitive};
 use super::slices::{pair_lists, share_a_line};
 use super::{Diff, Kind};
@@ -44,7 +44,7 @@ fn of_form(form: Form, change: &Change<'_>) -> Diff {
     let (kind, action) = match form {
         Form::Array => {
             let is_object = |v: &_| self::form(v) == Form::Object;
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, |before, after| {
+            let pairs = pair_lists(change.before.elements(), change.after.elements(), Comparable, |before, after| {
                 is_object(before) && is_object(after) || share_a_line(before, after)
             });
             let elements = elements(change, pairs, dynamic);

@@ -1,6 +1,11 @@
 //! Pairing the elements of two sequences.
 
-use super::change::{Change, same};
+use std::collections::VecDeque;
+use std::hash::Hash;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::change::{Change, Comparable};
 use crate::base::name;
 use crate::lang::value::Value;
 
@@ -9,29 +14,30 @@ pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
 
 /// Pairs two lists. Lists of one length are compared index by index, unless every element of the first is found in the
 /// second; others, and all lists under OpenTofu's name, by their longest common subsequence. Elements that stand opposite each
-/// other between common elements are taken for changed versions of one another if `are_versions` says so.
-pub(super) fn pair_lists<T>(
-    before: &[T],
-    after: &[T],
-    same: impl Fn(&T, &T) -> bool,
+/// other between common elements are taken for changed versions of one another if `are_versions` says so. `key`: equal for
+/// elements that are the same.
+pub(super) fn pair_lists<'t, T, K: Hash + Eq>(
+    before: &'t [T],
+    after: &'t [T],
+    key: impl Fn(&'t T) -> K,
     are_versions: impl Fn(&T, &T) -> bool,
 ) -> Pairs {
-    let reordered = || before.iter().all(|b| after.iter().any(|a| same(b, a)));
-    if before.len() == after.len() && !name::is_opentofu() && !reordered() {
-        return pair_indices(before.len(), after.len());
+    let (old, new) = numbered(before.iter().map(&key), after.iter().map(&key));
+    if old.len() == new.len() && !name::is_opentofu() && !contains_all(&new, &old) {
+        return pair_indices(old.len(), new.len());
     }
-    let common = longest_common(before, after, &same);
+    let common = longest_common(&old, &new);
     let mut pairs = Pairs::new();
     let (mut b, mut a, mut c) = (0, 0, 0);
-    while b < before.len() || a < after.len() || c < common.len() {
-        while b < before.len() && common.get(c).is_none_or(|(i, _)| !same(&before[b], &before[*i])) {
+    while b < old.len() || a < new.len() || c < common.len() {
+        while b < old.len() && common.get(c).is_none_or(|(i, _)| old[b] != old[*i]) {
             let opposite = after.get(a).is_some_and(|after| are_versions(&before[b], after))
-                && common.get(c).is_none_or(|(_, j)| !same(&after[a], &after[*j]));
+                && common.get(c).is_none_or(|(_, j)| new[a] != new[*j]);
             pairs.push((Some(b), opposite.then_some(a)));
             b += 1;
             a += usize::from(opposite);
         }
-        while a < after.len() && common.get(c).is_none_or(|(_, j)| !same(&after[a], &after[*j])) {
+        while a < new.len() && common.get(c).is_none_or(|(_, j)| new[a] != new[*j]) {
             pairs.push((None, Some(a)));
             a += 1;
         }
@@ -41,6 +47,22 @@ pub(super) fn pair_lists<T>(
         }
     }
     pairs
+}
+
+/// A number for each key of two lists; keys that are equal have the same number.
+fn numbered<K: Hash + Eq>(before: impl Iterator<Item = K>, after: impl Iterator<Item = K>) -> (Vec<u32>, Vec<u32>) {
+    let mut known: FxHashMap<K, u32> = FxHashMap::default();
+    let mut number = |key| {
+        let next = known.len() as u32;
+        *known.entry(key).or_insert(next)
+    };
+    let before = before.map(&mut number).collect();
+    (before, after.map(number).collect())
+}
+
+fn contains_all(list: &[u32], wanted: &[u32]) -> bool {
+    let present: FxHashSet<&u32> = list.iter().collect();
+    wanted.iter().all(|number| present.contains(number))
 }
 
 /// Texts that OpenTofu takes for versions of one text.
@@ -58,11 +80,14 @@ pub(super) fn pair_indices(before: usize, after: usize) -> Pairs {
 /// Pairs two sets: equal elements meet, the others stand alone.
 pub(super) fn pair_sets(change: &Change<'_>) -> Pairs {
     let (before, after) = (change.before.elements(), change.after.elements());
+    let mut places: FxHashMap<Comparable<'_>, VecDeque<usize>> = FxHashMap::default();
+    for (j, element) in after.iter().enumerate().filter(|(_, element)| element.is_known()) {
+        places.entry(Comparable(element)).or_default().push_back(j);
+    }
     let mut taken = vec![false; after.len()];
     let mut pairs = Pairs::new();
     for (i, element) in before.iter().enumerate() {
-        let meets = |j: &usize| !taken[*j] && after[*j].is_known() && same(element, &after[*j]);
-        let found = (0..after.len()).find(meets);
+        let found = places.get_mut(&Comparable(element)).and_then(VecDeque::pop_front);
         if let Some(j) = found {
             taken[j] = true;
         }
@@ -74,15 +99,15 @@ pub(super) fn pair_sets(change: &Change<'_>) -> Pairs {
 
 /// Index pairs of a longest common subsequence. Equal ends are cut off first, so that the table is small where little
 /// changed.
-fn longest_common<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
-    let prefix = before.iter().zip(after).take_while(|(a, b)| same(a, b)).count();
+fn longest_common(before: &[u32], after: &[u32]) -> Vec<(usize, usize)> {
+    let prefix = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let (rest_b, rest_a) = (&before[prefix..], &after[prefix..]);
-    let suffix = rest_b.iter().rev().zip(rest_a.iter().rev()).take_while(|(a, b)| same(a, b)).count();
+    let suffix = rest_b.iter().rev().zip(rest_a.iter().rev()).take_while(|(a, b)| a == b).count();
     let (mid_b, mid_a) = (&rest_b[..rest_b.len() - suffix], &rest_a[..rest_a.len() - suffix]);
     let mut common: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
     // A larger table would cost more than it is worth to a reader.
     if mid_b.len().saturating_mul(mid_a.len()) <= 4_000_000 {
-        common.extend(table_walk(mid_b, mid_a, same).into_iter().map(|(b, a)| (prefix + b, prefix + a)));
+        common.extend(table_walk(mid_b, mid_a).into_iter().map(|(b, a)| (prefix + b, prefix + a)));
     }
     common.extend((0..suffix).rev().map(|i| (before.len() - 1 - i, after.len() - 1 - i)));
     common
@@ -90,15 +115,12 @@ fn longest_common<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -
 
 /// The longest common subsequence by dynamic programming. Of several, the one that a walk from the end of both finds which
 /// goes back in `after` where either way is as long.
-fn table_walk<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
+fn table_walk(before: &[u32], after: &[u32]) -> Vec<(usize, usize)> {
     let width = after.len() + 1;
     let mut lengths = vec![0u32; (before.len() + 1) * width];
-    let mut equal = vec![false; before.len() * after.len()];
     for (i, old) in before.iter().enumerate() {
         for (j, new) in after.iter().enumerate() {
-            let is_equal = same(old, new);
-            equal[i * after.len() + j] = is_equal;
-            lengths[(i + 1) * width + j + 1] = match is_equal {
+            lengths[(i + 1) * width + j + 1] = match old == new {
                 true => lengths[i * width + j] + 1,
                 false => lengths[i * width + j + 1].max(lengths[(i + 1) * width + j]),
             };
@@ -107,7 +129,7 @@ fn table_walk<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Ve
     let mut common = Vec::new();
     let (mut i, mut j) = (before.len(), after.len());
     while i > 0 && j > 0 {
-        if equal[(i - 1) * after.len() + j - 1] {
+        if before[i - 1] == after[j - 1] {
             (i, j) = (i - 1, j - 1);
             common.push((i, j));
         } else if lengths[(i - 1) * width + j] > lengths[i * width + j - 1] {
@@ -122,6 +144,9 @@ fn table_walk<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Ve
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::hash::Hasher;
+
     use super::*;
 
     #[test]
@@ -135,11 +160,55 @@ mod tests {
             ("ab", "ba", vec![(Some(0), None), (Some(1), Some(0)), (None, Some(1))]),
         ];
         for (before, after, expected) in cases {
-            assert_eq!(pair_lists(&values(before), &values(after), same, |_, _| false), expected, "{before} {after}");
+            assert_eq!(
+                pair_lists(&values(before), &values(after), Comparable, |_, _| false),
+                expected,
+                "{before} {after}"
+            );
         }
         assert_eq!(
-            pair_lists(&values("ab"), &values("c"), same, |_, _| true),
+            pair_lists(&values("ab"), &values("c"), Comparable, |_, _| true),
             vec![(Some(0), Some(0)), (Some(1), None)]
         );
+    }
+
+    /// A number that counts how often it is compared.
+    struct Counted<'c>(usize, &'c Cell<usize>);
+
+    impl PartialEq for Counted<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            self.1.set(self.1.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counted<'_> {}
+
+    impl Hash for Counted<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    #[test]
+    fn elements_are_not_compared_with_every_other() {
+        let n = 1000;
+        let before: Vec<usize> = (0..n).collect();
+        let same = before.clone();
+        let reordered: Vec<usize> = (0..n).rev().collect();
+        let other: Vec<usize> = (n..2 * n).collect();
+        for after in [&same, &reordered, &other] {
+            let compared = Cell::new(0);
+            pair_lists(&before, after, |element| Counted(*element, &compared), |_, _| false);
+            assert!(compared.get() <= 2 * n, "{}", compared.get());
+        }
+    }
+
+    #[test]
+    fn equal_elements_of_sets_meet_once() {
+        let set = |texts: &[&str]| Value::tuple(texts.iter().map(Value::string).collect());
+        let (before, after) = (set(&["a", "b", "b"]), set(&["b", "c", "a"]));
+        let pairs = pair_sets(&Change::root(&before, &after, &[]));
+        assert_eq!(pairs, [(Some(0), Some(2)), (Some(1), Some(0)), (Some(2), None), (None, Some(1))]);
     }
 }

@@ -1,0 +1,249 @@
+//! The life of a configuration in one process: every verb, with everything that people and programs are shown of it.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+
+use terrane::backend::local::{LocalStore, StatePaths};
+use terrane::backend::{Access, JournaledState, StateStore, load};
+use terrane::base::diag::Diagnostics;
+use terrane::base::files::Memory;
+use terrane::base::stop::Stop;
+use terrane::engine::event::Event;
+use terrane::engine::ports::{Observer, Ports, StateSink};
+use terrane::engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
+use terrane::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider, ResourceMode};
+use terrane::model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
+use terrane::model::plan::{Mode, Plan, Refresh};
+use terrane::model::schema::Schema;
+use terrane::model::state::{DeposedKey, Instance, OutputValue, State};
+use terrane::render::json::events;
+use terrane::render::json::go;
+use terrane::render::json::plan::{PlanDocument, plan_json};
+use terrane::render::json::state::{object_value, state_json};
+use terrane::render::text::outputs::outputs_text;
+use terrane::render::text::plan::{PlanText, plan_text};
+use terrane::render::text::progress;
+use terrane::render::text::state::state_text;
+use terrane::render::text::style::Style;
+
+use super::measure::{Measured, measure};
+use super::provider::{Machine, Plugins, SCHEMA, World, schemas};
+
+/// What a verb cost, by its name.
+pub type Costs = Vec<(&'static str, Measured)>;
+
+/// A configuration, its state on the disk, and what was measured.
+pub struct Life {
+    world: Arc<World>,
+    config: Arc<Config>,
+    folder: tempfile::TempDir,
+    pub costs: Costs,
+}
+
+fn config_of(files: &[(String, String)]) -> Arc<Config> {
+    let memory = Memory::of(files.iter().map(|(name, text)| (name, text)));
+    let resolver = |request: &ModuleRequest<'_>| {
+        let dir = request.parent_dir.join(request.call.source.trim_start_matches("./"));
+        Ok(ModuleSite { dir, version: None, unreadable: None })
+    };
+    let (config, found) = config::load(Path::new(""), &memory, &resolver, Arc::new(Nothing));
+    assert!(!found.has_errors(), "{found:?}");
+    Arc::new(config.unwrap())
+}
+
+/// Shows each event to people and to programs.
+#[derive(Default)]
+struct Shown(Mutex<usize>);
+
+impl Observer for Shown {
+    fn event(&self, event: Event) {
+        let text = progress::line(&event, &Style::plain()).map_or(0, |line| line.len());
+        let json = events::event(&event).map_or(0, |message| message.line("").len());
+        *self.0.lock().unwrap() += text + json;
+    }
+}
+
+/// Keeps what apply finishes in the journal, as the program does.
+struct Sink(JournaledState);
+
+#[async_trait]
+impl StateSink for Sink {
+    async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
+        self.0.begin(state).await
+    }
+    async fn started(&self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostics> {
+        self.0.started(addr, deposed).await
+    }
+    async fn finished(
+        &self,
+        addr: &AbsResourceInstance,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        self.0.finished(addr, provider, instance).await
+    }
+    async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        self.0.output(name, value).await
+    }
+}
+
+/// For plans, which record nothing.
+struct NoSink;
+
+#[async_trait]
+impl StateSink for NoSink {
+    async fn begin(&self, _: &State) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+    async fn started(&self, _: &AbsResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+    async fn finished(&self, _: &AbsResourceInstance, _: &AbsProviderConfig, _: &Instance) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+    async fn output(&self, _: &str, _: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+}
+
+fn schema(_: &Provider, mode: ResourceMode, _: &str) -> Option<Arc<Schema>> {
+    (mode == ResourceMode::Managed).then(|| SCHEMA.clone())
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+impl Life {
+    pub fn new(files: &[(String, String)]) -> Life {
+        let folder = tempfile::tempdir().unwrap();
+        Life { world: Arc::default(), config: config_of(files), folder, costs: Costs::new() }
+    }
+
+    /// Edits the configuration.
+    pub fn edit(&mut self, files: &[(String, String)]) {
+        self.config = config_of(files);
+    }
+
+    /// Whether objects are found changed from now on.
+    pub fn drift(&self, is_drifted: bool) {
+        self.world.is_drifted.store(is_drifted, Ordering::Relaxed);
+    }
+
+    fn store(&self) -> Arc<dyn StateStore> {
+        let path = self.folder.path().join("terraform.tfstate");
+        Arc::new(LocalStore::new(StatePaths { read: path.clone(), write: path, backup: None }))
+    }
+
+    fn ports(&self, sink: Arc<dyn StateSink>) -> Ports {
+        Ports {
+            providers: Arc::new(Plugins(self.world.clone())),
+            observer: Arc::new(Shown::default()),
+            sink,
+            host: Arc::new(Machine(self.world.clone())),
+            stop: Stop::new(),
+        }
+    }
+
+    fn cost<T>(&mut self, name: &'static str, work: impl FnOnce(&Life) -> T) -> T {
+        let (result, measured) = measure(|| work(self));
+        self.costs.push((name, measured));
+        result
+    }
+
+    pub fn validate(&mut self) {
+        self.cost("validate", |life| {
+            let input = ValidateInput { config: life.config.clone(), parallelism: 10 };
+            let found = block_on(engine::validate(input, &life.ports(Arc::new(NoSink))));
+            assert!(!found.has_errors(), "{found:?}");
+        });
+    }
+
+    /// Plans for the state on the disk, and shows the plan: as text, as the lines of `-json`, and as a JSON document.
+    pub fn plan(&mut self, name: &'static str, mode: Mode, refresh: Refresh) -> Arc<Plan> {
+        let plan = self.cost(name, |life| {
+            block_on(async {
+                let loaded = load(&*life.store(), Access::Locked).await.unwrap();
+                let state = loaded.file.map(|file| file.state).unwrap_or_default();
+                let input = PlanInput {
+                    config: life.config.clone(),
+                    state,
+                    variables: GivenVariables::new(),
+                    mode,
+                    targets: Vec::new(),
+                    force_replace: Vec::new(),
+                    excludes: Vec::new(),
+                    deferral_allowed: false,
+                    requested_actions: Vec::new(),
+                    refresh,
+                    generate_config: false,
+                    parallelism: 10,
+                };
+                let (plan, found) = engine::plan(input, &life.ports(Arc::new(NoSink))).await;
+                assert!(!found.has_errors(), "{found:?}");
+                Arc::new(plan.unwrap())
+            })
+        });
+        self.cost("its text", |_| {
+            let style = Style::plain();
+            let text =
+                PlanText { plan: &plan, schemas: &schema, actions: &|_, _| None, style: &style, in_automation: false };
+            assert!(!plan_text(&text).is_empty());
+        });
+        self.cost("its lines of JSON", |_| {
+            plan.drift.iter().for_each(|change| drop(events::drift(change).line("")));
+            plan.reported_changes().into_iter().for_each(|change| drop(events::planned_change(change).line("")));
+            drop(events::planned_outputs(&plan.outputs).map(|message| message.line("")));
+        });
+        self.cost("its JSON document", |life| life.write_document(&plan));
+        plan
+    }
+
+    fn write_document(&self, plan: &Plan) {
+        let provider = schemas();
+        let document = PlanDocument {
+            plan,
+            config: &self.config,
+            schemas: &schema,
+            provider_schemas: &|_| provider.provider().ok(),
+            actions: &|_, _| None,
+        };
+        go::compact(&plan_json(&document).unwrap());
+    }
+
+    /// Applies a plan and writes the state.
+    pub fn apply(&mut self, name: &'static str, plan: Arc<Plan>) {
+        let state = self.cost(name, |life| {
+            block_on(async {
+                let store = life.store();
+                let loaded = load(&*store, Access::Locked).await.unwrap();
+                let journal = JournaledState::new(store, &loaded).unwrap();
+                let variables = GivenVariables::new();
+                let input = ApplyInput { config: life.config.clone(), plan, variables, parallelism: 10 };
+                let (outcome, found) = engine::apply(input, &life.ports(Arc::new(Sink(journal.clone())))).await;
+                assert!(!found.has_errors(), "{found:?}");
+                assert!(journal.finish(Some(&outcome.state)).await.unwrap().is_empty());
+                outcome.state
+            })
+        });
+        self.cost("outputs", |_| {
+            outputs_text(state.outputs.iter().map(|(name, output)| (&**name, output)), false);
+            state.outputs.values().for_each(|output| {
+                drop(output.value.ty().to_json());
+                drop(terrane::lang::value::json::to_simple_json(&output.value));
+            });
+        });
+    }
+
+    /// The state on the disk, as `show` and `show -json` have it.
+    pub fn show(&mut self) {
+        self.cost("show", |life| {
+            let file = block_on(load(&*life.store(), Access::ReadOnly)).unwrap().file.unwrap();
+            state_text(&file.state, &schema, &object_value, &Style::plain()).unwrap();
+            go::compact(&state_json(Some(&file.state), &schema).unwrap());
+        });
+    }
+}

@@ -17,7 +17,7 @@ use rmp::Marker;
 use rmp::decode::{self as dec, Bytes};
 
 use super::text::lossy_text;
-pub use untyped::to_json;
+pub use untyped::{primitive, to_json};
 pub use write::Pieces;
 use write::write;
 

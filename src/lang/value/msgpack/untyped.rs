@@ -1,13 +1,14 @@
-//! MessagePack whose type is not known, as JSON.
+//! MessagePack whose type is not known: as JSON, or as the key of a step of a path.
 
 use rmp::Marker;
 use rmp::decode::{self as dec, Bytes};
 use serde_json::{Map, Value as Json};
 
 use super::{
-    DEEPEST, Result, array_length, broken, fail, map_length, marker, nests_deeper_than, read_key, read_number,
+    DEEPEST, Result, array_length, broken, decode, fail, map_length, marker, nests_deeper_than, read_key, read_number,
     read_text,
 };
+use crate::lang::value::{Type, Value};
 
 /// Reads a value without unknown parts; anything after it is an error.
 pub fn to_json(bytes: &[u8]) -> Result<Json> {
@@ -17,6 +18,17 @@ pub fn to_json(bytes: &[u8]) -> Result<Json> {
     let mut input = Bytes::new(bytes);
     let json = read(&mut input)?;
     if input.remaining_slice().is_empty() { Ok(json) } else { fail("extra bytes after msgpack value") }
+}
+
+/// Reads a primitive value, whose type is that of its encoding.
+pub fn primitive(bytes: &[u8]) -> Result<Value> {
+    let ty = match marker(&Bytes::new(bytes))? {
+        Marker::Null => return Ok(Value::null_dynamic()),
+        Marker::True | Marker::False => Type::Bool,
+        Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => Type::String,
+        _ => Type::Number,
+    };
+    decode(bytes, &ty)
 }
 
 fn read(input: &mut Bytes<'_>) -> Result<Json> {
@@ -49,6 +61,22 @@ fn read(input: &mut Bytes<'_>) -> Result<Json> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn primitive_values_have_the_type_of_their_encoding() {
+        let cases = [
+            (&b"\xa1r"[..], Value::string("r")),
+            (b"\x03", Value::int(3)),
+            (b"\xc3", Value::bool(true)),
+            (b"\xc0", Value::null_dynamic()),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(primitive(bytes).unwrap(), expected, "{bytes:?}");
+        }
+        for broken in [&b""[..], b"\x92\x01\x02", b"\x01\x02", b"\xd4\x00\x00x"] {
+            assert!(primitive(broken).is_err(), "{broken:?}");
+        }
+    }
 
     #[test]
     fn values_without_a_type() {

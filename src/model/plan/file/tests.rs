@@ -242,6 +242,31 @@ fn plans_of_opentofu_are_read() {
     assert_eq!(files, ["m/main.tf", "main.tf"]);
 }
 
+/// Made by Terraform 1.11.4: sensitive values, required replacements and references with indexes and keys; an import.
+#[test]
+fn plans_of_terraform_with_indexes_in_paths_are_read() {
+    let mut saved = read("p", include_bytes!("fixtures/terraform.tfplan")).unwrap();
+    let text = ["input", "output", "triggers_replace"].map(|name| (name, Type::Dynamic));
+    let ty = Type::object(text.into_iter().chain([("id", Type::String)]));
+    saved.decode(&|_, _| Ok(ty.clone()), &|_, kind| Err(kind.to_owned())).unwrap();
+    let plan = &saved.plan;
+    let relevant: Vec<String> = plan.relevant_attributes.iter().map(|(addr, path)| format!("{addr}{path}")).collect();
+    assert_eq!(
+        relevant,
+        [
+            "terraform_data.a.output[0]",
+            "terraform_data.a.triggers_replace[\"t\"]",
+            "terraform_data.a.triggers_replace[true]",
+            "terraform_data.b[\"x.y\"].output",
+        ]
+    );
+    let (_, sensitive) = plan.changes[0].change.after.unmark_deep_with_paths();
+    let sensitive: Vec<String> = sensitive.iter().map(|(path, _)| path.to_string()).collect();
+    assert_eq!(sensitive, [".input[1][\"k.1\"][0]", ".triggers_replace[\"t\"]"]);
+    assert_eq!(plan.changes[2].importing.as_ref().and_then(|importing| importing.id.as_deref()), Some("imported"));
+    assert!(plan.applyable && plan.complete && !plan.is_of_opentofu);
+}
+
 /// Whatever is cut off, the rest is an error or a plan, never a panic.
 #[test]
 fn damaged_plans_of_opentofu_are_refused() {

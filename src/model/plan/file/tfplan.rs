@@ -401,11 +401,16 @@ fn dynamic(message: &Message<'_>) -> Result<Value, String> {
     msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string())
 }
 
+/// Other values have a type beside them; a key is one of the primitive types.
+fn key_of_step(message: &Message<'_>) -> Result<Value, String> {
+    msgpack::primitive(message.bytes(1).unwrap_or_default()).map_err(|error| error.to_string())
+}
+
 pub(super) fn path(message: &Message<'_>) -> Result<Path, String> {
     let step = |step: Result<Message<'_>, String>| {
         let step = step?;
         Ok(match step.bytes(2) {
-            Some(key) => PathStep::Index(dynamic(&Message::read(key)?)?),
+            Some(key) => PathStep::Index(key_of_step(&Message::read(key)?)?),
             None => PathStep::Attr(step.text(1)?.into()),
         })
     };

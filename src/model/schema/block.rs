@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::lang::value::{Type, Value};
+use crate::model::addr::ResourceMode;
 
 /// A block's shape with the version of the state that is written for it.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,12 @@ impl Schema {
     /// The object type of a whole decoded block; computed once.
     pub fn implied_type(&self) -> &Type {
         self.implied.get_or_init(|| self.block.implied_type())
+    }
+
+    /// The version that states, plans and configurations show for objects of this schema: only managed ones are ever
+    /// upgraded; what is read anew each time is of version 0, whatever the provider says.
+    pub fn version_in(&self, mode: ResourceMode) -> i64 {
+        if mode == ResourceMode::Managed { self.version } else { 0 }
     }
 }
 

@@ -171,7 +171,7 @@ fn resource_json(
     if let Some(schema) = &schema {
         put(&mut out, "expressions", expressions_json(&resource.body, &schema.block));
     }
-    set(&mut out, "schema_version", schema.map_or(0, |schema| schema.version));
+    set(&mut out, "schema_version", schema.map_or(0, |schema| schema.version_in(resource.addr.mode)));
     if let Some(count) = &resource.count {
         put(&mut out, "count_expression", expression_json(count));
     }

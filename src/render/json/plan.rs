@@ -126,7 +126,7 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
             addr: &change.addr,
             deposed: None,
             provider: change.provider.provider.to_string(),
-            schema_version: schema.as_ref().map_or(0, |schema| schema.version),
+            schema_version: schema.as_ref().map_or(0, |schema| schema.version_in(change.addr.mode())),
             value: marked(after, schema.as_deref()),
             object: None,
             identity: change.identity.after.as_ref(),

@@ -48,12 +48,13 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String
         let schema = schemas(&provider.provider, addr.mode(), addr.kind());
         let objects = instance.current.iter().map(|o| (None, o));
         for (deposed, object) in objects.chain(instance.deposed.iter().map(|(key, o)| (Some(key), o))) {
+            // The reference does not say it of deposed objects.
+            let is_versioned = deposed.is_none() && addr.mode() == ResourceMode::Managed;
             shown.push(RenderedObject {
                 addr,
                 deposed,
                 provider: provider.provider.to_string(),
-                // The reference does not say it of deposed objects.
-                schema_version: deposed.map_or(object.schema_version, |_| 0),
+                schema_version: if is_versioned { object.schema_version } else { 0 },
                 value: object_value(addr, &provider.provider, object, schema.as_deref())?,
                 object: Some(object),
                 identity: object.identity.as_ref(),
@@ -76,7 +77,8 @@ pub fn object_value(
 ) -> Result<Value, String> {
     let resource = &addr.resource.resource;
     let schema = schema.ok_or_else(|| format!("no schema found for {resource} (in provider {provider})"))?;
-    if schema.version != object.schema_version {
+    // Earlier versions of Terrane wrote the schema's version for data sources too.
+    if resource.mode == ResourceMode::Managed && schema.version != object.schema_version {
         return Err(format!(
             "schema version {} for {resource} in state does not match version {} from the provider",
             object.schema_version, schema.version
@@ -96,7 +98,7 @@ pub fn object_value(
 mod tests {
     use super::*;
     use crate::lang::value::Type;
-    use crate::model::addr::{InstanceKey, ModuleInstance, Resource};
+    use crate::model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Resource};
     use crate::model::schema::{Attribute, Block};
     use crate::model::state::ObjectStatus;
 
@@ -112,6 +114,24 @@ mod tests {
             create_before_destroy: false,
             keep: false,
             provider_key: None,
+        }
+    }
+
+    /// The reference stores 0, and shows it, whatever the schema says.
+    #[test]
+    fn data_sources_have_no_version() {
+        let addr = Resource { mode: ResourceMode::Data, ..Resource::managed("x", "a") }.absolute(ModuleInstance::root()).instance(InstanceKey::None);
+        let provider = Provider::builtin("test");
+        let mut block = Block::default();
+        block.attributes.insert("id".into(), Attribute::new(Type::String));
+        let schema = Arc::new(Schema::new(2, block));
+        for stored in [0, 1, 2] {
+            let mut state = State::default();
+            state.instance_mut(&addr, &AbsProviderConfig::root(provider.clone())).current =
+                Some(object(stored, r#"{"id":"1"}"#));
+            let json = state_json(Some(&state), &|_, _, _| Some(schema.clone())).unwrap();
+            let shown = &json["values"]["root_module"]["resources"][0];
+            assert_eq!((shown["schema_version"].as_i64(), shown["values"]["id"].as_str()), (Some(0), Some("1")));
         }
     }
 

@@ -118,7 +118,7 @@ async fn read_data(instance: &Instance<'_>, task: &Task, publish: &(dyn Fn(Optio
     };
     let Some(stored) = stored else { return diagnostics };
     let known = Stored { value: unknown_as_null(&stored.value), ..stored.clone() };
-    let object = known.encode(&instance.schema);
+    let object = data::encode(instance, &known);
     diagnostics
         .extend(save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await);
     publish(Some(stored.value.clone()));

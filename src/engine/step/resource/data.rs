@@ -9,11 +9,11 @@ use crate::engine::run::records::PlannedChanges;
 use crate::engine::run::results::CheckRecord;
 use crate::engine::step::check::addr;
 use crate::lang::value::Value;
-use crate::model::addr::ConfigResource;
+use crate::model::addr::{ConfigResource, ResourceMode};
 use crate::model::config::Check;
 use crate::model::plan::{Action, ActionReason};
 use crate::model::provider::{ReadDataRequest, has_errors};
-use crate::model::state::{CheckStatus, ObjectStatus};
+use crate::model::state::{CheckStatus, Object, ObjectStatus};
 
 use super::record::{new_change, note_change, put, shown_id};
 use super::{Instance, conditions, deferral, ephemeral_use};
@@ -73,15 +73,20 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             change.reason = ActionReason::ReadBecauseCheckNested;
             note_change(&run.results, change);
         }
-        let kept = object_of(instance, unknown_as_null(&value)).encode(&instance.schema);
+        let kept = encode(instance, &object_of(instance, unknown_as_null(&value)));
         put(&run.results, instance, None, Some(kept), false);
         return (Some(value), diagnostics);
     }
     diagnostics.extend(found);
     let Some(stored) = stored else { return (None, diagnostics) };
-    put(&run.results, instance, None, Some(stored.encode(&instance.schema)), false);
+    put(&run.results, instance, None, Some(encode(instance, &stored)), false);
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     (Some(stored.value), diagnostics)
+}
+
+/// The form that the state keeps.
+pub fn encode(instance: &Instance<'_>, stored: &Stored) -> Object {
+    Object { schema_version: instance.schema.version_in(ResourceMode::Data), ..stored.encode(&instance.schema) }
 }
 
 /// The object before it is read.
@@ -147,7 +152,7 @@ fn dependencies_pending(instance: &Instance<'_>) -> bool {
 }
 
 fn is_pending(changes: &PlannedChanges, instance: &Instance<'_>, resource: &ConfigResource) -> bool {
-    if resource.resource.mode != crate::model::addr::ResourceMode::Managed {
+    if resource.resource.mode != ResourceMode::Managed {
         return false;
     }
     let module = &instance.addr.module;

@@ -126,6 +126,100 @@ fn an_upgrade_may_answer_null_but_nothing_unknown() {
     );
 }
 
+/// Their version is 0 for the reference, whatever the schema says, so that each program shows what the other stored.
+#[test]
+fn data_sources_have_version_0() {
+    let mut versioned = thing();
+    versioned["version"] = json!(1);
+    let data = "data \"scripted_thing\" \"a\" {}\n";
+    let project = with_script(data, &json!({"types": {"scripted_thing": versioned}, "answers": {}}));
+    project.ok(APPLY);
+    assert_eq!(stored(&project)["schema_version"], json!(0));
+    let state = project.read("work/terraform.tfstate");
+    project.write("work/terraform.tfstate", &state.replace("\"schema_version\": 0", "\"schema_version\": 1"));
+    assert_eq!(stored(&project)["schema_version"], json!(1));
+    let shown = project.ok(&["show", "-json"]).out;
+    project.ok(&["plan", "-out=plan"]);
+    for json in [shown, project.ok(&["show", "-json", "plan"]).out] {
+        assert!(json.contains("\"schema_version\":0") && !json.contains("\"schema_version\":1"), "{json}");
+    }
+}
+
+/// The object is kept as it was answered, with the status that it had; a replacement ends before anything is created.
+#[test]
+fn a_destruction_must_leave_no_object() {
+    let left = json!({"id": "left", "name": null, "secret": null, "any": null, "one": null, "many": null});
+    let answers = json!({"apply": [{"when": "delete", "set": {"": left}}]});
+    let refused = [
+        "Error: Provider returned invalid result object after apply",
+        "After applying a Delete plan, the provider returned a non-null object for scripted_thing.a. Destroying should always",
+    ];
+    let replaced = [APPLY, &["-replace=scripted_thing.a"]].concat();
+    for (args, tainted) in [(&["destroy", "-auto-approve"][..], false), (&replaced, false), (APPLY, true)] {
+        let project = created(&answers);
+        if tainted {
+            project.ok(&["taint", "scripted_thing.a"]);
+        }
+        calls(&project, &[]);
+        project.run(args).expect(1, &refused);
+        assert_eq!(calls(&project, &["apply"]).len(), 1, "{args:?}");
+        let kept = stored(&project);
+        let status = if tainted { json!("tainted") } else { Json::Null };
+        assert_eq!((&kept["attributes"]["id"], &kept["status"]), (&json!("left"), &status), "{args:?}");
+    }
+    // What was put aside stays there.
+    let project = created(&answers);
+    let first = "resource \"scripted_thing\" \"a\" {\n  name = \"x\"\n  lifecycle {\n    create_before_destroy = true\n  }\n}\n";
+    configure(&project, first);
+    project.run(&replaced).expect(1, &refused);
+    let state: Json = serde_json::from_str(&project.read("work/terraform.tfstate")).unwrap();
+    let objects = state["resources"][0]["instances"].as_array().unwrap();
+    assert_eq!(objects.len(), 2);
+    assert!(objects[1]["deposed"].is_string() && objects[1]["attributes"]["id"] == json!("left"), "{objects:?}");
+    // A failure says it all.
+    let failed = created(&json!({"apply": [{"when": "delete", "set": {"": left}, "error": "Not today"}]}));
+    let outcome = failed.run(&["destroy", "-auto-approve"]);
+    outcome.expect(1, &["Error: Not today"]);
+    assert!(!outcome.text().contains("non-null object"), "{}", outcome.text());
+}
+
+/// Objects that a plan does not get to are decoded by the reference, too, where it looks for changes made outside.
+#[test]
+fn objects_that_do_not_fit_their_schema_are_named_beside_drift() {
+    let resources = format!("{RESOURCE}resource \"scripted_thing\" \"b\" {{\n  name = \"b\"\n}}\n");
+    let project = project(&resources, &json!({}));
+    project.ok(APPLY);
+    let state = project.read("work/terraform.tfstate");
+    project.write("work/terraform.tfstate", &state.replace("\"name\": \"b\"", "\"name\": \"b\", \"old\": 1"));
+    let plan = ["plan", "-target=scripted_thing.a"];
+    let warning = "Warning: Failed to decode resource from state";
+    let without = project.ok(&plan);
+    assert!(!without.text().contains(warning), "{}", without.text());
+    rewrite(&project, &json!({"read": [{"set": {"id": "drift"}}]}));
+    let detail = "Error decoding \"scripted_thing.b\" from prior state: unsupported attribute \"old\"";
+    project.ok(&plan).expect(0, &[warning, detail]);
+}
+
+/// What was generated is written, also where the provider refuses it, so that it can be edited.
+#[test]
+fn generated_configuration_is_written_although_it_is_refused() {
+    let import = "import {\n  to = scripted_thing.a\n  id = \"i\"\n}\n";
+    let found = json!([{"set": {"id": "i", "name": "", "any": "x"}}]);
+    let plan = ["plan", "-generate-config-out=new.tf"];
+    for call in ["validate", "plan"] {
+        let project = project(import, &json!({"import": found, call: [{"error": "Refused"}]}));
+        project.run(&plan).expect(1, &["Error: Refused", "on new.tf line 5, in resource \"scripted_thing\" \"a\":"]);
+        let text = project.read("work/new.tf");
+        assert!(text.contains("\n# __generated__ by Terrane\nresource \"scripted_thing\" \"a\" {\n"), "{text}");
+        assert!(text.contains("  name   = null\n"), "{text}");
+    }
+    // An empty text that was no value would be replaced by it.
+    let project = project(import, &json!({"import": found, "plan": [{"replace": ["name"]}]}));
+    project.ok(&plan).expect(0, &["1 to import, 0 to add, 0 to change, 0 to destroy"]);
+    let text = project.read("work/new.tf");
+    assert!(text.contains("# __generated__ by Terrane from \"i\"") && text.contains("  name   = \"\"\n"), "{text}");
+}
+
 #[test]
 fn only_a_destruction_may_leave_no_object() {
     let null = |legacy: bool| json!({"apply": [{"set": {"": null}, "legacy": legacy}]});

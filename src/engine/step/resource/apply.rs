@@ -409,6 +409,9 @@ pub async fn apply(
         }
     };
     let value = check_new_value(instance, change, value, response.legacy_type_system, &mut diagnostics);
+    if destroys && !value.is_null() && !diagnostics.has_errors() {
+        diagnostics.push(left_object(instance));
+    }
     if value.is_null() {
         if !destroys && !diagnostics.has_errors() {
             diagnostics.push(null_object(instance, change.action));
@@ -491,6 +494,18 @@ fn null_object(instance: &Instance<'_>, action: Action) -> Diagnostic {
     let detail = format!(
         "After applying a {action:?} plan, the provider returned a null object for {}. Only destroying should always produce a \
          null value, so this is always a bug in the provider and should be reported in the provider's own repository.",
+        instance.addr
+    );
+    Diagnostic::error(INVALID_RESULT, detail)
+}
+
+/// A destruction must leave none. What is left is kept.
+fn left_object(instance: &Instance<'_>) -> Diagnostic {
+    let detail = format!(
+        "After applying a {:?} plan, the provider returned a non-null object for {}. Destroying should always produce a null \
+         value, so this is always a bug in the provider and should be reported in the provider's own repository. {PROGRAM} will \
+         still save this errant object in the state for debugging and recovery.",
+        Action::Delete,
         instance.addr
     );
     Diagnostic::error(INVALID_RESULT, detail)

@@ -1,14 +1,15 @@
 //! The file of `-generate-config-out`: configuration for imports without a block, and for the results of a query.
 
 use std::fmt::Write;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::atomic;
-use crate::base::diag::Diagnostic;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::reason;
 use crate::base::name::PROGRAM;
+use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::value::text::go_quoted;
 use crate::model::plan::{ListResults, Plan};
 
@@ -31,11 +32,26 @@ pub fn write(path: &Path, plan: &Plan) -> Option<Diagnostic> {
             "Generating configuration during import is currently experimental, and the generated configuration format may \
              change in future versions.",
         ),
-        Err(error) => {
-            let detail = format!("{PROGRAM} encountered an error while writing generated config: {error}.");
-            Diagnostic::error("Failed to save generated config", detail)
-        }
+        Err(error) => not_created(path, &error),
     })
+}
+
+/// Gives diagnostics about generated blocks their places in the file that these are written to.
+pub fn located(mut diagnostics: Diagnostics, path: &Path, plan: &Plan) -> Diagnostics {
+    let Some(text) = text(plan) else { return diagnostics };
+    let file = SourceFile::new(path.display().to_string(), text);
+    let blocks: Vec<&str> = plan.changes.iter().filter_map(|change| change.generated_config.as_deref()).collect();
+    let moved = |range: Range| {
+        let block = blocks.iter().find(|block| **block == range.file.text());
+        let Some(start) = block.and_then(|block| file.text().find(block)) else { return range };
+        let span = range.span;
+        Span::new(start + span.start as usize, start + span.end as usize).in_file(&file)
+    };
+    for diagnostic in diagnostics.iter_mut() {
+        diagnostic.subject = diagnostic.subject.take().map(moved);
+        diagnostic.context = diagnostic.context.take().map(moved);
+    }
+    diagnostics
 }
 
 /// Writes the blocks for the results of a query; no file if there are none.
@@ -57,6 +73,10 @@ pub fn write_imports(path: &Path, lists: &[Arc<ListResults>]) -> Option<Diagnost
         return None;
     }
     let error = atomic::write(path, text.as_bytes()).err()?;
+    Some(not_created(path, &error))
+}
+
+fn not_created(path: &Path, error: &io::Error) -> Diagnostic {
     let path = path.display();
     let detail = match error.kind() {
         ErrorKind::PermissionDenied => format!(
@@ -66,10 +86,10 @@ pub fn write_imports(path: &Path, lists: &[Arc<ListResults>]) -> Option<Diagnost
         kind => format!(
             "{PROGRAM} could not create the generated file ({path}) in the target directory: open {path}: {}. Depending on the \
              error message, this may be a bug in {PROGRAM} itself. If so, please report it!",
-            if kind == ErrorKind::NotFound { "no such file or directory".to_string() } else { reason(&error) }
+            if kind == ErrorKind::NotFound { "no such file or directory".to_string() } else { reason(error) }
         ),
     };
-    Some(Diagnostic::error("Failed to create target generated file", detail))
+    Diagnostic::error("Failed to create target generated file", detail)
 }
 
 /// What a file begins with.
@@ -92,4 +112,44 @@ fn text(plan: &Plan) -> Option<String> {
         let _ = write!(text, "\n# __generated__ by {PROGRAM}{from}\n{config}\n");
     }
     (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::value::Value;
+    use crate::model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource};
+    use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
+
+    #[test]
+    fn diagnostics_name_lines_of_the_written_file() {
+        let block = |name: &str| format!("resource \"t\" \"{name}\" {{\n  a = 1\n}}");
+        let change = |name: &str| ResourceChange {
+            addr: Resource::managed("t", name).absolute(ModuleInstance::root()).instance(InstanceKey::None),
+            previous_addr: Resource::managed("t", name).absolute(ModuleInstance::root()).instance(InstanceKey::None),
+            deposed: None,
+            provider: AbsProviderConfig::root(Provider::default_for("t")),
+            action: Action::NoOp,
+            reason: ActionReason::None,
+            change: Change { before: Value::null_dynamic(), after: Value::null_dynamic() },
+            required_replace: Vec::new(),
+            private: Arc::default(),
+            importing: None,
+            identity: Default::default(),
+            generated_config: Some(block(name)),
+        };
+        let plan = Plan { changes: vec![change("x"), change("y")], ..Plan::default() };
+        let at = |file: &str, text: &str| Span::new(text.find("a =").unwrap(), text.len()).in_file(&SourceFile::new(file, text));
+        let found: Diagnostics = [at("generated", &block("y")), at("main.tf", "a = 2")]
+            .into_iter()
+            .map(|range| Diagnostic::error("Refused", "").at(range))
+            .collect();
+        let places: Vec<String> = located(found, Path::new("out/g.tf"), &plan)
+            .iter()
+            .filter_map(|found| found.subject.as_ref())
+            .map(|range| format!("{}:{}", range.filename(), range.start().line))
+            .collect();
+        assert_eq!(places, ["out/g.tf:11", "main.tf:1"]);
+        assert!(text(&plan).unwrap().lines().nth(10).unwrap().contains("a = 1"));
+    }
 }

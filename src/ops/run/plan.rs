@@ -50,7 +50,10 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
         options.generate_config = true;
     }
     let (planned, _, found) = session.plan(&options).await;
-    diagnostics.extend(found);
+    diagnostics.extend(match (&request.generate, &planned) {
+        (Some(path), Some(planned)) => generated_file::located(found, path, &planned.plan),
+        _ => found,
+    });
     if let Some(planned) = planned.as_ref().filter(|_| !setup.restart.get()) {
         if let Some(path) = &request.generate {
             diagnostics.extend(generated_file::write(path, &planned.plan));

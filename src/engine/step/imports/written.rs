@@ -3,7 +3,7 @@
 //! It contains all configurable attributes with the values of the object; computed attributes are omitted. The blocks that a
 //! query generates follow the rules of newer programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::lang::syntax::fmt::format_blanks;
@@ -16,10 +16,11 @@ use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 /// Where values come from, which decides on what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The object of an import.
+    /// The object of an import. An empty text means that an optional attribute is not set: older plugins store it so.
     Import,
-    /// The object of a result of a query. Computed attributes without a value are omitted; an empty text means that an
-    /// optional attribute is not set.
+    /// As `Import`, with empty texts.
+    ImportWithEmpty,
+    /// The object of a result of a query. As `Import`, without computed attributes that have no value.
     State,
     /// A configuration by the provider: everything with a value is written.
     Provider,
@@ -40,10 +41,23 @@ impl Source {
         if attribute.deprecated || self != Source::Provider && (is_id || !configurable) {
             return None;
         }
-        let is_unset = |value: &&Value| attribute.optional && value.as_str() == Some("");
-        let value = value.filter(|value| self != Source::State || !is_unset(value));
-        let is_omitted = self != Source::Import && attribute.computed && value.is_none_or(Value::is_null);
+        let value = value.filter(|value| !self.is_unset(attribute, value));
+        let is_omitted = !self.is_import() && attribute.computed && value.is_none_or(Value::is_null);
         if is_omitted { None } else { Some(value) }
+    }
+
+    fn is_import(self) -> bool {
+        matches!(self, Source::Import | Source::ImportWithEmpty)
+    }
+
+    /// Whether the value means that the attribute has none. Sensitive values of imports are hidden before that is asked.
+    fn is_unset(self, attribute: &Attribute, value: &Value) -> bool {
+        let is_asked = match self {
+            Source::Import => !attribute.sensitive && !value.is_sensitive(),
+            Source::State => true,
+            Source::ImportWithEmpty | Source::Provider => false,
+        };
+        is_asked && attribute.optional && value.as_str() == Some("")
     }
 }
 
@@ -55,7 +69,7 @@ pub fn listed(
     value: &Value,
     source: Source,
 ) -> String {
-    format_blanks(&whole(addr, Some(provider), body(schema, value, true, source)))
+    format_blanks(&whole(addr, Some(provider), body(schema, value, true, &|_| source)))
 }
 
 /// The `import` block of a result of a query.
@@ -76,9 +90,17 @@ pub fn import(to: &Resource, provider: &LocalProviderConfig, schema: &IdentitySc
     format_blanks(&(out + "}"))
 }
 
-/// The whole block. `provider`: written where the type's name does not imply it.
-pub fn resource(addr: &Resource, provider: Option<&LocalProviderConfig>, schema: &Block, value: &Value) -> String {
-    whole(addr, provider, body(schema, value, true, Source::Import))
+/// The whole block. `provider`: written where the type's name does not imply it. `with_empty`: arguments and blocks in which
+/// an empty text is a value.
+pub fn resource(
+    addr: &Resource,
+    provider: Option<&LocalProviderConfig>,
+    schema: &Block,
+    value: &Value,
+    with_empty: &BTreeSet<Arc<str>>,
+) -> String {
+    let source = |name: &str| if with_empty.contains(name) { Source::ImportWithEmpty } else { Source::Import };
+    whole(addr, provider, body(schema, value, true, &source))
 }
 
 fn whole(addr: &Resource, provider: Option<&LocalProviderConfig>, body: Vec<Item>) -> String {
@@ -105,13 +127,16 @@ impl Item {
 
 const SENSITIVE: Option<&str> = Some("sensitive");
 
-fn body(schema: &Block, value: &Value, top: bool, source: Source) -> Vec<Item> {
+/// `source`: by the name of the argument or the block.
+fn body(schema: &Block, value: &Value, top: bool, source: &dyn Fn(&str) -> Source) -> Vec<Item> {
     let mut items = Vec::new();
     for (name, attribute) in &schema.attributes {
+        let source = source(name);
         let value = source.value(name, attribute, value.get(name), top);
         items.extend(value.map(|value| argument(name, attribute, value, source)));
     }
     for (name, nested) in &schema.blocks {
+        let source = source(name);
         let is_written = |_: &&Value| source == Source::Provider || !nested.block.deprecated;
         if let Some(value) = value.get(name).filter(is_written) {
             blocks(name, nested, value, source, &mut items);
@@ -136,10 +161,8 @@ fn nested_text(shape: &ObjectShape, value: &Value, source: Source) -> String {
         if value.is_null() {
             return "null".to_string();
         }
-        let written = |(name, a): (&Arc<str>, &Attribute)| match source {
-            Source::Import if !(a.required || a.optional) => None,
-            Source::Import => Some(argument(name, a, value.get(name), source)),
-            _ => Some(argument(name, a, source.value(name, a, value.get(name), false)?, source)),
+        let written = |(name, a): (&Arc<str>, &Attribute)| {
+            Some(argument(name, a, source.value(name, a, value.get(name), false)?, source))
         };
         let items: Vec<Item> = shape.attributes.iter().filter_map(written).collect();
         let mut out = "{\n".to_string();
@@ -172,7 +195,7 @@ fn blocks(name: &str, nested: &NestedBlock, value: &Value, source: Source, items
     }
     let mut add = |header: String, value: &Value| {
         let hidden = value.is_sensitive();
-        let inner = if hidden { Vec::new() } else { body(&nested.block, value, false, source) };
+        let inner = if hidden { Vec::new() } else { body(&nested.block, value, false, &|_| source) };
         items.push(Item::Block { header, items: inner, comment: if hidden { SENSITIVE } else { None } });
     };
     match nested.nesting {
@@ -295,6 +318,62 @@ fn key_text(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::schema::AttributeShape;
+
+    /// As the reference writes them; `with_empty` is ours.
+    #[test]
+    fn empty_texts_of_optional_arguments_are_not_set() {
+        let optional = Attribute { optional: true, ..Attribute::new(Type::String) };
+        let attributes = |more: &[(&str, Attribute)]| {
+            let more = more.iter().map(|(name, attribute)| (Arc::from(*name), attribute.clone()));
+            BTreeMap::from_iter([(Arc::from("e"), optional.clone())].into_iter().chain(more))
+        };
+        let shape = ObjectShape {
+            attributes: attributes(&[("d", Attribute { deprecated: true, ..optional.clone() })]),
+            nesting: Nesting::Single,
+        };
+        let nested = Attribute { shape: AttributeShape::Nested(shape), ..optional.clone() };
+        let inner = Block { attributes: attributes(&[]), ..Block::default() };
+        let block = NestedBlock { block: inner, nesting: Nesting::List, min_items: 0, max_items: 0 };
+        let schema = Block {
+            attributes: attributes(&[
+                ("n", nested),
+                ("r", Attribute { required: true, optional: false, ..optional.clone() }),
+                ("s", Attribute { sensitive: true, ..optional.clone() }),
+                ("t", Attribute { shape: AttributeShape::Plain(Type::list(Type::String)), ..optional.clone() }),
+            ]),
+            blocks: [("b".into(), block)].into(),
+            ..Block::default()
+        };
+        let empty = || Value::string("");
+        let value = Value::object([
+            ("b", Value::tuple(vec![Value::object([("e", empty())])])),
+            ("e", empty()),
+            ("n", Value::object([("d", empty()), ("e", empty())])),
+            ("r", empty()),
+            ("s", empty()),
+            ("t", Value::strings([""])),
+        ]);
+        let written = |with_empty: &[&str]| {
+            let with_empty = with_empty.iter().map(|name| Arc::from(*name)).collect();
+            resource(&Resource::managed("t", "n"), None, &schema, &value, &with_empty)
+        };
+        let expected = r#"resource "t" "n" {
+  e = null
+  n = {
+    e = null
+  }
+  r = ""
+  s = null # sensitive
+  t = [""]
+  b {
+    e = null
+  }
+}"#;
+        assert_eq!(written(&[]), expected);
+        let kept = expected.replace("  e = null\n  n", "  e = \"\"\n  n").replace("b {\n    e = null", "b {\n    e = \"\"");
+        assert_eq!(written(&["b", "e"]), kept);
+    }
 
     #[test]
     fn writes_what_can_be_configured() {
@@ -328,7 +407,7 @@ mod tests {
             (name("made"), text("m")),
             (name("disk"), Value::list(size.ty().clone(), vec![size])),
         ]);
-        let text = resource(&Resource::managed("t", "n"), None, &schema, &value);
+        let text = resource(&Resource::managed("t", "n"), None, &schema, &value, &BTreeSet::new());
         let expected = r#"resource "t" "n" {
   name     = "a \"b\" $${c}"
   password = null # sensitive

@@ -1,5 +1,8 @@
 //! Imports without a block: the object is read, its configuration is generated and then planned.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
 use crate::engine::blocks::imports::Generated;
@@ -11,10 +14,10 @@ use crate::engine::run::scope::ModuleScope;
 use crate::engine::step::expansion::Unknown;
 use crate::engine::step::imports::{Known, named, written};
 use crate::lang::syntax::parser::parse_file;
-use crate::lang::value::Value;
+use crate::lang::value::{Path, PathStep, Value};
 use crate::model::addr::InstanceKey;
 use crate::model::config::{ImportBy, Resource, resource_from_text};
-use crate::model::plan::Action;
+use crate::model::plan::{Action, ResourceChange};
 
 use super::plan::{Forced, plan};
 use super::record::{new_change, note_change, put};
@@ -57,20 +60,45 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
         return diagnostics;
     }
     let Some(current) = imported else { return diagnostics };
-    let local = generated.written_provider.as_ref();
-    let text = written::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
+    let schema = instance.schema.clone();
+    let write = |with_empty: &BTreeSet<Arc<str>>| {
+        let local = generated.written_provider.as_ref();
+        written::resource(&generated.resource.resource, local, &schema.block, &current.value, with_empty)
+    };
+    let mut text = write(&BTreeSet::new());
     put(&run.results, &instance, None, Some(current.encode(&instance.schema)), false);
     let block = diagnostics.take(read_back(&text, generated));
     let Some(block) = block else { return diagnostics };
     instance.config = Some(&block);
-    let (change, found) = plan(&instance, Some(&current), Forced::No, None).await;
-    diagnostics.extend(found);
-    if let Some(mut change) = change {
-        change.importing = Some(import::importing(&named, Some(&current)));
-        change.generated_config = Some(text);
-        note_change(&run.results, change);
+    let (mut change, mut found) = plan(&instance, Some(&current), Forced::No, None).await;
+    let better = change.as_ref().map(replacing_arguments).map(|names| write(&names)).filter(|better| *better != text);
+    let better = better.and_then(|text| Some((read_back(&text, generated).0?, text)));
+    if let Some((block, better)) = &better {
+        instance.config = Some(block);
+        let (again, found_again) = plan(&instance, Some(&current), Forced::No, None).await;
+        if again.as_ref().is_some_and(|again| !again.action.is_replace()) {
+            (change, found, text) = (again, found_again, better.clone());
+        }
     }
+    diagnostics.extend(found);
+    let mut change = match change {
+        Some(change) => ResourceChange { importing: Some(import::importing(&named, Some(&current))), ..change },
+        // The plan has failed. The text is written all the same, to be edited.
+        None => new_change(&instance, Action::NoOp, current.value.clone(), current.value.clone()),
+    };
+    change.generated_config = Some(text);
+    note_change(&run.results, change);
     diagnostics
+}
+
+/// The arguments and blocks that a planned replacement is due to; none for another plan.
+fn replacing_arguments(change: &ResourceChange) -> BTreeSet<Arc<str>> {
+    let name = |path: &Path| match path.steps().first() {
+        Some(PathStep::Attr(name)) => Some(name.clone()),
+        _ => None,
+    };
+    let paths = change.required_replace.iter().filter(|_| change.action.is_replace());
+    paths.filter_map(name).collect()
 }
 
 fn read_back(text: &str, generated: &Generated) -> (Option<Resource>, Diagnostics) {

@@ -179,7 +179,9 @@ pub fn announce_interrupt(console: &Console, stage: Stage) {
         Stage::Stopping => console.print(
             &format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
         ),
-        Stage::Killed => console
-            .print_error("\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n\n"),
+        Stage::Killed => {
+            let note = "Two interrupts received. Exiting immediately. Note that data loss may have occurred.";
+            console.print_error(&format!("\n{}\n\n", console.style.wrapped(note)));
+        }
     }
 }

@@ -230,7 +230,9 @@ pub fn event(event: &Event) -> Option<Message> {
             hook(addr, None, id, None),
         ),
         Event::ReadStarted { addr } => apply_started(addr, Action::Read, &None)?,
-        Event::ReadFinished { addr, id, elapsed, failed } => apply_finished(addr, Action::Read, id, *elapsed, *failed)?,
+        // Observed: a data source that cannot be read has its diagnostics alone.
+        Event::ReadFinished { failed: true, .. } => return None,
+        Event::ReadFinished { addr, id, elapsed, .. } => apply_finished(addr, Action::Read, id, *elapsed, false)?,
         Event::ApplyStarted { addr, action, id, .. } => apply_started(addr, *action, id)?,
         Event::ApplyFinished { addr, action, id, elapsed, failed, .. } => {
             apply_finished(addr, *action, id, *elapsed, *failed)?
@@ -487,7 +489,7 @@ pub fn outputs(outputs: Vec<(String, bool, Json, Json)>) -> Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::addr::{ModuleInstance, Provider, Resource};
+    use crate::model::addr::{ModuleInstance, Provider, Resource, ResourceMode};
 
     /// As the reference writes it.
     #[test]
@@ -503,6 +505,16 @@ mod tests {
             "\n"
         );
         assert_eq!(event(&started).unwrap().line("T"), expected);
+    }
+
+    /// Observed: they begin, and their diagnostics follow.
+    #[test]
+    fn data_sources_that_cannot_be_read_have_no_last_message() {
+        let data = Resource { mode: ResourceMode::Data, ..Resource::managed("t", "a") };
+        let addr = data.absolute(ModuleInstance::root()).instance(InstanceKey::None);
+        let finished = |failed| Event::ReadFinished { addr: addr.clone(), id: None, elapsed: Duration::ZERO, failed };
+        assert!(event(&finished(true)).is_none());
+        assert!(event(&finished(false)).unwrap().line("T").contains("\"type\":\"apply_complete\""));
     }
 
     #[test]

@@ -89,7 +89,8 @@ pub struct ApplyInput {
 /// What apply leaves behind, whether or not it succeeded.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOutcome {
-    pub state: State,
+    /// None: nothing was begun, and what is stored stays as it is.
+    pub state: Option<State>,
 }
 
 #[derive(Clone, Debug)]

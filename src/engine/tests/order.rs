@@ -1,6 +1,7 @@
 //! Order where instances matter: each expectation was seen on the reference, release 1.11.4.
 
 use super::world::*;
+use crate::engine::{self, ApplyInput, GivenVariables};
 use crate::model::addr::parse::parse_abs_instance;
 use crate::model::plan::Mode;
 use crate::model::state::State;
@@ -281,6 +282,12 @@ async fn cycles_of_the_apply_do_not_mark_the_plan_as_errored() {
     assert!(found.iter().any(|d| d.summary.starts_with("Cycle: ")), "{:?}", texts(&found));
     let planned = planned.unwrap();
     assert_eq!((planned.errored, planned.applyable, planned.complete), (false, true, true));
+    // Applying it is no better, and stores nothing.
+    let config = config(&[("main.tf", &with("1"))]);
+    let input = ApplyInput { config, plan: planned.into(), variables: GivenVariables::new(), parallelism: 1 };
+    let (outcome, found) = engine::apply(input, &world.ports()).await;
+    assert!(found.iter().any(|d| d.summary.starts_with("Cycle: ")), "{:?}", texts(&found));
+    assert!(outcome.state.is_none());
 }
 
 /// Observed: the objects of a module that have no block any more are part of the module.

@@ -131,3 +131,22 @@ async fn data_sources_that_cannot_be_read_leave_the_state() {
     assert!(found.is_empty() && !planned.applyable, "{found:?}");
     assert_eq!(addresses(&planned.prior_state), [""; 0]);
 }
+
+/// Observed: it plans to remove them, is not applyable because no value has changed, and is refused.
+#[tokio::test]
+async fn plans_that_only_remove_outputs_are_refused() {
+    let with = |outputs: &str| format!("resource \"test_thing\" \"a\" {{ name = \"a\" }}\n{outputs}");
+    let world = World::new();
+    let (state, _) = apply(&world, &with("output \"o\" { value = 1 }"), &State::default()).await;
+    let (planned, found) = refresh_only(&world, &with(""), &state).await;
+    assert!(found.is_empty() && !planned.applyable && planned.outputs[0].action == Action::Delete, "{found:?}");
+    let (state, found) = apply_plan(&world, &config(&[("main.tf", &with(""))]), planned).await;
+    let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+    assert_eq!((found, state.outputs.len()), (vec!["Cannot apply non-applyable plan"], 1));
+    // Beside something to record they are removed too.
+    let new = with("output \"p\" { value = 1 }");
+    let (planned, _) = refresh_only(&world, &new, &state).await;
+    let (state, found) = apply_plan(&world, &config(&[("main.tf", &new)]), planned).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(state.outputs.keys().map(|name| &**name).collect::<Vec<_>>(), ["p"]);
+}

@@ -562,8 +562,9 @@ pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) ->
     let parallelism = world.schedule.parallelism;
     let input =
         ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
+    let stored = input.plan.previous_state.clone();
     let (outcome, diagnostics) = engine::apply(input, &world.ports()).await;
-    (outcome.state, diagnostics)
+    (outcome.state.unwrap_or(stored), diagnostics)
 }
 
 /// Imports by the command; `id`: the objects that are found. None with errors.

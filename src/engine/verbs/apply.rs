@@ -24,19 +24,16 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     variables.extend(
         given.map(|(name, value)| (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })),
     );
-    let mut state = plan.prior_state.clone();
-    let missing = missing_variables(plan, &variables);
-    if missing.has_errors() {
-        return (ApplyOutcome { state }, missing);
+    let mut refused = missing_variables(plan, &variables);
+    refused.extend(not_applyable(plan));
+    if refused.has_errors() {
+        return (ApplyOutcome::default(), refused);
     }
     let verb = match plan.mode {
         Mode::Normal => Verb::Apply { refresh_only: false },
         Mode::RefreshOnly => Verb::Apply { refresh_only: true },
         Mode::Destroy => Verb::ApplyDestroy,
     };
-    if let Err(errors) = ports.sink.begin(&state).await {
-        return (ApplyOutcome { state }, errors);
-    }
     let request = RunRequest {
         inputs: Inputs {
             variables,
@@ -53,14 +50,19 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),
         invocations: plan.invocations.clone(),
         calls: plan.function_results.clone(),
-        ..RunRequest::new(verb, &input.config, state.clone(), input.parallelism)
+        ..RunRequest::new(verb, &input.config, plan.prior_state.clone(), input.parallelism)
     };
-    let (run, mut diagnostics) = match prepare(request, ports).await {
-        Ok(run) => execute(run).await,
-        Err(found) => return (ApplyOutcome { state }, found),
+    // Where there is no order to apply in, not even what was refreshed is stored.
+    let run = match prepare(request, ports).await {
+        Ok(run) => run,
+        Err(found) => return (ApplyOutcome::default(), found),
     };
+    if let Err(errors) = ports.sink.begin(&plan.prior_state).await {
+        return (ApplyOutcome::default(), errors);
+    }
+    let (run, mut diagnostics) = execute(run).await;
     diagnostics.extend(remove_outputs(&run.results, plan, ports).await);
-    state = std::mem::take(&mut run.results.states().current);
+    let mut state = std::mem::take(&mut run.results.states().current);
     let checks = std::mem::take(&mut run.results.checks().records);
     state.checks = match plan.mode {
         Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
@@ -71,7 +73,16 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     }
     let mut all = incomplete(plan);
     all.extend(diagnostics);
-    (ApplyOutcome { state }, all)
+    (ApplyOutcome { state: Some(state) }, all)
+}
+
+/// The error of a refresh-only plan that finds nothing but outputs to remove, which only other plans do.
+fn not_applyable(plan: &Plan) -> Option<Diagnostic> {
+    let removes = plan.outputs.iter().any(|output| output.action == Action::Delete);
+    let is_refused = plan.mode == Mode::RefreshOnly && !plan.applyable && removes;
+    let detail = "The given plan is not applyable: all that it would do is to remove outputs, which a refresh-only plan does not do. \
+                  Create a plan without -refresh-only to remove them.";
+    is_refused.then(|| Diagnostic::error("Cannot apply non-applyable plan", detail))
 }
 
 /// What the plan does not keep must be given again.

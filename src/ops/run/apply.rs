@@ -13,7 +13,7 @@ use crate::backend::{FinishError, JournaledState};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
-use crate::engine::{self, ApplyInput, GivenVariables};
+use crate::engine::{self, ApplyInput, ApplyOutcome, GivenVariables};
 use crate::model::addr::{AbsResourceInstance, ResourceMode};
 use crate::model::plan::{Action, Mode, Plan};
 use crate::model::state::State;
@@ -298,7 +298,11 @@ async fn carry_out(
     crate::log!(Info, "backend/local: apply operation completed");
     // Objects may have been changed and approval was given: the next command starts with the right schemas.
     cached_schemas::check_after_changes(&session.setup, &session.factories, diagnostics.has_errors()).await;
-    let state = outcome.map(|outcome| outcome.state);
+    let state = match outcome {
+        Some(ApplyOutcome { state: None }) => return diagnostics,
+        Some(ApplyOutcome { state }) => state,
+        None => None,
+    };
     if let Some(state) = &state {
         journal.checks(state.checks.as_deref());
     }

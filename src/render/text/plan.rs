@@ -71,7 +71,8 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     }
     if !outputs.is_empty() {
         let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
-        if counts.is_empty() {
+        let is_refused = plan.mode == Mode::RefreshOnly && !plan.applyable;
+        if counts.is_empty() && !is_refused {
             let note = format!(
                 "You can apply this plan to save these new output values to the {PROGRAM} state, without changing \
                         any real infrastructure."

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::lang::value::convert::mismatch_message;
 use crate::lang::value::ops::may_be;
 use crate::lang::value::set::hash_key;
 use crate::lang::value::text::go_quoted;
@@ -130,8 +131,7 @@ fn check_value(planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breac
         return;
     }
     if !conforms(actual.ty(), planned.ty()) {
-        let text = format!("wrong final value type: {} required", planned.ty().friendly_name());
-        return breach(text);
+        return breach(format!("wrong final value type: {}", mismatch_message(actual.ty(), planned.ty())));
     }
     if !planned.is_known() {
         if !may_be(planned, actual) {

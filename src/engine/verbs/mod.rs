@@ -11,6 +11,7 @@ pub(super) mod planned;
 mod prepare;
 mod query;
 mod relevant;
+mod undecodable;
 mod validate;
 
 pub use apply::{apply, missing_variables};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
+use super::undecodable;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM, by_language};
 use crate::engine::build::config::Builder;
@@ -51,6 +52,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let errored = found.has_errors();
     diagnostics.extend(if errored { moves::without_blocked(found) } else { found });
     let mut plan = planned::of_run(&run, &input, now, errored);
+    diagnostics.extend(decoding_warnings(&run, &plan.previous_state, &plan.prior_state));
     if let Some(previous) = refreshed {
         plan.previous_state = previous;
     }
@@ -64,6 +66,10 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let is_whole = input.targets.is_empty() && input.excludes.is_empty();
     plan.complete = !plan.errored && is_whole && !run.results.changes().has_deferrals;
     (Some(plan), with(warnings, diagnostics))
+}
+
+fn decoding_warnings(run: &Run, previous: &State, refreshed: &State) -> Diagnostics {
+    undecodable::warnings(&run.blocks.schemas, previous, refreshed, !run.prior.moved.is_empty())
 }
 
 /// What the plan ahead of a destroy leaves behind.
@@ -92,6 +98,8 @@ async fn plan_ahead_of_destroy(
     }
     if found.has_errors() {
         let mut found = moves::without_blocked(found);
+        let states = run.results.states();
+        found.extend(decoding_warnings(&run, &states.previous, &states.current));
         found.extend(forget_warnings(&run.results.changes().resources, input.mode));
         return Err(found);
     }

@@ -429,11 +429,14 @@ fn object_mismatch(got: &ObjectType, want: &ObjectType) -> String {
         [one, two] => return format!("attributes {one} and {two} are required"),
         [most @ .., last] => return format!("attributes {}, and {last} are required", most.join(", ")),
     }
-    for (name, want) in &want.attributes {
-        if let Some(have) = got.attributes.get(name)
-            && !conversion_exists(have, want, true)
-        {
-            return format!("attribute {name:?}: {}", mismatch_message(have, want));
+    // What no conversion can mend comes first.
+    for unsafe_ok in [true, false] {
+        for (name, want) in &want.attributes {
+            if let Some(have) = got.attributes.get(name)
+                && !conversion_exists(have, want, unsafe_ok)
+            {
+                return format!("attribute {name:?}: {}", mismatch_message(have, want));
+            }
         }
     }
     "incorrect object attributes".into()

@@ -12,6 +12,8 @@ mod imports;
 mod name;
 mod pages;
 mod rules;
+mod secrets;
+mod skips;
 mod summaries;
 mod words;
 
@@ -129,6 +131,17 @@ fn a_circle_is_found() {
         std::fs::write(path, text).unwrap();
     }
     assert_eq!(circles::circles(dir.path(), "area"), [["a", "b", "c"]]);
+}
+
+#[test]
+fn secrets_have_no_debug_form() {
+    let of = |(path, text): (String, String)| {
+        secrets::complaints(&text).into_iter().map(move |complaint| format!("{path}: {complaint}"))
+    };
+    let found: Vec<String> = source_files(&here("src")).into_iter().flat_map(of).collect();
+    assert!(found.is_empty(), "use base::secret::Secret, or leave out Debug:\n{}", found.join("\n"));
+    let named = "#[derive(Clone, Debug)] struct A { api_token: Option<String>, hidden: Secret, secret: Secret }";
+    assert_eq!(secrets::complaints(named), ["A.api_token would be shown by A's Debug"]);
 }
 
 #[test]

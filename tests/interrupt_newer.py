@@ -73,7 +73,7 @@ class Depot(Project):
         launcher = os.path.join(package, "terraform-provider-depot_v1.0.0")
         with open(launcher, "w") as file:
             file.write(f"#!/bin/sh\nexport TERRANE_TEST_DEPOT=1\n"
-                       f"exec '{provider}' --exact support::depot::serves --nocapture 3>&1 >/dev/null\n")
+                       f"exec '{provider}' --ignored --exact support::depot::serves --nocapture 3>&1 >/dev/null\n")
         os.chmod(launcher, 0o755)
         settings = os.path.join(folder, "settings.tfrc")
         with open(settings, "w") as file:

@@ -6,6 +6,8 @@
                                           where they do not begin with a call, to expressions.txt
     tests/record_functions.py --signatures  records what `metadata functions` says
     tests/record_functions.py --systematic  adds what varies the calls of recorded/calls.txt: nulls, unknowns, marks, wrong types
+    tests/record_functions.py --conversions COUNT SEED  records conversions.txt: expressions of tests/random_conversions.py, where
+                                          `convert(VALUE, TYPE)` is the input of a module, with a variable of that type
 
 Each expression becomes the input of a resource of its own; a plan tells all errors, and the plan's file the values, with
 types, marks and what is known about unknowns. Names that expressions may use are those of recorded/names.txt.
@@ -204,12 +206,24 @@ def record_batch(expressions):
     version = terraform(folder, "version").stdout
     assert "v1.11.4" in version, version
     answers, left, infinite = {}, list(range(len(expressions))), set()
-    # A plan cannot hold infinity: of such results only the sign is asked.
-    asked = lambda i: f'({expressions[i]}) < 0 ? "-Inf" : "Inf"' if i in infinite else expressions[i]
-    cases = pathlib.Path(folder, "cases.tf")
+    converted = {i: conversion(e) for i, e in enumerate(expressions) if conversion(e)}
+    for i, (_, ty) in converted.items():
+        pathlib.Path(folder, f"c{i}").mkdir()
+        pathlib.Path(folder, f"c{i}", "main.tf").write_text(f'variable "v" {{ type = {ty} }}\noutput "v" {{ value = var.v }}\n')
+    for i, message in wrong_types(folder, converted).items():
+        answers[i] = f"error: {message}"
+        left.remove(i)
+    def asked(i):
+        # A plan cannot hold infinity: of such results only the sign is asked.
+        if i in infinite: return f'({expressions[i]}) < 0 ? "-Inf" : "Inf"'
+        return f"module.c{i}.v" if i in converted else expressions[i]
+    cases, calls = pathlib.Path(folder, "cases.tf"), pathlib.Path(folder, "calls.tf")
     init = None
     while True:
         cases.write_text("".join(f'resource "terraform_data" "c{i}" {{ input = {asked(i)} }}\n' for i in left))
+        # Four lines for each.
+        called = [i for i in left if i in converted]
+        calls.write_text("".join(f'module "c{i}" {{\n  source = "./c{i}"\n  v = {converted[i][0]}\n}}\n' for i in called))
         if init is None:
             init = terraform(folder, "init", "-no-color")
             if init.returncode: sys.exit(init.stdout + init.stderr)
@@ -224,9 +238,13 @@ def record_batch(expressions):
             if endless:
                 infinite.add(int(endless[1]))
                 continue
-            if "range" not in d or d["range"]["filename"] != "cases.tf": sys.exit(f"no place: {d}")
-            i = left[d["range"]["start"]["line"] - 1]
-            errors.setdefault(i, []).append(f"{d['summary']}: {d['detail']}")
+            file, line = (d["range"]["filename"], d["range"]["start"]["line"] - 1) if "range" in d else ("", 0)
+            if file == "cases.tf": i = left[line]
+            elif file == "calls.tf": i = called[line // 4]
+            elif re.fullmatch(r"c\d+/main.tf", file): i = int(file[1:].split("/")[0])
+            else: sys.exit(f"no place: {d}")
+            unfit = re.fullmatch(r"The given value is not suitable for module\S* declared at \S+: (.*)\.", d["detail"], re.DOTALL)
+            errors.setdefault(i, []).append(unfit[1] if unfit else f"{d['summary']}: {d['detail']}")
         if not errors and not infinite: sys.exit(run.stdout[-3000:] + run.stderr)
         for i, found in errors.items():
             answers[i] = "error: " + " | ".join(found).replace("\n", "\\n")
@@ -237,6 +255,34 @@ def record_batch(expressions):
     shutil.rmtree(folder)
     clean = lambda t: re.sub(r"cases\.tf:\d+,\d+-\d+(,\d+)?", "PLACE", t.replace(real, "/module").replace(folder, "/module"))
     return [clean(answers[i]) for i in range(len(expressions))]
+
+
+def wrong_types(folder, converted):
+    """Index of a case -> what is wrong with the default of an optional attribute in its type."""
+    calls = pathlib.Path(folder, "calls.tf")
+    calls.write_text("".join(f'module "c{i}" {{ source = "./c{i}" }}\n' for i in converted))
+    found = {}
+    for line in terraform(folder, "init", "-json", "-backend=false").stdout.splitlines():
+        try: d = json.loads(line).get("diagnostic")
+        except json.JSONDecodeError: continue
+        match = re.fullmatch(r"c(\d+)/main.tf", d.get("range", {}).get("filename", "")) if d else None
+        if match: found[int(match[1])] = f"{d['summary']}: {d['detail']}"
+    calls.unlink()
+    shutil.rmtree(pathlib.Path(folder, ".terraform"), ignore_errors=True)
+    return found
+
+
+def conversion(expression):
+    """The value and the type of `convert(VALUE, TYPE)`."""
+    if not expression.startswith("convert("): return None
+    depth, comma, quote = 0, None, False
+    for at, c in enumerate(expression):
+        if c == '"' and expression[at - 1] != "\\": quote = not quote
+        if quote: continue
+        if c in "([{": depth += 1
+        if c in ")]}": depth -= 1
+        if c == "," and depth == 1: comma = at
+    return expression[len("convert("):comma], expression[comma + 1:-1].strip()
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -310,8 +356,20 @@ def signatures():
     (HERE / "signatures.txt").write_text("".join(lines))
 
 
+def conversions(count, seed):
+    """Left out: where the reference itself broke down. An answer that varies with the order of its maps is only an error."""
+    script = HERE.parents[3] / "tests/random_conversions.py"
+    expressions = subprocess.run([script, count, seed], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = []
+    for e, first, second in zip(expressions, record(expressions), record(expressions)):
+        if first != second and not (first.startswith("error: ") and second.startswith("error: ")): continue
+        if "panic in function" not in first: lines.append(f"{e}\n    {first if first == second else 'error: '}\n")
+    (HERE / "conversions.txt").write_text("".join(lines))
+
+
 def main():
     if sys.argv[1:2] == ["--signatures"]: return signatures()
+    if sys.argv[1:2] == ["--conversions"]: return conversions(*sys.argv[2:4])
     known = topics()
     by_topic = {t: read(t) for t in TOPICS}
     existing = {e for es in by_topic.values() for e in es}

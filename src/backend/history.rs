@@ -5,7 +5,7 @@
 //! states are. Entries of other formats are ignored; count [`FORMAT`] up when it changes.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::atomic;
 use crate::base::files::named;
+use crate::base::limits;
 use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
@@ -102,6 +103,8 @@ impl History {
         } else if let Some(key) = self.user_key.as_ref().filter(|_| self.is_elsewhere) {
             content = key.seal(&content)?;
             (header.sealed, header.by) = (true, SealedBy::UserKey);
+        } else if self.is_elsewhere {
+            return Ok(());
         }
         let history = self.clone();
         blocking(move || {
@@ -172,9 +175,7 @@ impl History {
             (Some(cipher), false) => cipher.check_plain().map_err(|e| failed(e.to_string()))?,
             (None, false) => {}
         }
-        let mut plain = Vec::new();
-        GzDecoder::new(&*content).read_to_end(&mut plain).map_err(|e| failed(e.to_string()))?;
-        Ok(plain)
+        limits::state().read(GzDecoder::new(&*content)).map_err(|e| failed(e.to_string()))
     }
 }
 

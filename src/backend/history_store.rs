@@ -1,19 +1,15 @@
 //! Stores whose snapshots are kept in a history on this machine.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::hcp::Hcp;
 use super::history::History;
 use super::lock::LockInfo;
-use super::sealed::Backups;
 use super::store::{Backend, LockError, StateStore, StoreError};
 use super::user_key::UserKey;
-use super::versions::Versions;
 use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
@@ -103,6 +99,10 @@ impl StoreWithHistory {
 
 #[async_trait]
 impl StateStore for StoreWithHistory {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        Some(&*self.inner)
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.read().await
     }
@@ -132,52 +132,8 @@ impl StateStore for StoreWithHistory {
         unlocked
     }
 
-    async fn lock_lost(&self) -> StoreError {
-        self.inner.lock_lost().await
-    }
-
-    fn lock_pauses(&self) -> RangeInclusive<Duration> {
-        self.inner.lock_pauses()
-    }
-
-    fn locks_are_of_processes(&self) -> bool {
-        self.inner.locks_are_of_processes()
-    }
-
     fn journal(&self) -> PathBuf {
         self.inner.journal()
-    }
-
-    fn state_file(&self) -> Option<PathBuf> {
-        self.inner.state_file()
-    }
-
-    fn snapshot_pause(&self) -> Duration {
-        self.inner.snapshot_pause()
-    }
-
-    fn restart_backup(&self) {
-        self.inner.restart_backup();
-    }
-
-    fn writes_elsewhere(&self) -> bool {
-        self.inner.writes_elsewhere()
-    }
-
-    fn force_next_write(&self) {
-        self.inner.force_next_write();
-    }
-
-    fn keeps_files(&self) -> bool {
-        self.inner.keeps_files()
-    }
-
-    fn make_backups(&self, backups: Backups) {
-        self.inner.make_backups(backups);
-    }
-
-    fn cipher(&self) -> Option<&Arc<Cipher>> {
-        self.inner.cipher()
     }
 
     fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
@@ -188,10 +144,6 @@ impl StateStore for StoreWithHistory {
 
     fn history(&self) -> Option<&History> {
         Some(&self.history)
-    }
-
-    fn versions(&self) -> Option<&dyn Versions> {
-        self.inner.versions()
     }
 }
 

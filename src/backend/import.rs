@@ -1,7 +1,5 @@
 //! A whole state that takes the place of the one in a store, with the lineage and serial that it brings along.
 
-use std::sync::Arc;
-
 use crate::base::diag::Diagnostics;
 use crate::model::state::StateMeta;
 use crate::model::state::file::{Rendered, StateFile, problems_text};
@@ -30,9 +28,9 @@ pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, for
     }
     if let Some(old) = &loaded.file {
         let before = Rendered::of(&old.state).map_err(text)?;
-        store.keep_stored(&old.meta, &|| before.to_bytes(&old.meta));
+        store.keep_stored(&old.meta, &|| before.to_bytes(&old.meta).to_vec());
     }
-    let content: Arc<[u8]> = rendered.to_bytes(&meta).into();
+    let content = rendered.to_bytes(&meta);
     if fingerprint(&content) == loaded.fingerprint {
         return Ok(());
     }

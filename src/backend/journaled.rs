@@ -16,7 +16,7 @@ use crate::base::process::ProcessId;
 use crate::encryption::Layout;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::state::file::{Piece, Rendered};
-use crate::model::state::journal::{Header, Record, fingerprint};
+use crate::model::state::journal::{ActionPhase, Header, Record, fingerprint};
 use crate::model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
 use crate::model::version::language_version;
 
@@ -58,6 +58,8 @@ struct Inner {
     unsure: bool,
     /// Objects whose change was started and not finished.
     open: BTreeSet<ObjectAddress>,
+    /// How many actions are due or running.
+    open_actions: usize,
     /// The run is over: nothing may be started any more, and no snapshot is written.
     closed: bool,
 }
@@ -98,7 +100,7 @@ impl JournaledState {
         let (meta, stored) = match &loaded.file {
             Some(file) => {
                 let rendered = Rendered::of(&file.state)?;
-                store.keep_stored(&file.meta, &|| rendered.to_bytes(&file.meta));
+                store.keep_stored(&file.meta, &|| rendered.to_bytes(&file.meta).to_vec());
                 (file.meta.clone(), Some(rendered))
             }
             None => {
@@ -113,7 +115,18 @@ impl JournaledState {
         };
         let base = loaded.fingerprint.clone();
         let (journal, open) = (None, BTreeSet::new());
-        let inner = Inner { meta, base, stored, now, journal, dirty: false, unsure: false, open, closed: false };
+        let inner = Inner {
+            meta,
+            base,
+            stored,
+            now,
+            journal,
+            dirty: false,
+            unsure: false,
+            open,
+            open_actions: 0,
+            closed: false,
+        };
         let now_time = Instant::now();
         let timing = Timing { begun: now_time, written: 0, last: now_time, cost: Duration::ZERO };
         let (inner, writing) = (Arc::new(Mutex::new(inner)), Arc::new(tokio::sync::Mutex::new(timing)));
@@ -187,6 +200,30 @@ impl JournaledState {
         };
         wait(durable).await?;
         self.snapshot_if_due().await
+    }
+
+    /// How far actions are that a change invokes. Durable when this completes.
+    pub async fn actions(
+        &self,
+        caller: &AbsResourceInstance,
+        actions: &[String],
+        phase: ActionPhase,
+    ) -> Result<(), Diagnostics> {
+        let mut durable = None;
+        {
+            let mut inner = self.inner();
+            for action in actions {
+                match phase {
+                    ActionPhase::Due => inner.open_actions += 1,
+                    ActionPhase::Running => {}
+                    ActionPhase::Done => inner.open_actions = inner.open_actions.saturating_sub(1),
+                }
+                let record = Record::Action { caller: caller.clone(), action: action.clone(), phase };
+                durable = inner.append(&record);
+            }
+        }
+        // Records are written in their order.
+        wait(durable).await
     }
 
     /// A root output as it is now; none: it is gone.
@@ -283,6 +320,10 @@ impl JournaledState {
         let (needed, not_rendered) = {
             let mut inner = self.inner();
             inner.closed = true;
+            if state.is_some() {
+                // The run came to its end: its errors name the actions that it did not invoke.
+                inner.open_actions = 0;
+            }
             let not_rendered = match rendered {
                 Ok(Some(rendered)) => {
                     inner.now = rendered;
@@ -326,9 +367,14 @@ impl JournaledState {
         atomic::write_private(path, &sealed.map_err(|error| io::Error::other(error.to_string()))?)
     }
 
-    /// Removes the journal of a run whose state is safe elsewhere, unless changes are open: only the journal knows those.
+    /// Removes the journal of a run whose state is safe elsewhere, unless changes or actions are open: only the journal knows
+    /// those.
     pub fn forget_journal_unless_open(&self) -> io::Result<()> {
-        if self.inner().open.is_empty() { self.forget_journal() } else { Ok(()) }
+        let is_open = {
+            let inner = self.inner();
+            !inner.open.is_empty() || inner.open_actions > 0
+        };
+        if is_open { Ok(()) } else { self.forget_journal() }
     }
 
     /// Ends the journal and removes it.
@@ -391,7 +437,7 @@ impl Inner {
             meta.lineage = uuid::Uuid::new_v4().to_string();
             self.meta.lineage.clone_from(&meta.lineage);
         }
-        let content: Arc<[u8]> = self.now.to_bytes(&meta).into();
+        let content = self.now.to_bytes(&meta);
         let fingerprint = fingerprint(&content);
         if !is_wanted(&fingerprint, &self.base) {
             return None;

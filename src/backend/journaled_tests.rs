@@ -171,6 +171,26 @@ async fn a_foreign_base_is_left_alone() {
     assert!(dir.path().join(".terraform.tfstate.journal").exists());
 }
 
+/// As `state push` of `errored.tfstate` from another directory leaves it.
+#[tokio::test]
+async fn a_journal_is_done_if_the_state_has_all_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::mem::forget(interrupted(dir.path()).await);
+    let path = dir.path().join("terraform.tfstate");
+    let mut pushed = load(&*store_in(dir.path()), Access::ReadOnly).await.unwrap().file.unwrap();
+    pushed.meta.serial += 5;
+    let pushed = file::write(&pushed.meta, &pushed.state).unwrap();
+    std::fs::write(&path, &pushed).unwrap();
+    let store = store_in(dir.path());
+    let mut loaded = load(&*store, Access::Locked).await.unwrap();
+    let warnings = loaded.warnings.clone().into_vec();
+    assert_eq!(warnings.len(), 1, "what is uncertain stays so: {warnings:?}");
+    assert!(warnings[0].detail.contains("  - t.n[2]\n"), "{}", warnings[0].detail);
+    finish_replay(&*store, &mut loaded).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), pushed);
+    assert!(!dir.path().join(".terraform.tfstate.journal").exists());
+}
+
 #[tokio::test]
 async fn a_crash_between_snapshot_and_removal_replays_nothing() {
     let dir = tempfile::tempdir().unwrap();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 
+use crate::backend::hcp::Hcp;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::Block;
@@ -89,6 +90,14 @@ impl Backend for MemoryBackend {
             journal: std::env::temp_dir().join(name),
         }))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl MemoryStore {
@@ -99,6 +108,10 @@ impl MemoryStore {
 
 #[async_trait]
 impl StateStore for MemoryStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.with(|slot| slot.snapshot.as_ref().map(|bytes| bytes.to_vec())))
     }

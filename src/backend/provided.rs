@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::backend::hcp::Hcp;
 use crate::base::diag::Severity;
 use crate::model::provider::{Provider, ProviderDiagnostics, StateStores};
 
@@ -97,6 +98,10 @@ impl Backend for ProvidedBackend {
         self.shared.write(workspace, super::empty_state()?.into()).await?;
         self.store(workspace).await
     }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 struct ProvidedStore {
@@ -107,6 +112,10 @@ struct ProvidedStore {
 
 #[async_trait]
 impl StateStore for ProvidedStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let read = self.shared.stores()?.read_state(&self.shared.kind, &self.workspace).await;
         let content = read.map_err(|problems| failed(&problems))?;

@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::named;
+use crate::base::name::COMMAND;
 use crate::base::process::ProcessId;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile};
-use crate::model::state::journal::{Header, Journal, Record, fingerprint};
+use crate::model::state::journal::{Header, Journal, OpenAction, Record, fingerprint};
 use crate::model::state::{State, StateMeta};
 use crate::model::version::language_version;
 
@@ -82,13 +83,18 @@ fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Dia
     if error.kind == ErrorKind::Sealed {
         return undecrypted(&error.text, access, store.keeps_files());
     }
-    match access {
-        Access::ReadOnly => Diagnostic::error("Failed to load state", error.text.clone()).into(),
-        _ => match error.summary_and_detail() {
-            Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
-            None => lock_failed(error).into(),
-        },
+    if access == Access::ReadOnly || error.kind == ErrorKind::Damaged {
+        return Diagnostic::error("Failed to load state", error.text.clone()).into();
     }
+    match error.summary_and_detail() {
+        Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
+        None => lock_failed(error).into(),
+    }
+}
+
+/// The error of a state, or of the record of a backend, that cannot be read.
+pub fn not_loaded(why: &str) -> Diagnostic {
+    Diagnostic::error(format!("Failed to load state: {why}"), "")
 }
 
 /// As OpenTofu reports it, which reads local states to keep a backup when it locks them.
@@ -97,7 +103,7 @@ fn undecrypted(why: &str, access: Access, is_local: bool) -> Diagnostics {
     match (is_read_only, is_local) {
         (false, true) => lock_failed(&format!("failed to write backup file: {why}")).into(),
         (false, false) => Diagnostic::error(format!("error loading state: {why}"), "").into(),
-        (true, false) => Diagnostic::error(format!("Failed to load state: {why}"), "").into(),
+        (true, false) => not_loaded(why).into(),
         // Diagnostics of the configuration stand for themselves.
         (true, true) => match why.strip_prefix("<nil>: ").and_then(|text| text.split_once("; ")) {
             Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
@@ -144,7 +150,7 @@ async fn replay(
     mut loaded: Loaded,
 ) -> Result<Loaded, Diagnostics> {
     let path = store.journal();
-    let Some(position) = journal.position(&loaded.fingerprint) else {
+    let Some(position) = position(&journal, &loaded) else {
         return Err(foreign_base(&journal, &path).into());
     };
     let alive = journal.header.process.is_alive();
@@ -168,6 +174,16 @@ async fn replay(
     Ok(loaded)
 }
 
+/// The index of the first record that the state does not have. None: the state is neither the base of the journal nor what
+/// the journal made of it.
+fn position(journal: &Journal, loaded: &Loaded) -> Option<usize> {
+    journal.position(&loaded.fingerprint).or_else(|| {
+        // The last snapshot of the run was written by other means, as with `state push` from elsewhere.
+        let file = loaded.file.as_ref()?;
+        journal.is_contained_in(&file.meta.lineage, &file.state).then_some(journal.records.len())
+    })
+}
+
 /// Removes a journal that was replayed.
 pub fn finish_replay(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
     if std::mem::take(&mut loaded.replayed) {
@@ -187,7 +203,7 @@ pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
     let path = store.journal();
     let another_run = || Diagnostics::from(super::journaled::another_run(&path));
     let journal = read_journal(&path, store).await?.flatten().ok_or_else(another_run)?;
-    let position = journal.position(&loaded.fingerprint).ok_or_else(another_run)?;
+    let position = position(&journal, loaded).ok_or_else(another_run)?;
     if journal.header.process.is_alive() {
         return Err(another_run());
     }
@@ -271,6 +287,10 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
             ),
         );
     }
+    let actions = journal.open_actions();
+    if !actions.is_empty() {
+        warnings.push(open_actions(&actions));
+    }
     if changes > 0 && access == Access::Locked {
         warn_of_recovery(journal, from, warnings);
     } else if changes > 0 {
@@ -290,6 +310,23 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
             ),
         );
     }
+}
+
+/// Nothing else knows of them: the changes that invoke them are done.
+fn open_actions(actions: &[OpenAction]) -> Diagnostic {
+    let named = |action: &OpenAction| {
+        let note = if action.running { " (was running)" } else { "" };
+        format!("  - {}, called from {}{note}", action.action, action.caller)
+    };
+    let names: Vec<String> = actions.iter().map(named).collect();
+    Diagnostic::warning(
+        "Actions of an interrupted run were not completed",
+        format!(
+            "An earlier run ended before these actions were invoked, or while they were running:\n\n{}\n\nThe changes that trigger \
+             them are done, so the next plan does not include them. Use \"{COMMAND} apply -invoke=ADDRESS\" to invoke them.",
+            names.join("\n"),
+        ),
+    )
 }
 
 /// Interrupted runs with other settings of the backend have left journals that belong to the states of those.

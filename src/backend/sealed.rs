@@ -1,17 +1,14 @@
 //! Stores whose content is encrypted: plain inside of this program, sealed outside of it.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::hcp::Hcp;
 use super::lock::LockInfo;
 use super::store::{Backend, ErrorKind, LockError, StateStore, StoreError};
-use super::versions::Versions;
 use crate::encryption::{Cipher, Layout, Opened, Outside, SealError, is_sealed, outside};
 use crate::model::state::file;
 
@@ -131,6 +128,10 @@ impl From<SealError> for StoreError {
 
 #[async_trait]
 impl StateStore for SealedStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        Some(&*self.inner)
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(content) = self.inner.read().await? else { return Ok(None) };
         let opened = opened(&self.cipher, content).await?;
@@ -154,44 +155,12 @@ impl StateStore for SealedStore {
         self.inner.unlock(id).await
     }
 
-    async fn lock_lost(&self) -> StoreError {
-        self.inner.lock_lost().await
-    }
-
-    fn lock_pauses(&self) -> RangeInclusive<Duration> {
-        self.inner.lock_pauses()
-    }
-
-    fn locks_are_of_processes(&self) -> bool {
-        self.inner.locks_are_of_processes()
-    }
-
     fn journal(&self) -> PathBuf {
         self.inner.journal()
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        self.inner.snapshot_pause()
-    }
-
-    fn restart_backup(&self) {
-        self.inner.restart_backup();
-    }
-
     fn writes_elsewhere(&self) -> bool {
         self.inner.writes_elsewhere() || self.outdated.load(Ordering::SeqCst)
-    }
-
-    fn force_next_write(&self) {
-        self.inner.force_next_write();
-    }
-
-    fn keeps_files(&self) -> bool {
-        self.inner.keeps_files()
-    }
-
-    fn versions(&self) -> Option<&dyn Versions> {
-        self.inner.versions()
     }
 
     fn cipher(&self) -> Option<&Arc<Cipher>> {

@@ -1,5 +1,7 @@
 //! The servers that backends are tested against, shared with the tests of the whole program.
 
+use crate::base::needs;
+
 #[path = "../../tests/support/clouds.rs"]
 pub mod clouds;
 #[path = "../../tests/support/consul.rs"]

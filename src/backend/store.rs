@@ -38,24 +38,33 @@ pub trait Backend: Send + Sync {
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
 
     /// The store of a workspace that does not exist, and that is listed from now on.
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
-    }
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
 
     /// The service that operations may run on, if states are kept by one.
-    fn hcp(&self) -> Option<&Hcp> {
-        None
-    }
+    fn hcp(&self) -> Option<&Hcp>;
 }
 
 /// Where the state of one workspace is. Works on the bytes of state files; locks are known by their ids.
+///
+/// Every provided method asks [`Self::inner`] first, so that a wrapper forwards what it does not change.
 #[async_trait]
 pub trait StateStore: Send + Sync {
+    /// The store that this one wraps. None: it is the place of the state itself.
+    fn inner(&self) -> Option<&dyn StateStore>;
+
     /// The stored snapshot; None if there is none, or an empty one.
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Replaces the snapshot, durably. After an error the old one is still there, or will be at the next lock.
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError>;
+
+    /// Removes the snapshot: a file is empty afterwards. Nothing is encrypted, and nothing is added to the history.
+    async fn erase(&self) -> Result<(), StoreError> {
+        match self.inner() {
+            Some(inner) => inner.erase().await,
+            None => self.write(Arc::from([])).await,
+        }
+    }
 
     /// Takes the lock without waiting; gives its id. One lock per store at a time.
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError>;
@@ -65,17 +74,20 @@ pub trait StateStore: Send + Sync {
 
     /// Completes, with the reason, when the lock that this store took is lost. The state must not be written then.
     async fn lock_lost(&self) -> StoreError {
-        std::future::pending().await
+        match self.inner() {
+            Some(inner) => inner.lock_lost().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// The first and the longest pause between two attempts to take a busy lock.
     fn lock_pauses(&self) -> RangeInclusive<Duration> {
-        Duration::from_secs(1)..=Duration::from_secs(16)
+        self.inner().map_or(Duration::from_secs(1)..=Duration::from_secs(16), |inner| inner.lock_pauses())
     }
 
     /// True if a lock can only be released by the process that holds it.
     fn locks_are_of_processes(&self) -> bool {
-        false
+        self.inner().is_some_and(|inner| inner.locks_are_of_processes())
     }
 
     /// Where on this machine the journal of a run belongs.
@@ -83,49 +95,65 @@ pub trait StateStore: Send + Sync {
 
     /// The file of this machine that the state is in, if it is in one.
     fn state_file(&self) -> Option<PathBuf> {
-        None
+        self.inner()?.state_file()
     }
 
     /// The shortest time between two snapshots of one run: stores that others pay for are not written to every second.
     fn snapshot_pause(&self) -> Duration {
-        Duration::ZERO
+        self.inner().map_or(Duration::ZERO, |inner| inner.snapshot_pause())
     }
 
     /// The run begins with what is stored now: the first write from here on keeps a backup of that, if the store makes any.
-    fn restart_backup(&self) {}
+    fn restart_backup(&self) {
+        if let Some(inner) = self.inner() {
+            inner.restart_backup();
+        }
+    }
 
     /// True if what is written does not replace what is read, so that even an unchanged state must be written.
     fn writes_elsewhere(&self) -> bool {
-        false
+        self.inner().is_some_and(|inner| inner.writes_elsewhere())
     }
 
     /// The next state may be of another lineage, or older than the stored one: stores that check that themselves allow it.
-    fn force_next_write(&self) {}
+    fn force_next_write(&self) {
+        if let Some(inner) = self.inner() {
+            inner.force_next_write();
+        }
+    }
 
     /// True if states are in files of this machine, which are laid out for people.
     fn keeps_files(&self) -> bool {
-        false
+        self.inner().is_some_and(|inner| inner.keeps_files())
     }
 
     /// How backups are made from now on, if this store makes any.
-    fn make_backups(&self, _backups: Backups) {}
+    fn make_backups(&self, backups: Backups) {
+        if let Some(inner) = self.inner() {
+            inner.make_backups(backups);
+        }
+    }
 
     /// What is stored before the first write, as the caller read it: kept in the history, if this store has one that lacks it.
-    fn keep_stored(&self, _meta: &StateMeta, _content: &dyn Fn() -> Vec<u8>) {}
+    fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
+        if let Some(inner) = self.inner() {
+            inner.keep_stored(meta, content);
+        }
+    }
 
     /// Earlier snapshots, if they are kept on this machine.
     fn history(&self) -> Option<&History> {
-        None
+        self.inner()?.history()
     }
 
     /// Earlier snapshots, if the store itself keeps them. They are as they were stored: encrypted, if states are.
     fn versions(&self) -> Option<&dyn Versions> {
-        None
+        self.inner()?.versions()
     }
 
     /// What encrypts what is kept beside the state: the journal, a state that the store refuses.
     fn cipher(&self) -> Option<&Arc<Cipher>> {
-        None
+        self.inner()?.cipher()
     }
 }
 
@@ -148,6 +176,8 @@ pub enum ErrorKind {
     LockGone,
     /// The state cannot be encrypted, or decrypted.
     Sealed,
+    /// What the store holds is not a whole state.
+    Damaged,
     /// A provider's text: a summary of this many bytes, then the rest.
     Provider {
         summary: usize,
@@ -164,6 +194,10 @@ impl StoreError {
         let ErrorKind::Provider { summary } = self.kind else { return None };
         let (summary, rest) = self.text.split_at_checked(summary)?;
         Some((summary, rest.trim_start_matches([':', '\n']).trim_start()))
+    }
+
+    pub fn damaged(text: impl Into<String>) -> StoreError {
+        StoreError { kind: ErrorKind::Damaged, text: text.into() }
     }
 
     pub fn workspaces_unsupported() -> StoreError {

@@ -76,8 +76,7 @@ pub async fn transfer(gives: Side<'_>, takes: Side<'_>) -> Result<(), TransferEr
     keep(&takes, Role::Takes, &partner, &taking).await.map_err(|e| nothing(e.to_string()))?;
     let partner = std::path::absolute(&taking_path).map_err(|e| nothing(e.to_string()))?;
     if let Err(error) = keep(&gives, Role::Gives, &partner, &giving).await {
-        forget(&taking_path);
-        return Err(nothing(error.to_string()));
+        return Err(taken_back(&giving_path, &taking_path, error.to_string()));
     }
     if let Err(error) = takes.store.write(taking.clone()).await {
         // What failed may have been done.
@@ -85,14 +84,22 @@ pub async fn transfer(gives: Side<'_>, takes: Side<'_>) -> Result<(), TransferEr
         if now.as_ref() != Ok(&takes.loaded.fingerprint) {
             return Err(TransferError::Unfinished(error.text));
         }
-        forget(&giving_path);
-        forget(&taking_path);
-        return Err(nothing(error.text));
+        return Err(taken_back(&giving_path, &taking_path, error.text));
     }
     gives.store.write(giving).await.map_err(|error| TransferError::Unfinished(error.text))?;
     forget(&taking_path);
     forget(&giving_path);
     Ok(())
+}
+
+/// The error of a move that failed before it was done. The file that decides goes first; if it stays, so does the move.
+fn taken_back(giving: &Path, taking: &Path, why: String) -> TransferError {
+    forget(giving);
+    if giving.exists() {
+        return TransferError::Unfinished(why);
+    }
+    forget(taking);
+    TransferError::Nothing(why)
 }
 
 /// The next snapshot of a state.
@@ -101,14 +108,14 @@ fn snapshot(side: &Side<'_>) -> Result<Arc<[u8]>, String> {
     let mut meta = match &side.loaded.file {
         Some(file) => {
             let before = Rendered::of(&file.state).map_err(|problems| problems_text(&problems))?;
-            side.store.keep_stored(&file.meta, &|| before.to_bytes(&file.meta));
+            side.store.keep_stored(&file.meta, &|| before.to_bytes(&file.meta).to_vec());
             file.meta.clone()
         }
         None => StateMeta { lineage: uuid::Uuid::new_v4().to_string(), ..StateMeta::default() },
     };
     meta.serial += 1;
     meta.terraform_version = language_version().into();
-    Ok(rendered.to_bytes(&meta).into())
+    Ok(rendered.to_bytes(&meta))
 }
 
 /// Where a state's part of a move is kept.

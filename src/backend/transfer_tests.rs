@@ -25,6 +25,10 @@ const REFUSES: u8 = 3;
 
 #[async_trait]
 impl StateStore for Store {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        Some(&self.inner)
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.read().await
     }

@@ -20,7 +20,8 @@ const SUFFIX: &str = ".tmp";
 pub const DEFAULT_MODE: u32 = 0o666;
 
 /// Replaces the file's content: a temporary file beside it, synced, renamed, the folder synced. The permissions of a
-/// file that exists are kept, a new one gets [`DEFAULT_MODE`]; a symbolic link is followed, not replaced.
+/// file that exists are kept, a new one gets [`DEFAULT_MODE`]; a symbolic link is followed, not replaced. After an error a new
+/// file is not there; one that existed has the old content, or the new one if only its name could not be synced.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, DEFAULT_MODE, |file| file.write_all(content))
 }
@@ -69,7 +70,7 @@ pub fn create_new(path: &Path, mode: u32, content: &[u8]) -> io::Result<Option<(
         temporary.write_all(content)?;
         temporary.as_file().sync_all()?;
         temporary.persist_noclobber(path).map_err(|e| e.error)?;
-        sync_directory(directory_of(path))
+        sync_new_name(path)
     };
     match attempt() {
         Ok(()) => Ok(Some(())),
@@ -103,8 +104,17 @@ pub fn directory_of(path: &Path) -> &Path {
 }
 
 fn replace(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let is_new = !target.exists();
     renamed(target, mode, true, fill)?;
-    sync_directory(directory_of(target))
+    if is_new { sync_new_name(target) } else { sync_directory(directory_of(target)) }
+}
+
+/// Makes the name of a new file durable. After an error the file is not there: what was reported as failed must not be found
+/// by the next command.
+fn sync_new_name(path: &Path) -> io::Result<()> {
+    sync_directory(directory_of(path)).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })
 }
 
 /// Fills a temporary file and renames it. What is there and is no file is written to instead.
@@ -197,7 +207,7 @@ mod tests {
         let path = dir.path().join("missing/file");
         let error = write(&path, b"x").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        let expected = format!("write {}: {}", path.display(), io::Error::from_raw_os_error(2));
+        let expected = format!("write {}: no such file or directory", path.display());
         assert_eq!(error.to_string(), expected);
     }
 

@@ -15,6 +15,7 @@ use url::Url;
 
 use super::env::{self, Environment};
 use super::http::{self as client, Answer, Client};
+use super::limits::{self, Limit};
 use super::program;
 use super::stop::Stop;
 
@@ -32,7 +33,7 @@ pub fn client_context(environment: &Environment, client: &Client) -> Context {
 
 impl HttpSend for Client {
     async fn http_send(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>> {
-        let answer = send(self, request).await.map_err(Error::unexpected)?;
+        let answer = send_within(self, request, Some(limits::answer())).await.map_err(Error::unexpected)?;
         let mut response = http::Response::new(Bytes::from(answer.body));
         *response.status_mut() = answer.status;
         *response.headers_mut() = answer.headers;
@@ -42,10 +43,20 @@ impl HttpSend for Client {
 
 /// Sends a request, with the client's retries. The error says why there is no answer.
 pub async fn send(client: &Client, request: http::Request<Bytes>) -> std::result::Result<Answer, String> {
+    send_within(client, request, None).await
+}
+
+/// As [`send`]; `limit`: of the answer.
+pub async fn send_within(
+    client: &Client,
+    request: http::Request<Bytes>,
+    limit: Option<Limit>,
+) -> std::result::Result<Answer, String> {
     let (head, body) = request.into_parts();
     let url = Url::parse(&head.uri.to_string()).map_err(|e| e.to_string())?;
     let mut sent = client::Request::new(head.method, url);
     sent.headers = head.headers;
+    sent.answer_limit = limit;
     sent.headers.remove(http::header::HOST);
     if !body.is_empty() {
         sent = sent.body(body);

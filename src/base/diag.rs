@@ -23,6 +23,8 @@ pub enum Kind {
     UnknownBackend,
     /// No provisioner of a name is installed.
     MissingProvisioner,
+    /// An import that names its own target.
+    ImportOfItself,
     /// `count` or `each` in a block that does not repeat so.
     NoRepetition,
     /// Moves that other objects are in the way of.

@@ -4,6 +4,8 @@
 //! own. Never interprets values.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A variable that the program reads.
@@ -98,6 +100,12 @@ variables! {
     TERRANE_MODULE_CHECKSUMS;
     /// How large a module's package may be when unpacked, in MiB (2048).
     TERRANE_MODULE_SIZE_LIMIT;
+    /// How large a state may be that is read from a store, in MiB (4096).
+    TERRANE_STATE_SIZE_LIMIT;
+    /// How large answers of credential and metadata services and of helper programs may be, in MiB (16).
+    TERRANE_ANSWER_SIZE_LIMIT;
+    /// How many iterations the key of an encrypted state or plan may be derived with (1000000000).
+    TERRANE_PBKDF2_LIMIT;
     /// How large a provider's package may be when unpacked, in MiB (4096).
     TERRANE_PROVIDER_SIZE_LIMIT;
     /// The password of the key that signs releases of providers, for `provider package`.
@@ -163,6 +171,8 @@ variables! {
     DOCKER_CONFIG;
     /// Folders with programs.
     PATH;
+    /// The working directory under the name that the shell has for it, with its symbolic links.
+    PWD;
     /// The user's name on Windows.
     USERNAME;
     /// Where the SSH agent listens.
@@ -249,6 +259,30 @@ impl Environment {
     }
 }
 
+/// The working directory: under its name in `PWD`, if that leads there, as `path.cwd` and messages show it.
+pub fn working_dir() -> io::Result<PathBuf> {
+    working_dir_named(std::env::var_os(PWD).map(PathBuf::from))
+}
+
+fn working_dir_named(name: Option<PathBuf>) -> io::Result<PathBuf> {
+    match name.filter(|name| name.is_absolute() && is_same_folder(name, Path::new("."))) {
+        Some(name) => Ok(name),
+        None => std::env::current_dir(),
+    }
+}
+
+#[cfg(unix)]
+fn is_same_folder(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()));
+    identity(a).is_some_and(|found| Some(found) == identity(b))
+}
+
+#[cfg(not(unix))]
+fn is_same_folder(_: &Path, _: &Path) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,6 +293,24 @@ mod tests {
         let found: Vec<_> = env.with_prefix(TF_VAR_).collect();
         assert_eq!(found, [("a", "1"), ("b", "2")]);
         assert_eq!((env.get(TF_LOG), env.non_empty(TF_LOG)), (Some(""), None));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn working_dir_has_the_name_that_leads_there() {
+        let (here, folder) = (std::env::current_dir().unwrap(), tempfile::tempdir().unwrap());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&here, &link).unwrap();
+        let cases = [
+            (None, &here),
+            (Some(link.clone()), &link),
+            (Some(folder.path().to_owned()), &here),
+            (Some(folder.path().join("missing")), &here),
+            (Some(PathBuf::from(".")), &here),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(working_dir_named(name.clone()).unwrap(), *expected, "{name:?}");
+        }
     }
 
     #[test]

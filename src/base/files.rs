@@ -272,11 +272,20 @@ pub fn reason(error: &io::Error) -> String {
     if let Some(inner) = error.get_ref() {
         return match inner.downcast_ref::<PathError>() {
             Some(named) => reason(&named.cause),
-            None => inner.to_string(),
+            None => match inner.to_string() {
+                text if text.contains(OS_ERROR) => without_number(&text),
+                text => text,
+            },
         };
     }
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
+    without_number(&error.to_string())
+}
+
+const OS_ERROR: &str = " (os error";
+
+/// An error of the system without its number.
+fn without_number(text: &str) -> String {
+    let text = text.split(OS_ERROR).next().unwrap_or(text);
     // What the C library writes with a capital, the field writes without: "Permission denied".
     let mut letters = text.chars();
     match letters.next() {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -123,7 +124,7 @@ pub fn start(settings: Settings) {
     let core = settings.core;
     let out = match &settings.path {
         None => Out::Stderr,
-        Some(path) => match File::options().create(true).append(true).open(path) {
+        Some(path) => match open(path.as_ref()) {
             Ok(file) => Out::File(file),
             Err(e) => {
                 let _ =
@@ -135,6 +136,15 @@ pub fn start(settings: Settings) {
     if LOGGER.set(Logger { settings, out: Mutex::new(out) }).is_ok() {
         CORE.store(core as u8, Ordering::Relaxed);
     }
+}
+
+/// Opens a log to append to. Logs of providers may have secrets in them: a new file is for its owner.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Whether a message of the program itself at this level would be written.

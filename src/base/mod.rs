@@ -29,9 +29,14 @@ pub mod http;
 pub mod identifier;
 #[cfg(feature = "cli")]
 pub mod identity;
+pub mod limits;
 pub mod lock;
 pub mod log;
 pub mod name;
+#[cfg(all(test, feature = "cli"))]
+#[allow(dead_code, clippy::print_stdout, clippy::unwrap_used)]
+#[path = "../../tests/support/needs.rs"]
+pub mod needs;
 #[cfg(feature = "cli")]
 pub mod percent;
 #[cfg(feature = "cli")]

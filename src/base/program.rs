@@ -4,11 +4,14 @@
 //! what they are run for.
 
 use std::io::{self, Read};
-use std::process::{ExitStatus, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
+use std::sync::Arc;
 
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+use tokio::sync::Notify;
 
+use crate::base::limits::{self, Limit};
 use crate::base::stop::Stop;
 
 /// What a program said, and how it ended.
@@ -42,7 +45,13 @@ pub async fn run_fed(mut command: Command, input: Option<&[u8]>, joined: bool, s
     let mut child = command.spawn()?;
     // The command owns our copies of the writing ends; the readers see the end only once they are gone.
     drop(command);
-    let (out, err) = (tokio::task::spawn_blocking(|| read(out)), tokio::task::spawn_blocking(|| read(err)));
+    let limit = limits::answer();
+    let exceeded = Arc::new(Notify::new());
+    let read = |pipe| {
+        let exceeded = exceeded.clone();
+        tokio::task::spawn_blocking(move || read(pipe, limit, &exceeded))
+    };
+    let (out, err) = (read(out), read(err));
     let stdin = child.stdin.take();
     let feed = async {
         if let (Some(mut stdin), Some(input)) = (stdin, input) {
@@ -56,16 +65,56 @@ pub async fn run_fed(mut command: Command, input: Option<&[u8]>, joined: bool, s
             let _ = child.kill().await;
             return Ok(None);
         }
+        () = exceeded.notified() => {
+            let _ = child.kill().await;
+            return Err(too_long(limit));
+        }
     };
-    let (output, errors) = (out.await.unwrap_or_default(), err.await.unwrap_or_default());
+    // It may have ended because nothing was read any more.
+    let said =
+        |read: Result<_, tokio::task::JoinError>| read.unwrap_or(Some(String::new())).ok_or_else(|| too_long(limit));
+    let (output, errors) = (said(out.await)?, said(err.await)?);
     Ok(Some(Ran { status, output, errors }))
 }
 
-fn read(mut pipe: io::PipeReader) -> String {
+/// None: there is more than the limit.
+fn read(pipe: io::PipeReader, limit: Limit, exceeded: &Notify) -> Option<String> {
     let mut bytes = Vec::new();
     // What was read before an error is what there is.
-    let _ = pipe.read_to_end(&mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+    let _ = pipe.take(limit.bytes.saturating_add(1)).read_to_end(&mut bytes);
+    if bytes.len() as u64 > limit.bytes {
+        exceeded.notify_one();
+        return None;
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn too_long(limit: Limit) -> io::Error {
+    io::Error::other(format!("its output is {}", limit.exceeded()))
+}
+
+/// What a program says on its pipes until it ends. More than the limit on one of them is an error, and the program is killed.
+pub async fn output_within(mut child: Child, limit: Limit) -> io::Result<Output> {
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let said = tokio::try_join!(whole(out, limit), whole(err, limit));
+    match said {
+        Ok((stdout, stderr)) => Ok(Output { status: child.wait().await?, stdout, stderr }),
+        Err(error) => {
+            let _ = child.kill().await;
+            Err(error)
+        }
+    }
+}
+
+async fn whole(pipe: Option<impl AsyncRead + Unpin>, limit: Limit) -> io::Result<Vec<u8>> {
+    let mut said = Vec::new();
+    if let Some(pipe) = pipe {
+        pipe.take(limit.bytes.saturating_add(1)).read_to_end(&mut said).await?;
+    }
+    match said.len() as u64 > limit.bytes {
+        true => Err(io::Error::other(format!("the output of the program is {}", limit.exceeded()))),
+        false => Ok(said),
+    }
 }
 
 /// A program by its name in the folders of a search path.
@@ -78,4 +127,20 @@ pub fn find(name: &str, search_path: &str) -> Option<std::path::PathBuf> {
             .find(|path| path.is_file())
             .filter(|_| cfg!(windows))
     })
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn output_without_end_is_an_error_and_ends_the_program() {
+        let mut command = Command::new("yes");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = output_within(command.spawn().unwrap(), Limit::bytes(1 << 20)).await.unwrap_err();
+        assert_eq!(failed.to_string(), "the output of the program is larger than 1 MiB");
+        let failed = run(Command::new("yes"), false, &Stop::new()).await.unwrap_err();
+        assert_eq!(failed.to_string(), "its output is larger than 16 MiB (see TERRANE_ANSWER_SIZE_LIMIT)");
+    }
 }

@@ -179,6 +179,13 @@ impl Console {
         render_all(self.view.wanted(diagnostics), &self.diagnostic_style, compact_warnings, grouping)
     }
 
+    /// All on standard error: for commands whose standard output is a value that programs read.
+    pub fn diagnostics_aside(&self, diagnostics: Diagnostics) {
+        for shown in self.rendered(diagnostics) {
+            self.print_error(&shown.text);
+        }
+    }
+
     /// Warnings on standard output, errors on standard error.
     pub fn diagnostics(&self, diagnostics: Diagnostics) {
         for shown in self.rendered(diagnostics) {

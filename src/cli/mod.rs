@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
+use crate::base::limits;
 use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
 use crate::base::{log, stop, suggest};
@@ -48,6 +49,7 @@ pub struct Invocation {
 pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     stop::survive_file_size_limit();
     let environment = Environment::process();
+    limits::set(&environment);
     name::set(Name::detect(args.next().as_deref().map(Path::new), &environment));
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     if args.first().is_some_and(|arg| arg == "internal-plugin") {
@@ -82,7 +84,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     let terminal = Terminal::detect();
     crate::log!(Trace, "stdout is {}a terminal", if terminal.output { "" } else { "not " });
     let console = Console::new(&environment, terminal, view);
-    let original_dir = std::env::current_dir().unwrap_or_default();
+    let original_dir = env::working_dir().unwrap_or_default();
 
     if let Some(code) = change_completion(&console, &environment, &args) {
         return code;

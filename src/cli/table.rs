@@ -33,8 +33,13 @@ const fn primary(name: &'static str, summary: &'static str, run: Run) -> Entry {
     Entry { name, summary, primary: true, hidden: false, run }
 }
 
+/// Another name of a command.
+const fn other_name(name: &'static str, summary: &'static str, run: Run) -> Entry {
+    Entry { name, summary, primary: false, hidden: true, run }
+}
+
 const fn old_name(name: &'static str, run: Run) -> Entry {
-    Entry { name, summary: "Workspace management", primary: false, hidden: true, run }
+    other_name(name, "Workspace management", run)
 }
 
 const fn runs(arguments: fn() -> Command, run: fn(&Invocation, &[String]) -> u8) -> Run {
@@ -217,6 +222,18 @@ pub const COMMANDS: &[Entry] = &[
         "workspace show",
         "Show the name of the current workspace",
         runs(args::workspace::show_command, command::workspace::run_show),
+    ),
+    // As OpenTofu has them.
+    other_name("state ls", "List resources in the state", runs(args::state::list_command, command::state::run_list)),
+    other_name(
+        "state move",
+        "Move an item in the state",
+        runs(args::state_edits::mv_command, command::state_edits::run_mv),
+    ),
+    other_name(
+        "state remove",
+        "Remove instances from the state",
+        runs(args::state_edits::rm_command, command::state_edits::run_rm),
     ),
     // What workspaces were called before.
     old_name("env", Run::Group),

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::base::env::Environment;
-use crate::base::stop::Stop;
-use crate::encryption::{Encryption, NoHttp, Services};
+use crate::encryption::{Encryption, Services};
 use crate::model::config::{Early, Nothing, no_module, parse_encryption};
 
 const STATE: &[u8] =
@@ -14,7 +12,7 @@ const STATE: &[u8] =
 async fn encryption(text: &str) -> Result<Encryption, String> {
     let (config, diags) = parse_encryption("e", text);
     let early = Early::root(&no_module(Path::new(".")), Arc::new(Nothing));
-    let services = Services { environment: Environment::of([("", "")]), stop: Stop::new(), http: Arc::new(NoHttp) };
+    let services = Services::offline();
     let shown = |diags: &Diagnostics| {
         let errors = diags.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.summary, d.detail));
         errors.collect::<Vec<_>>().join("\n")

@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 use crate::base::files::reason;
+use crate::base::limits::{self, Limit};
 
 /// Programs that take longer are killed.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -34,14 +35,19 @@ pub enum Failure {
     Broken { why: String, stderr: String },
 }
 
-/// The answer, without the header, and what the program said on standard error.
-pub async fn ask(command: &[String], protocol: &Protocol, question: &[u8]) -> Result<(Vec<u8>, String), Failure> {
+/// The answer, without the header, and what the program said on standard error. `limit`: of the answer.
+pub async fn ask(
+    command: &[String],
+    protocol: &Protocol,
+    question: &[u8],
+    limit: Limit,
+) -> Result<(Vec<u8>, String), Failure> {
     let [program, arguments @ ..] = command else { return Err(broken("no command".into())) };
     let mut command = Command::new(program);
     command.args(arguments).kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| broken(not_started(program, &error)))?;
-    match tokio::time::timeout(TIME_LIMIT, talk(&mut child, protocol, question)).await {
+    match tokio::time::timeout(TIME_LIMIT, talk(&mut child, protocol, question, limit)).await {
         Ok(answer) => answer,
         Err(_) => {
             let _ = child.kill().await;
@@ -61,9 +67,14 @@ fn not_started(program: &str, error: &std::io::Error) -> String {
     }
 }
 
-async fn talk(child: &mut Child, protocol: &Protocol, question: &[u8]) -> Result<(Vec<u8>, String), Failure> {
+async fn talk(
+    child: &mut Child,
+    protocol: &Protocol,
+    question: &[u8],
+    limit: Limit,
+) -> Result<(Vec<u8>, String), Failure> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (Some(mut stdin), Some(mut stdout), Some(mut stderr)) = (stdin, stdout, stderr) else {
+    let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
         return Err(broken("no pipes".into()));
     };
     // Programs may answer without having read everything.
@@ -73,9 +84,12 @@ async fn talk(child: &mut Child, protocol: &Protocol, question: &[u8]) -> Result
     };
     let mut said = Vec::new();
     let hear = async {
+        // The rest is thrown away, so that the program can go on.
+        let mut stderr = stderr.take(limits::answer().bytes);
         let _ = stderr.read_to_end(&mut said).await;
+        let _ = tokio::io::copy(&mut stderr.into_inner(), &mut tokio::io::sink()).await;
     };
-    let read = read_answer(&mut stdout, protocol);
+    let read = read_answer(stdout, protocol, limit);
     let (answer, _, _) = tokio::join!(
         async {
             let answer = read.await;
@@ -117,7 +131,8 @@ fn exit_text(status: ExitStatus) -> Option<String> {
 }
 
 /// All of the output after the header; without any line end, all of it.
-async fn read_answer(stdout: &mut (impl AsyncReadExt + Unpin), protocol: &Protocol) -> Result<Vec<u8>, String> {
+async fn read_answer(stdout: impl AsyncReadExt + Unpin, protocol: &Protocol, limit: Limit) -> Result<Vec<u8>, String> {
+    let mut stdout = stdout.take(limit.bytes.saturating_add(1));
     let mut output = Vec::new();
     let mut from = 0;
     loop {
@@ -126,6 +141,9 @@ async fn read_answer(stdout: &mut (impl AsyncReadExt + Unpin), protocol: &Protoc
             let end = from + end;
             check_header(&output[..end], protocol)?;
             stdout.read_to_end(&mut output).await.map_err(|error| reason(&error))?;
+            if output.len() as u64 > limit.bytes {
+                return Err(format!("the answer is {}", limit.exceeded()));
+            }
             return Ok(output.split_off(end + 1));
         }
         if count == 0 {
@@ -169,7 +187,7 @@ mod tests {
 
     async fn run(script: &str) -> Result<String, String> {
         let command = ["sh", "-c", script].map(str::to_owned);
-        match ask(&command, &PROTOCOL, b"question\n").await {
+        match ask(&command, &PROTOCOL, b"question\n", Limit::bytes(1 << 20)).await {
             Ok((answer, _)) => Ok(String::from_utf8(answer).unwrap()),
             Err(Failure::Header { why, .. }) => Err(format!("header: {why}")),
             Err(Failure::Exit { why, stderr }) => Err(format!("exit: {why}: {stderr}")),
@@ -203,7 +221,7 @@ mod tests {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(run(&script).await, expected, "{script}");
         }
-        let missing = ask(&["no-such-program-here".to_owned()], &PROTOCOL, b"").await;
+        let missing = ask(&["no-such-program-here".to_owned()], &PROTOCOL, b"", Limit::bytes(1)).await;
         let Err(Failure::Broken { why, .. }) = missing else { panic!("{missing:?}") };
         assert_eq!(why, "exec: \"no-such-program-here\": executable file not found in $PATH");
     }

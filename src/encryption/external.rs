@@ -4,6 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Json;
 
+use crate::base::limits;
+
 use super::command::{self, Failure, Protocol};
 use super::key::Key;
 use super::metadata::{self, first_value};
@@ -53,7 +55,7 @@ async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Ve
     STANDARD.encode_string(payload, &mut question);
     question.push_str("\"}");
     let failed = |what: &str, why: &str, stderr: &str| format!("{what} ({why})\n-----\nStderr:\n-------\n{stderr}\n");
-    let answer = command::ask(command, &PROTOCOL, question.as_bytes()).await;
+    let answer = command::ask(command, &PROTOCOL, question.as_bytes(), limits::state()).await;
     let (answer, stderr) = answer.map_err(|failure| match failure {
         Failure::Header { why, stderr } => failed("external encryption method failure", &why, &stderr),
         Failure::Exit { why, stderr } => {

@@ -28,8 +28,7 @@ pub use aes::SealedFrames;
 pub use cipher::{Cipher, Layout, Opened};
 pub use error::SealError;
 pub use payload::{Outside, is_sealed, outside};
-#[cfg(test)]
-pub use services::NoHttp;
+pub use providers::derivation::DerivedKeys;
 pub use services::{Answer, HttpClient, HttpClients, HttpSettings, Services};
 
 use setup::Setup;

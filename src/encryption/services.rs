@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::Request;
 
+use super::providers::derivation::DerivedKeys;
+use crate::base::diag::Diagnostic;
 use crate::base::env::Environment;
 use crate::base::stop::Stop;
 
@@ -15,6 +17,23 @@ pub struct Services {
     pub environment: Environment,
     pub stop: Stop,
     pub http: Arc<dyn HttpClients>,
+    /// Shows a warning at once, for work that takes long.
+    pub notify: Arc<dyn Fn(Diagnostic) + Send + Sync>,
+    pub derived: DerivedKeys,
+}
+
+#[cfg(test)]
+impl Services {
+    /// Neither network nor environment.
+    pub fn offline() -> Services {
+        Services {
+            environment: Environment::of([("", "")]),
+            stop: Stop::new(),
+            http: Arc::new(NoHttp),
+            notify: Arc::new(|_| {}),
+            derived: DerivedKeys::default(),
+        }
+    }
 }
 
 /// Makes HTTP clients.

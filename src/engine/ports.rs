@@ -13,6 +13,7 @@ use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance};
 use crate::model::provider::{Provider, ProviderDiagnostics, Provisioner};
 use crate::model::schema::ProviderSchemas;
+use crate::model::state::journal::ActionPhase;
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
 
 use super::event::Event;
@@ -80,6 +81,13 @@ pub trait StateSink: Send + Sync {
         addr: &AbsResourceInstance,
         provider: &AbsProviderConfig,
         instance: &Instance,
+    ) -> Result<(), Diagnostics>;
+    /// How far actions are that the change of an object invokes. Durable when this completes.
+    async fn actions(
+        &self,
+        caller: &AbsResourceInstance,
+        actions: &[String],
+        phase: ActionPhase,
     ) -> Result<(), Diagnostics>;
     /// A root output as it is now; none: it is gone.
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics>;

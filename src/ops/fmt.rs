@@ -11,12 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
+use crate::base::env;
+use crate::base::name::{self, COMMAND, Name};
 use crate::lang::syntax::fmt::format_bytes;
 use crate::render::text::unified_diff::unified_diff;
 
 /// Ends of the names of files that have a standard style.
-const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
+const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl"];
+/// Those that Terraform does not know.
+const OF_OPENTOFU: &[&str] = &[".tofu", ".tofutest.hcl"];
 
 /// The actions after formatting. If nothing is listed, written or shown as a difference, the
 /// formatted text itself is shown.
@@ -31,7 +34,7 @@ pub struct FmtOptions {
 /// Formats files, and those in folders; what there is to show comes in their order, with the errors of all of them.
 pub fn run(paths: &[String], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
     let mut jobs = Vec::new();
-    let here = std::env::current_dir().unwrap_or_default();
+    let here = env::working_dir().unwrap_or_default();
     for path in paths {
         if !target(&relative(&here, path), options.recursive, &mut jobs) {
             break;
@@ -98,8 +101,9 @@ fn folder(path: &Path, recursive: bool, jobs: &mut Vec<Job>) {
     }
 }
 
-fn has_style(name: &str) -> bool {
-    EXTENSIONS.iter().any(|extension| name.ends_with(extension))
+fn has_style(file: &str) -> bool {
+    let others: &[&str] = if name::current() == Name::Terraform { &[] } else { OF_OPENTOFU };
+    EXTENSIONS.iter().chain(others).any(|extension| file.ends_with(extension))
 }
 
 /// Hidden files and what editors leave behind.

@@ -8,7 +8,7 @@ use super::counted::Counted;
 use super::shared::{self, LockTexts, SMALL, applying};
 use crate::support::consul::ConsulStub;
 use crate::support::stub::{Answer, Fault, Stub};
-use crate::support::{Project, Running, program};
+use crate::support::{Project, Running, program, wait_until};
 
 fn project(stub: &ConsulStub, body: &str) -> Project {
     let address = stub.address();
@@ -57,9 +57,7 @@ fn a_session_that_expires_fails_plans_and_refreshes() {
         let open = gate.clone();
         // Answers once the lock is lost.
         let slow = Stub::start(move |_| {
-            while !open.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            wait_until("the lock is lost", || open.load(Ordering::SeqCst));
             Answer::new(404, "")
         });
         let body = format!(
@@ -71,9 +69,7 @@ fn a_session_that_expires_fails_plans_and_refreshes() {
         let project = project(&stub, &body);
         project.ok(&["init"]);
         let run = Running::start(project.command(program(), command));
-        while slow.calls().is_empty() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until("the run reads the data source", || !slow.calls().is_empty());
         stub.expire_sessions();
         // The watch over the lock hears of it at once.
         std::thread::sleep(Duration::from_millis(500));

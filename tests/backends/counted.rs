@@ -1,6 +1,8 @@
 //! Runs whose effects are known outside of the state, so that what a state has lost shows.
 
-use crate::support::Project;
+use std::time::Duration;
+
+use crate::support::{Project, wait_until};
 
 /// Instances that leave a line each in a file when they are created, so that it is known what really happened.
 pub struct Counted {
@@ -25,6 +27,19 @@ impl Counted {
     pub fn created(&self, project: &Project) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(project.path("created")).unwrap_or_default();
         text.lines().filter_map(|line| line.split_once(' ')).map(|(n, id)| (n.to_owned(), id.to_owned())).collect()
+    }
+
+    /// Waits until so many were created.
+    pub fn until_created(&self, project: &Project, count: usize) {
+        wait_until(&format!("{count} instances are created"), || self.created(project).len() >= count);
+    }
+
+    /// Waits for a moment of a run that has just begun: 0 and 1 are soon after its start, 2 and 3 when an instance was created,
+    /// 4 and 5 when two were, and so on.
+    pub fn until_moment(&self, project: &Project, moment: usize) {
+        self.until_created(project, moment / 2);
+        let pause = if moment < 2 { 60 * (moment + 1) } else { 60 * (moment % 2) };
+        std::thread::sleep(Duration::from_millis(pause as u64));
     }
 
     /// Goes on until all is done, and insists that the state has every instance that was ever created, or that its change is

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{Outcome, PATIENCE, Project, Running, program, reference};
+use crate::support::{Outcome, Project, Running, program, reference, wait_until};
 
 /// How the server answers the requests of one method instead of doing what it is asked.
 #[derive(Clone, Debug)]
@@ -396,6 +396,7 @@ fn a_fault_at_any_request_loses_nothing() {
 
 #[test]
 fn a_kill_during_any_request_loses_nothing() {
+    let mut killed = 0;
     for method in ["LOCK", "GET", "POST", "UNLOCK"] {
         for done in [false, true] {
             let server = Server::start();
@@ -405,7 +406,6 @@ fn a_kill_during_any_request_loses_nothing() {
             let asked = server.asked().len();
             server.mood(method, Mood::Slow(if done { Duration::ZERO } else { Duration::from_millis(400) }));
             let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
-            let end = std::time::Instant::now() + PATIENCE;
             // A slow request is seen when it is done, so the one before it is waited for.
             let before = match (method, done) {
                 ("LOCK", false) => None,
@@ -416,19 +416,20 @@ fn a_kill_during_any_request_loses_nothing() {
             };
             let seen =
                 |wanted: &str| server.asked()[asked..].iter().any(|line| line.starts_with(&format!("{wanted} ")));
-            while before.is_some_and(|wanted| !seen(wanted)) && std::time::Instant::now() < end {
-                std::thread::sleep(Duration::from_millis(1));
+            if let Some(wanted) = before {
+                wait_until(wanted, || seen(wanted));
             }
             if !done {
                 std::thread::sleep(Duration::from_millis(100));
             }
             running.child.kill().unwrap();
-            running.finish();
+            killed += usize::from(running.finish().is_killed());
             // What the killed run had sent arrives before anything else happens.
             std::thread::sleep(Duration::from_millis(500));
             check_next_run(&server, &project, &format!("{method} {done}"));
         }
     }
+    assert!(killed >= 4, "only {killed} of 8 kills came before the end of the run");
 }
 
 const SLOW: &str = "resource \"terraform_data\" \"a\" {\n  input = \"one\"\n}\nresource \"terraform_data\" \"b\" {\n  input = terraform_data.a.output\n  provisioner \"local-exec\" {\n    command = \"touch started; sleep 60\"\n  }\n}\n";
@@ -439,12 +440,9 @@ fn killed(server: &Server) -> (Project, String) {
     project.write("work/main.tf", SLOW);
     project.ok(&["init"]);
     let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
-    let end = std::time::Instant::now() + PATIENCE;
-    while !project.exists("work/started") && std::time::Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the second object is being created", || project.exists("work/started"));
     running.child.kill().unwrap();
-    running.finish();
+    assert!(running.finish().is_killed());
     let lock = server.with(|memory| memory.locks.get("/lock").cloned()).unwrap();
     let lock: serde_json::Value = serde_json::from_slice(&lock).unwrap();
     (project, lock["ID"].as_str().unwrap().to_owned())
@@ -477,6 +475,30 @@ fn a_journal_is_not_replayed_over_the_work_of_others() {
     project.run(&["plan"]).expect(1, &["State changed since an interrupted run", "terraform_data.a"]);
     assert_eq!(server.state().unwrap()["serial"], 7);
     assert!(journal(&project).is_some());
+}
+
+/// The message of a run whose state was refused says to push it; another directory or program may do that.
+#[test]
+fn a_journal_ends_when_its_state_was_pushed_by_others() {
+    let mut programs = vec![program().to_owned()];
+    programs.extend(reference());
+    for other in programs {
+        for next in [&["plan"][..], &["apply", "-auto-approve", "-lock=false"]] {
+            let server = Server::start();
+            let mut project = project(&server, "");
+            project.set("TF_HTTP_RETRY_MAX", "0");
+            project.ok(&["init"]);
+            server.mood("POST", Mood::Status(500, 1));
+            project.run(&["apply", "-auto-approve"]).expect(1, &["state push errored.tfstate"]);
+            let second = Project::new(RESOURCE);
+            second.write("work/backend.tf", &server.block(""));
+            second.write("work/errored.tfstate", &project.read("work/errored.tfstate"));
+            second.finish(second.command(&other, &["init"])).expect(0, &[]);
+            second.finish(second.command(&other, &["state", "push", "errored.tfstate"])).expect(0, &[]);
+            project.run(next).expect(0, &["No changes"]);
+            assert!(journal(&project).is_none(), "{next:?}");
+        }
+    }
 }
 
 #[test]

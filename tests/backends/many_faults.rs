@@ -182,7 +182,7 @@ fn shower(name: &str, place: Option<Place>, deeds: &[Deed]) {
     let length = start.elapsed();
     let turns = place.relay.as_ref().map_or(1, Relay::round_trips);
     let requests = place.way.as_ref().map_or(turns, |way| way.seen().len()) as u64;
-    let (mut tally, mut uncertain, mut failed) = (BTreeMap::<Deed, u64>::new(), 0, 0);
+    let (mut tally, mut uncertain, mut failed, mut killed) = (BTreeMap::<Deed, u64>::new(), 0, 0, 0);
     for round in 0..faults {
         let deed = deeds[round as usize % deeds.len()];
         project.set("TF_VAR_round", round.to_string());
@@ -199,6 +199,7 @@ fn shower(name: &str, place: Option<Place>, deeds: &[Deed]) {
         (place.pass_time)();
         if outcome.code != Some(0) {
             failed += 1;
+            killed += usize::from(outcome.is_killed());
             super::clouds::life::clear(&project);
         }
         println!("{name} {round} {deed:?}: {:?}", outcome.code);
@@ -209,8 +210,9 @@ fn shower(name: &str, place: Option<Place>, deeds: &[Deed]) {
         let _ = std::fs::remove_file(project.path("work/errored.tfstate"));
         *tally.entry(deed).or_default() += 1;
     }
+    assert!(faults < 50 || killed > 0, "{name}: no kill came before the end of its run");
     println!(
-        "{name}: {faults} faults, {failed} runs failed, {uncertain} changes named as uncertain, 0 lost: {tally:?}"
+        "{name}: {faults} faults, {failed} runs failed, {killed} of them killed, {uncertain} changes named as uncertain, 0 lost: {tally:?}"
     );
 }
 

@@ -13,6 +13,6 @@ mod moves;
 mod oci;
 mod oss;
 mod pg;
-mod places;
+pub mod places;
 mod shared;
 mod versions;

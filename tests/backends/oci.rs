@@ -60,11 +60,9 @@ fn a_killed_run_is_recovered() {
     let project = project(&stub, &counted.body("sleep 0.2"));
     project.ok(&["init"]);
     let run = Running::start(project.command(program(), &["apply", "-auto-approve", "-parallelism=1"]));
-    while counted.created(&project).len() < 2 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    counted.until_created(&project, 2);
     processes::kill(run.child.id() as i32);
-    run.finish();
+    assert!(run.finish().is_killed());
     processes::all_gone(project.mark());
     let id = serde_json::from_slice::<serde_json::Value>(&stub.content("a b/x.tfstate.lock")).unwrap();
     project.ok(&["force-unlock", "-force", id["ID"].as_str().unwrap()]);

@@ -8,7 +8,7 @@ use super::shared;
 use crate::support::postgres::Postgres;
 use crate::support::relay::{Break, Relay};
 use crate::support::server::certified;
-use crate::support::{Project, Running, processes, reference};
+use crate::support::{Project, Running, processes, reference, wait_until};
 
 fn main_file(address: &str, body: &str) -> String {
     format!("terraform {{\n  backend \"pg\" {{\n    conn_str = \"{address}\"\n  }}\n}}\n{body}")
@@ -95,9 +95,7 @@ fn locks_of_either_program_stop_the_other() {
         }
         for other in &programs {
             let holding = Running::start(first.command(program, &["apply", "-auto-approve"]));
-            while !first.exists("work/begun") {
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            wait_until("the run holds the lock", || first.exists("work/begun"));
             let refused = second.finish(second.command(other, &["plan"]));
             let reason = ["Error acquiring the state lock", "locked for workspace creation: default"];
             let reason = if refused.text().contains(reason[1]) {
@@ -124,9 +122,7 @@ fn a_forced_unlock_stops_the_run_and_loses_nothing() {
     project.ok(&["init"]);
     project.ok(&["apply", "-auto-approve", "-var=many=0"]);
     let run = Running::start(project.command(crate::support::program(), &["apply", "-auto-approve", "-parallelism=1"]));
-    while counted.created(&project).len() < 2 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    counted.until_created(&project, 2);
     let other = other_directory(&project, &["main.tf", ".terraform"]);
     let refused = other.run(&["plan"]);
     let id = refused
@@ -179,14 +175,15 @@ fn a_server_that_crashes_loses_nothing() {
     let setting = Setting { database: server.database(), server: Arc::new(server) };
     let counted = Counted::new(8);
     let main = main_file(&setting.address(), &counted.body("sleep 0.1"));
+    let mut failed = 0;
     for moment in 0..12 {
         let project = Project::new(&main);
         project.ok(&["init"]);
         let run =
             Running::start(project.command(crate::support::program(), &["apply", "-auto-approve", "-parallelism=2"]));
-        std::thread::sleep(Duration::from_millis(100 + 70 * moment));
+        counted.until_moment(&project, moment);
         setting.server.crash();
-        run.finish();
+        failed += usize::from(run.finish().code != Some(0));
         setting.server.launch();
         assert_eq!(counted.nothing_is_lost(&project), 0, "{moment}");
         // A lost lock interrupts what is under way: at most two commands fail behind their last step, and their objects are replaced.
@@ -194,6 +191,7 @@ fn a_server_that_crashes_loses_nothing() {
         assert!((8..=10).contains(&created), "{created} created at moment {moment}");
         setting.run("TRUNCATE terraform_remote_state.states");
     }
+    assert!(failed > 0, "no run needed the server after its crash");
 }
 
 #[test]
@@ -201,18 +199,20 @@ fn a_killed_program_loses_nothing() {
     let Some(setting) = Setting::new() else { return };
     let counted = Counted::new(8);
     let main = main_file(&setting.address(), &counted.body("sleep 0.1"));
+    let mut killed = 0;
     for moment in 0..12 {
         let project = Project::new(&main);
         project.ok(&["init"]);
         let run =
             Running::start(project.command(crate::support::program(), &["apply", "-auto-approve", "-parallelism=2"]));
-        std::thread::sleep(Duration::from_millis(100 + 70 * moment));
+        counted.until_moment(&project, moment);
         processes::kill(run.child.id() as i32);
-        run.finish();
+        killed += usize::from(run.finish().is_killed());
         processes::all_gone(project.mark());
         counted.nothing_is_lost(&project);
         setting.run("TRUNCATE terraform_remote_state.states");
     }
+    assert!(killed >= 6, "only {killed} of 12 kills came before the end of the run");
 }
 
 #[test]

@@ -41,6 +41,11 @@ impl Place {
         project
     }
 
+    /// Writes the block `backend` for a state of a name into a project.
+    pub fn configure(&self, project: &mut Project, name: &str) {
+        (self.configure)(project, name);
+    }
+
     fn of_store(store: Store) -> Place {
         let Store { server, way, block, front } = store;
         let port = way.port;

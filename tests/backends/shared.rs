@@ -1,7 +1,6 @@
 //! What the state of any backend has to stand; each backend's tests say where its states are.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::counted::{Counted, other_directory};
 use crate::support::{Project, Running, processes, program, reference};
@@ -42,9 +41,7 @@ pub fn both_programs_work_on_the_same_states(kind: &str, ours: &Project, theirs:
 /// An apply that has created its first instance.
 pub fn applying(counted: &Counted, project: &Project, program: &Path) -> Running {
     let run = Running::start(project.command(program, &["apply", "-auto-approve", "-parallelism=1"]));
-    while counted.created(project).is_empty() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    counted.until_created(project, 1);
     run
 }
 
@@ -87,37 +84,38 @@ pub fn locks_stop_other_programs(project: impl Fn(&str) -> Project, texts: &Lock
     }
 }
 
-/// Runs that are killed, and servers that vanish during a run (`set_down`), at several moments. `release` frees the lock that is left.
+/// Runs that are killed, and servers that vanish during a run (`set_down`), at several moments: before anything was created, and
+/// when one, two and three of four objects were. `release` frees the lock that is left.
 pub fn kills_and_vanishing_servers_lose_nothing(
     project: impl Fn(&str) -> Project,
     set_down: impl Fn(bool),
     release: impl Fn(&Project),
 ) {
     let counted = Counted::new(4);
-    let run = |moment: u64, kill: bool| {
+    // Whether the run had not ended by itself before.
+    let run = |moment: usize, kill: bool| {
         let project = project(&counted.body("sleep 0.1"));
         project.ok(&["init"]);
         let run = Running::start(project.command(program(), &["apply", "-auto-approve", "-parallelism=2"]));
-        std::thread::sleep(Duration::from_millis(60 + 60 * moment));
+        counted.until_moment(&project, moment);
         if kill {
             processes::kill(run.child.id() as i32);
         } else {
             set_down(true);
         }
-        run.finish();
+        let outcome = run.finish();
         processes::all_gone(project.mark());
         set_down(false);
         release(&project);
         let uncertain = counted.nothing_is_lost(&project);
         assert!(kill || uncertain == 0, "{moment}");
         project.ok(&["destroy", "-auto-approve"]);
+        if kill { outcome.is_killed() } else { outcome.code != Some(0) }
     };
-    for moment in 0..8 {
-        run(moment, true);
-    }
-    for moment in 0..4 {
-        run(moment, false);
-    }
+    let killed = (0..8).filter(|moment| run(*moment, true)).count();
+    assert!(killed >= 4, "only {killed} of 8 kills came before the end of the run");
+    let failed = (0..4).filter(|moment| run(*moment, false)).count();
+    assert!(failed > 0, "no run needed the server after it had vanished");
 }
 
 /// Twenty runs that change one state at the same time: each has the state for itself.

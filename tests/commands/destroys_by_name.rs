@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
         expected: [
             "Plan: 0 to add, 0 to change, 1 to destroy.",
             "will no longer be managed",
-            "will no longer be managed",
+            "but will not be destroyed",
         ],
     },
     Case {

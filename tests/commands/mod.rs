@@ -7,6 +7,7 @@ mod completion;
 mod deferral;
 mod destroys_by_name;
 mod invalid_configurations;
+mod linked_folder;
 mod live;
 mod login;
 mod logs;
@@ -21,6 +22,7 @@ mod state_streams;
 mod state_variables;
 mod transcript;
 mod two_directories;
+mod unmet_version;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -210,3 +210,42 @@ fn provider_functions_may_be_called_by_an_alias() {
     let plan = project.ok(&["plan", "-no-color"]).out;
     assert!(plan.contains("o = jsonencode("), "{plan}");
 }
+
+#[test]
+fn functions_in_addresses_of_imports_are_evaluated() {
+    let project = tofu(
+        "resource \"terraform_data\" \"a\" {\n  for_each = toset([\"A\"])\n}\nimport {\n  to = terraform_data.a[upper(\"a\")]\n  \
+         id = \"x\"\n}\n",
+    );
+    let plan = project.ok(&["plan"]).out;
+    assert!(plan.contains("Plan: 1 to import, 0 to add, 0 to change, 0 to destroy."), "{plan}");
+}
+
+#[test]
+fn yamldecode_merges_mappings_of_a_sequence() {
+    let cases = [
+        (r#"<<: [{a: 1}, {b: 2}]\nc: 3"#, r#"{"a":1,"b":2,"c":3}"#),
+        (r#"x: &x {k: 1, z: 0}\nb:\n  <<: [*x, {k: 2}]\n  j: 3"#, r#"{"b":{"j":3,"k":2,"z":0},"x":{"k":1,"z":0}}"#),
+        (r#"b:\n  <<: []"#, r#"{"b":{}}"#),
+    ];
+    for (text, expected) in cases {
+        let project = tofu(&format!("output \"o\" {{\n  value = jsonencode(yamldecode(\"{text}\"))\n}}\n"));
+        project.ok(&["apply", "-auto-approve"]);
+        assert_eq!(project.ok(&["output", "-raw", "o"]).out, expected, "{text}");
+    }
+    let project = tofu("output \"o\" {\n  value = yamldecode(\"b:\\n  <<: [1]\")\n}\n");
+    let failed = project.run(&["plan"]).err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(failed.contains("on line 1, column 3: cannot merge number (from sequence) into mapping."), "{failed}");
+}
+
+#[test]
+fn commands_have_the_other_names_and_options_of_opentofu() {
+    let project = tofu("resource \"terraform_data\" \"a\" {}\n");
+    project.ok(&["apply", "-auto-approve"]);
+    project.ok(&["console", "-lock=false"]);
+    project.ok(&["console", "-lock-timeout=1s"]);
+    project.ok(&["state", "move", "terraform_data.a", "terraform_data.b"]);
+    assert_eq!(project.ok(&["state", "ls"]).out, "terraform_data.b\n");
+    project.ok(&["state", "remove", "terraform_data.b"]);
+    assert_eq!(project.ok(&["state", "ls"]).out, "");
+}

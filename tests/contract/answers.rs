@@ -186,11 +186,11 @@ fn a_destruction_must_leave_no_object() {
 /// Objects that a plan does not get to are decoded by the reference, too, where it looks for changes made outside.
 #[test]
 fn objects_that_do_not_fit_their_schema_are_named_beside_drift() {
-    let resources = format!("{RESOURCE}resource \"scripted_thing\" \"b\" {{\n  name = \"b\"\n}}\n");
+    let resources = format!("{RESOURCE}resource \"scripted_thing\" \"b\" {{\n  name = \"y\"\n}}\n");
     let project = project(&resources, &json!({}));
     project.ok(APPLY);
     let state = project.read("work/terraform.tfstate");
-    project.write("work/terraform.tfstate", &state.replace("\"name\": \"b\"", "\"name\": \"b\", \"old\": 1"));
+    project.write("work/terraform.tfstate", &state.replace("\"name\": \"y\"", "\"name\": \"y\", \"old\": 1"));
     let plan = ["plan", "-target=scripted_thing.a"];
     let warning = "Warning: Failed to decode resource from state";
     let without = project.ok(&plan);

@@ -104,6 +104,64 @@ fn changed_by_hand(lock: &str) {
     project.ok(&["untaint", "terraform_data.gate"]);
 }
 
+/// An output is a result: its value may be known before the object that it belongs to exists.
+#[test]
+fn outputs_of_objects_that_were_not_made_are_not_recovered() {
+    let project = Project::new(
+        "resource \"terraform_data\" \"first\" {\n  input = \"1\"\n}\nresource \"terraform_data\" \"gate\" {\n  input = \
+         terraform_data.first.id\n  provisioner \"local-exec\" {\n    command = \"sleep 60\"\n  }\n}\nresource \"terraform_data\" \
+         \"last\" {\n  input = \"3\"\n  depends_on = [terraform_data.gate]\n}\noutput \"first\" {\n  value = \
+         terraform_data.first.input\n}\noutput \"last\" {\n  value = terraform_data.last.input\n}\n",
+    );
+    let mut apply = Running::start(project.command(program(), &["apply", "-auto-approve", "-no-color"]));
+    apply.until(|screen| screen.contains("terraform_data.gate: Provisioning"));
+    processes::kill(apply.child.id() as i32);
+    apply.finish();
+    processes::all_gone(project.mark());
+    assert_eq!(project.ok(&["output"]).out, "first = \"1\"\n");
+    project.ok(&["state", "rm", "terraform_data.gate"]);
+    assert_eq!(project.ok(&["output"]).out, "first = \"1\"\n");
+}
+
+/// The change that triggers them is done, so no plan would name them again.
+#[test]
+fn actions_of_a_killed_run_are_named() {
+    let action = |name: &str, script: &str| {
+        format!(
+            "action \"local_command\" \"{name}\" {{\n  config {{\n    command   = \"sh\"\n    arguments = [\"-c\", {script:?}]\n  \
+             }}\n}}\n"
+        )
+    };
+    let project = Project::new(&format!(
+        "terraform {{\n  required_providers {{\n    local = {{ source = \"terraform.io/builtin/local\" }}\n  }}\n}}\nresource \
+         \"terraform_data\" \"a\" {{\n  lifecycle {{\n    action_trigger {{\n      events  = [after_create]\n      actions = \
+         [action.local_command.one, action.local_command.two]\n    }}\n  }}\n}}\n{}{}",
+        action("one", "echo one >> log; sleep 60"),
+        action("two", "echo two >> log"),
+    ));
+    project.ok(&["init"]);
+    let mut apply = Running::start(project.command(program(), &["apply", "-auto-approve", "-no-color"]));
+    let end = Instant::now() + crate::support::PATIENCE;
+    while !project.exists("work/log") && apply.child.try_wait().unwrap().is_none() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    processes::kill(apply.child.id() as i32);
+    apply.finish();
+    for seen in processes::of(project.mark()) {
+        processes::kill(seen.pid);
+    }
+    processes::all_gone(project.mark());
+    let named = [
+        "Actions of an interrupted run were not completed",
+        "action.local_command.one, called from terraform_data.a (was running)",
+        "action.local_command.two, called from terraform_data.a",
+    ];
+    project.run(&["plan", "-lock=false"]).expect(0, &named);
+    project.run(&["plan"]).expect(0, &named);
+    let plan = project.ok(&["plan"]);
+    assert!(plan.out.contains("No changes.") && !plan.out.contains("action.local_command"), "{}", plan.out);
+}
+
 /// The instances that the screen reports as complete.
 fn completed(screen: &str) -> impl Iterator<Item = usize> {
     screen.lines().filter(|line| line.contains(": Creation complete after ")).filter_map(index)

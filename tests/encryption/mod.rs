@@ -1,6 +1,8 @@
 //! Encrypted states and plans: a whole life without anything in clear on disk, migration, faults.
 
+mod lives;
 mod migration;
+mod moved;
 mod nothing_in_clear;
 mod refused;
 mod remote_states;

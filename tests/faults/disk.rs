@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Outcome, Project, processes, program};
+use crate::support::needs::{self, Need};
+use crate::support::{self, Outcome, Project, processes, program};
 
 /// Forty objects of two kilobytes: more than the disk below holds.
 const MANY: &str = r#"
@@ -14,12 +15,9 @@ resource "terraform_data" "a" {
 "#;
 
 /// Runs a command of the program after some shell commands in a separate mount namespace. None if the system
-/// does not allow one; the reason is printed.
+/// does not allow one.
 fn in_namespace(project: &Project, before: &str, args: &str) -> Option<Outcome> {
-    let probe = project.finish(project.command(Path::new("unshare"), &["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]));
-    if probe.code != Some(0) {
-        let _ =
-            std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("skipped: no mounts here: {}", probe.err));
+    if !support::can_mount(project) {
         return None;
     }
     let script = format!("set -e\n{before}\nexec {:?} {args}", program().display().to_string());
@@ -157,4 +155,82 @@ fn output_that_does_not_arrive_fails_the_command() {
         assert_eq!((code, err.trim()), (Some(0), "141"), "{command}");
     }
     assert_eq!(listed(&project, &["state", "list"]), ["terraform_data.a"]);
+}
+
+/// Runs a command in which the Nth sync of a file or folder fails. None if the system does not allow that.
+fn with_failing_sync(project: &Project, folder: &Path, n: usize, args: &[&str]) -> Option<Outcome> {
+    let probe = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        needs::skip(Need::Strace, "strace cannot trace a program here");
+        return None;
+    }
+    let inject = format!("inject=fsync:error=EIO:when={n}");
+    let trace = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", &inject];
+    let mut command = project.command(Path::new("strace"), &trace);
+    command.arg(program()).args(args).current_dir(folder);
+    Some(project.finish(command))
+}
+
+/// A copy of a folder, in place of an earlier one.
+fn copied(project: &Project, from: &str, to: &str) -> std::path::PathBuf {
+    let _ = std::fs::remove_dir_all(project.path(to));
+    let copy = Command::new("cp").arg("-r").arg(project.path(from)).arg(project.path(to)).status().unwrap();
+    assert!(copy.success());
+    project.path(to)
+}
+
+fn addresses_in(project: &Project, folder: &Path) -> Vec<String> {
+    let mut command = project.command(program(), &["state", "list"]);
+    command.current_dir(folder);
+    let listed = project.finish(command);
+    assert_eq!(listed.code, Some(0), "{}", listed.err);
+    listed.out.lines().map(str::to_owned).collect()
+}
+
+/// What was reported as not saved must not be completed by the next command.
+#[test]
+fn a_failed_sync_changes_nothing_later() {
+    let project = Project::new("resource \"terraform_data\" \"x\" {\n  count = 4\n}\n");
+    project.ok(&["apply", "-auto-approve"]);
+    let before = addresses_in(&project, &project.work());
+    for n in 1..40 {
+        let folder = copied(&project, "work", "copy");
+        let args = ["state", "rm", "terraform_data.x[0]"];
+        let Some(outcome) = with_failing_sync(&project, &folder, n, &args) else { return };
+        let now = addresses_in(&project, &folder);
+        match outcome.text().contains("was not saved") {
+            true => assert_eq!(now, before, "sync {n}: {}", outcome.err),
+            false => {
+                assert_eq!(now.len(), 4 - usize::from(outcome.out.contains("Removed")), "sync {n}: {}", outcome.err)
+            }
+        }
+        if outcome.code == Some(0) {
+            assert!(n > 3, "no sync failed");
+            return;
+        }
+    }
+    panic!("the command never succeeds");
+}
+
+#[test]
+fn a_failed_sync_leaves_each_object_in_one_state() {
+    let project = Project::new("resource \"terraform_data\" \"x\" {\n  count = 4\n}\n");
+    project.ok(&["apply", "-auto-approve"]);
+    project.write("other/main.tf", "resource \"terraform_data\" \"o\" {}\n");
+    let mut apply = project.command(program(), &["apply", "-auto-approve"]);
+    apply.current_dir(project.path("other"));
+    project.finish(apply).expect(0, &[]);
+    for n in 1..60 {
+        let (from, to) = (copied(&project, "work", "from"), copied(&project, "other", "to"));
+        let args = ["state", "mv", "-to-dir=../to", "terraform_data.x", "module.m.terraform_data.x"];
+        let Some(outcome) = with_failing_sync(&project, &from, n, &args) else { return };
+        let (left, moved) = (addresses_in(&project, &from), addresses_in(&project, &to));
+        let expected = if outcome.text().contains("not saved") { [(4, 1)].as_slice() } else { &[(4, 1), (0, 5)] };
+        assert!(expected.contains(&(left.len(), moved.len())), "sync {n}: {left:?} {moved:?}\n{}", outcome.err);
+        if outcome.code == Some(0) {
+            assert!(n > 5, "no sync failed");
+            return;
+        }
+    }
+    panic!("the command never succeeds");
 }

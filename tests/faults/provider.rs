@@ -15,7 +15,7 @@ use terrane::model::schema::{ProviderSchemas, StaticSchemas};
 use terrane::ops::plugins::other_states::Backends;
 use terrane::plugin::serve::{self, Caller, Plugin};
 
-use crate::support::Project;
+use crate::support::{Project, served};
 
 /// Says which fault; not set in ordinary runs of the tests.
 const FAULT: &str = "TERRANE_TEST_FAULT";
@@ -46,17 +46,12 @@ const ALL: &[Fault] =
 
 /// Writes a program that is a provider with this fault.
 pub fn script(project: &Project, below: &str, fault: Fault) {
-    let binary = std::env::current_exe().unwrap();
-    // The harness has the standard output for itself; the handshake goes another way.
-    let text = format!(
-        "#!/bin/sh\nexport {FAULT}={fault:?}\nexec {:?} --exact faults::provider::serves --nocapture 3>&1 >/dev/null\n",
-        binary.display().to_string()
-    );
-    project.script(below, &text);
+    project.script(below, &served::launcher(FAULT, &format!("{fault:?}"), "faults::provider::serves"));
 }
 
 /// No test: what [`script`] runs.
 #[test]
+#[ignore = "a process of other tests"]
 fn serves() {
     let Ok(wanted) = std::env::var(FAULT) else { return };
     let fault = *ALL.iter().find(|fault| format!("{fault:?}") == wanted).unwrap();

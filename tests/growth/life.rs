@@ -18,6 +18,7 @@ use terrane::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider, Res
 use terrane::model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
 use terrane::model::plan::{Mode, Plan, Refresh};
 use terrane::model::schema::Schema;
+use terrane::model::state::journal::ActionPhase;
 use terrane::model::state::{DeposedKey, Instance, OutputValue, State};
 use terrane::render::json::events;
 use terrane::render::json::go;
@@ -85,6 +86,14 @@ impl StateSink for Sink {
     ) -> Result<(), Diagnostics> {
         self.0.finished(addr, provider, instance).await
     }
+    async fn actions(
+        &self,
+        caller: &AbsResourceInstance,
+        actions: &[String],
+        phase: ActionPhase,
+    ) -> Result<(), Diagnostics> {
+        self.0.actions(caller, actions, phase).await
+    }
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
         self.0.output(name, value).await
     }
@@ -102,6 +111,9 @@ impl StateSink for NoSink {
         Ok(())
     }
     async fn finished(&self, _: &AbsResourceInstance, _: &AbsProviderConfig, _: &Instance) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+    async fn actions(&self, _: &AbsResourceInstance, _: &[String], _: ActionPhase) -> Result<(), Diagnostics> {
         Ok(())
     }
     async fn output(&self, _: &str, _: Option<&OutputValue>) -> Result<(), Diagnostics> {
@@ -225,8 +237,9 @@ impl Life {
                 let input = ApplyInput { config: life.config.clone(), plan, variables, parallelism: 10 };
                 let (outcome, found) = engine::apply(input, &life.ports(Arc::new(Sink(journal.clone())))).await;
                 assert!(!found.has_errors(), "{found:?}");
-                assert!(journal.finish(Some(&outcome.state)).await.unwrap().is_empty());
-                outcome.state
+                let state = outcome.state.unwrap();
+                assert!(journal.finish(Some(&state)).await.unwrap().is_empty());
+                state
             })
         });
         self.cost("outputs", |_| {

@@ -19,6 +19,12 @@ const MOST: f64 = 11.0;
 /// As [`MOST`], for time, which other work of the machine influences: a square is far above.
 const MOST_TIME: f64 = 30.0;
 
+/// What ten times as many instances may hold where there are few: buffers grow by doubling.
+const MOST_HELD_BY_FEW: f64 = 20.0;
+
+/// So many instances show how memory grows.
+const MANY: usize = 1_000;
+
 /// Times below are not compared.
 const SHORTEST: Duration = Duration::from_millis(300);
 
@@ -55,7 +61,8 @@ fn compare(shape: Shape, n: usize) {
         let timed = many.computed.as_secs_f64() / few.computed.as_secs_f64();
         let is_slow = many.computed > SHORTEST && timed > MOST_TIME;
         println!("{shape:?} {n} {name}: {counted:.1}x, {held:.1}x, {timed:.1}x: {few}; {many}");
-        if counted > MOST || held > MOST || is_slow {
+        let most_held = if n < MANY { MOST_HELD_BY_FEW } else { MOST };
+        if counted > MOST || held > most_held || is_slow {
             wrong.push(format!(
                 "{name}: {counted:.1} times the allocations, {held:.1} times the memory, {timed:.1} times the time"
             ));

@@ -10,7 +10,7 @@ use terrane::base::files::Memory;
 use terrane::base::process::ProcessId;
 use terrane::base::source::SourceFile;
 use terrane::base::stop::Stop;
-use terrane::encryption::{self, Encryption, HttpClient, HttpClients, HttpSettings, Services};
+use terrane::encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, Services};
 use terrane::lang::value::{Type, Value, json, msgpack};
 use terrane::model::addr::parse::parse_abs_instance;
 use terrane::model::addr::{Provider, ResourceMode};
@@ -145,7 +145,13 @@ fn encryption_configurations() {
 async fn encryption_of(text: &str) -> Option<Encryption> {
     let config = Arc::new(parse_encryption("TF_ENCRYPTION", text).0?);
     let early = Early::root(&no_module(Path::new(".")), Arc::new(Nothing));
-    let services = Services { environment: Environment::of([("", "")]), stop: Stop::new(), http: Arc::new(NoClients) };
+    let services = Services {
+        environment: Environment::of([("", "")]),
+        stop: Stop::new(),
+        http: Arc::new(NoClients),
+        notify: Arc::new(|_| {}),
+        derived: DerivedKeys::default(),
+    };
     Encryption::new(config, early, services).await.0
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::authenticity::nothing_left;
 use super::stage::Stage;
 use crate::support::trouble::Trouble;
-use crate::support::{Outcome, Project, program};
+use crate::support::{self, Outcome, Project, program};
 
 const PARTS: [&str; 5] = [".well-known", "/versions", "/download/", "_SHA256SUMS", ".zip"];
 
@@ -70,9 +70,7 @@ fn once(part: &str, what: &str, trouble: Trouble) {
 /// A command in a separate mount namespace, with a small disk at a folder of the project. None if namespaces are not available.
 fn on_small_disk(project: &Project, folder: &str, size: &str) -> Option<Outcome> {
     let mount = |place: &str| format!("mount -t tmpfs -o size={size} none {place}");
-    let probe = project.finish(project.command(Path::new("unshare"), &["-rm", "sh", "-c", &mount("/mnt")]));
-    if probe.code != Some(0) {
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no mounts here\n");
+    if !support::can_mount(project) {
         return None;
     }
     let place = project.path(folder);

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::stage::{Play, Stage, check};
 use crate::support::catalogue::{Release, zip};
+use crate::support::needs::{self, Need};
 use crate::support::proxy::Proxy;
 use crate::support::registry::requires;
 use crate::support::server::{Asked, Reply, Server, write_identity};
@@ -163,10 +164,13 @@ struct Nginx(Child);
 impl Nginx {
     /// One that offers a folder over TLS, or None if there is no nginx here.
     fn start(project: &mut Project, folder: &Path) -> Option<(Nginx, u16)> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path).map(|dir| dir.join("nginx")).find(|file| file.is_file())?;
+        let installed = || Some(PathBuf::from("/usr/sbin/nginx")).filter(|file| file.is_file());
+        let Some(program) = needs::on_path("nginx").or_else(installed) else {
+            needs::skip(Need::Nginx, "there is no nginx on the PATH or in /usr/sbin");
+            return None;
+        };
         write_identity(project);
-        let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let place = project.path("");
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
         let temporary: String =
@@ -183,7 +187,7 @@ impl Nginx {
         command
             .args(["-p".as_ref(), place.as_os_str(), "-c".as_ref(), config.as_os_str()])
             .env(processes::MARK, project.mark());
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut nginx = Nginx(child);
         let end = Instant::now() + PATIENCE;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -206,10 +210,7 @@ impl Drop for Nginx {
 fn nginx_offers_the_folder() {
     let stage = mirror();
     let mut project = Project::new(&main());
-    let Some((_nginx, port)) = Nginx::start(&mut project, &stage.project.path("mirror")) else {
-        eprintln!("skipped: there is no nginx on the PATH");
-        return;
-    };
+    let Some((_nginx, port)) = Nginx::start(&mut project, &stage.project.path("mirror")) else { return };
     both_install(&mut project, &format!("localhost:{port}"));
 }
 

@@ -24,6 +24,7 @@ pub fn install(project: &Project, program: &str) {
 
 /// No test: what [`install`] runs.
 #[test]
+#[ignore = "a process of other tests"]
 fn serves() {
     if std::env::var_os(MARK).is_none() {
         return;

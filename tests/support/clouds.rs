@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::needs::{self, Need, on_path};
+
 /// The key of the account of [`Server::azure`].
 pub const AZURE_KEY: &str = "c2VjcmV0IGtleSBvZiB0aGUgdGVzdHMgb2YgYmFja2VuZHM=";
 
@@ -25,13 +27,11 @@ impl Drop for Server {
     }
 }
 
-/// A program by a variable that names it, or by its name on PATH. None, with a word about it, if it is not there.
-pub fn find(variable: &str, name: &str) -> Option<PathBuf> {
-    let named = std::env::var_os(variable).map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = named.or_else(|| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file()));
+/// A program by a variable that names it, or by its name on PATH. None, and the test is skipped, if it is not there.
+fn find(need: Need, variable: &str, name: &str) -> Option<PathBuf> {
+    let found = std::env::var_os(variable).map(PathBuf::from).or_else(|| on_path(name));
     if found.is_none() {
-        println!("skipped: no {name} on PATH, and {variable} does not name one");
+        needs::skip(need, &format!("there is no {name} on the PATH, and {variable} does not name one"));
     }
     found
 }
@@ -54,7 +54,7 @@ impl Server {
 
     /// S3, DynamoDB and STS.
     pub fn moto() -> Option<Server> {
-        let program = find("TERRANE_TEST_MOTO", "moto_server")?;
+        let program = find(Need::Moto, "TERRANE_TEST_MOTO", "moto_server")?;
         Some(Server::start(|port| {
             let mut command = Command::new(&program);
             command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
@@ -64,7 +64,7 @@ impl Server {
 
     /// Google Cloud Storage.
     pub fn google() -> Option<Server> {
-        let program = find("TERRANE_TEST_GCS", "fake-gcs-server")?;
+        let program = find(Need::Gcs, "TERRANE_TEST_GCS", "fake-gcs-server")?;
         Some(Server::start(|port| {
             let mut command = Command::new(&program);
             command.args(["-scheme", "http", "-host", "127.0.0.1", "-port", &port.to_string(), "-backend", "memory"]);
@@ -75,7 +75,7 @@ impl Server {
 
     /// Blobs of Azure, for the account `account` and [`AZURE_KEY`].
     pub fn azure() -> Option<Server> {
-        let program = find("TERRANE_TEST_AZURITE", "azurite-blob")?;
+        let program = find(Need::Azurite, "TERRANE_TEST_AZURITE", "azurite-blob")?;
         Some(Server::start(|port| {
             let mut command = Command::new(&program);
             command.env("AZURITE_ACCOUNTS", format!("account:{AZURE_KEY}")).env("NODE_ENV", "production");

@@ -31,6 +31,7 @@ pub fn install(file: &Path) {
 
 /// No test: what [`install`] runs.
 #[test]
+#[ignore = "a process of other tests"]
 fn serves() {
     if std::env::var_os(SERVES).is_none() {
         return;

@@ -20,6 +20,8 @@ pub mod hcp_runs;
 pub mod kubernetes;
 pub mod mirror;
 #[allow(dead_code)]
+pub mod needs;
+#[allow(dead_code)]
 pub mod oci;
 #[allow(dead_code)]
 pub mod oss;
@@ -41,6 +43,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use needs::Need;
+pub use needs::reference;
 
 /// Timeout for all commands, also on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -64,14 +69,13 @@ pub fn platform() -> String {
     format!("{}_{arch}", std::env::consts::OS)
 }
 
-/// The reference, if it is installed; otherwise tests that need it are skipped with a message.
-pub fn reference() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|dir| dir.join("terraform")).find(|file| file.is_file());
-    if found.is_none() {
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no terraform on the PATH\n");
+/// Waits until a condition is met; panics if time is up before.
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < end, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
     }
-    found
 }
 
 /// A configuration in a temporary folder, which is removed at the end.
@@ -268,6 +272,11 @@ fn wait(child: &mut Child) -> Option<ExitStatus> {
 }
 
 impl Outcome {
+    /// The process was ended by a signal: a kill came before its own end.
+    pub fn is_killed(&self) -> bool {
+        self.code.is_none()
+    }
+
     /// Both halves of the screen, without the frames of the diagnostics and with every run of blanks as one, so that
     /// a text can be looked for wherever its lines were broken.
     pub fn text(&self) -> String {
@@ -286,4 +295,16 @@ impl Outcome {
             assert!(text.contains(wanted), "no {wanted:?} in:\n{}{}", self.out, self.err);
         }
     }
+}
+
+/// Whether commands can have mounts of their own, by `unshare -rm`. If not, the test is skipped.
+pub fn can_mount(project: &Project) -> bool {
+    let probe = project.command(Path::new("unshare"), &["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    let why = match probe {
+        Ok(output) if output.status.success() => return true,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => format!("unshare: {error}"),
+    };
+    needs::skip(Need::Mounts, &format!("commands cannot have mounts of their own: {why}"));
+    false
 }

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use super::needs::{self, Need};
+
 pub struct Postgres {
     pub port: u16,
     programs: PathBuf,
@@ -24,7 +26,7 @@ pub struct Postgres {
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 impl Postgres {
-    /// The server that the tests of this process share; None, with a word about it, if this machine has none.
+    /// The server that the tests of this process share; None, and the test is skipped, if this machine has none.
     pub fn shared() -> Option<Arc<Postgres>> {
         static SHARED: Mutex<Weak<Postgres>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(|e| e.into_inner());
@@ -65,7 +67,7 @@ impl Postgres {
     /// A server that was not launched yet.
     fn new(settings: Vec<&'static str>) -> Option<Postgres> {
         let Some(programs) = programs() else {
-            println!("skipped: no PostgreSQL server (initdb, postgres) on PATH or in /usr/lib/postgresql");
+            needs::skip(Need::Postgres, "there is no initdb, postgres and psql on the PATH or in /usr/lib/postgresql");
             return None;
         };
         let folder = tempfile::Builder::new().prefix("pg").tempdir_in("/tmp").unwrap();

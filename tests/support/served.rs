@@ -1,5 +1,5 @@
 //! Providers that this very test binary serves: a program runs it with a variable in the environment, by which the test that is no
-//! test knows that it is the provider.
+//! test knows that it is the provider. Such tests are ignored: only the program runs them.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,7 +15,7 @@ use terrane::plugin::serve::{self, Caller, Plugin};
 pub fn launcher(variable: &str, value: &str, test: &str) -> String {
     let binary = std::env::current_exe().unwrap();
     format!(
-        "#!/bin/sh\nexport {variable}={value:?}\nexec {:?} --exact {test} --nocapture 3>&1 >/dev/null\n",
+        "#!/bin/sh\nexport {variable}={value:?}\nexec {:?} --ignored --exact {test} --nocapture 3>&1 >/dev/null\n",
         binary.display().to_string()
     )
 }

@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
+use crate::backend::hcp::Hcp;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
 use crate::backend::table::Context;
@@ -81,6 +82,14 @@ impl Backend for AzureBackend {
         }
         Ok(Arc::new(store))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl AzureStore {
@@ -144,6 +153,10 @@ impl AzureStore {
 
 #[async_trait]
 impl StateStore for AzureStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let content = self.blobs.get(&self.name).await.map_err(failed)?;
         Ok(content.filter(|content| !content.is_empty()))

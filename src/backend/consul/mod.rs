@@ -11,6 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use url::Url;
 
+use crate::backend::hcp::Hcp;
 use crate::base::env;
 use crate::base::files::named;
 use crate::base::http::{Client, Settings as HttpSettings, Tls};
@@ -211,6 +212,14 @@ impl Backend for ConsulBackend {
             self.consul.parameters.iter().map(|(name, value)| format!("{name}={value} ")).collect::<String>();
         let journal = self.context.journal_of(workspace, &[self.consul.base.as_str(), &parameters, &path]);
         Ok(Arc::new(ConsulStore::new(self.consul.clone(), path, self.options, journal)))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
     }
 }
 

@@ -233,6 +233,10 @@ async fn watch(consul: &Consul, lock_key: &str, session: &str) -> String {
 
 #[async_trait]
 impl StateStore for ConsulStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(pair) = self.look().await? else { return Ok(None) };
         let chunks = chunks_of(&pair.value);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 use serde_json::{Value as Json, json};
 
+use crate::backend::hcp::Hcp;
 use crate::backend::lock::LockInfo;
 use crate::backend::object_path::joined;
 use crate::backend::store::{
@@ -95,6 +96,14 @@ impl Backend for CosBackend {
         }
         Ok(Arc::new(store))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl CosStore {
@@ -179,6 +188,10 @@ impl CosStore {
 
 #[async_trait]
 impl StateStore for CosStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let object = self.place.objects.get(&self.state).await.map_err(failed)?;
         Ok(object.map(|object| object.content).filter(|content| !content.is_empty()))

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::backend::hcp::Hcp;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
 use crate::backend::table::Context;
@@ -83,6 +84,14 @@ impl Backend for GcsBackend {
         }
         Ok(Arc::new(store))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl GcsStore {
@@ -105,6 +114,10 @@ impl GcsStore {
 
 #[async_trait]
 impl StateStore for GcsStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let object = self.objects.get(&self.state, true).await.map_err(|why| self.unreadable(&why))?;
         Ok(object.map(|object| object.content).filter(|content| !content.is_empty()))

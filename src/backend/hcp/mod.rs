@@ -461,6 +461,10 @@ impl Backend for Hcp {
     fn hcp(&self) -> Option<&Hcp> {
         Some(self)
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
 }
 
 #[cfg(test)]

@@ -183,6 +183,10 @@ fn outputs(state: &Json) -> Json {
 
 #[async_trait]
 impl StateStore for HcpStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let api = &self.opening.workspaces.api;
         let (found, answer) = match api.get_whole(&self.path("current-state-version")).await {

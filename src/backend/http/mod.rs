@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 use url::Url;
 
+use crate::backend::hcp::Hcp;
 use crate::base::env::{self, Environment};
 use crate::base::http::{Client, Settings as HttpSettings, Tls};
 use crate::base::secret::Secret;
@@ -205,6 +206,14 @@ impl Backend for HttpBackend {
             self.endpoint.clone(),
             self.context.journal_of(workspace, &[self.endpoint.address.as_str()]),
         )))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
     }
 }
 

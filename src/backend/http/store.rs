@@ -66,6 +66,10 @@ fn unexpected(status: StatusCode) -> StoreError {
 
 #[async_trait]
 impl StateStore for HttpStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let answer = self.ask(&Method::GET, &self.endpoint.address, None, "get state").await?;
         match answer.status {

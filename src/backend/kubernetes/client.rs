@@ -257,9 +257,49 @@ impl From<Failure> for Failed {
 fn refused(answer: &Answer) -> StoreError {
     let said = serde_json::from_slice::<Value>(&answer.body).ok();
     let message = said.as_ref().and_then(|status| status["message"].as_str()).filter(|text| !text.is_empty());
-    match (message, answer.status) {
-        (Some(message), _) => StoreError::new(message),
-        (None, StatusCode::UNAUTHORIZED) => StoreError::new("Unauthorized"),
-        (None, status) => StoreError::new(format!("the server answered {}", status.as_u16())),
+    StoreError::new(message.map_or_else(|| refusal_text(answer.status), str::to_owned))
+}
+
+/// What a status means without the server's words: as the reference says it, except where that says nothing.
+fn refusal_text(status: StatusCode) -> String {
+    let text = match status.as_u16() {
+        400 => "the server rejected our request for an unknown reason",
+        401 => "the server has asked for the client to provide credentials",
+        403 => "the server does not allow the request",
+        404 => "the server could not find the requested resource",
+        405 => "the server does not allow this method on the requested resource",
+        406 => "the server was unable to respond with a content type that the client supports",
+        409 => "the server reported a conflict",
+        422 => "the server rejected our request due to an error in our request",
+        429 => "the server has received too many requests and has asked us to try again later",
+        503 => "the server is currently unable to handle the request",
+        504 => {
+            "the server was unable to return a response in the time allotted, but may still be processing the request"
+        }
+        code @ 500.. => return format!("an error on the server ({code}) has prevented the request from succeeding"),
+        code => {
+            return format!("the server responded with the status code {code} but did not return more information");
+        }
+    };
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Observed with answers that are no status objects.
+    #[test]
+    fn refusals_without_words_say_what_happened() {
+        let said = |status: u16, body: &str| {
+            let url = Url::parse("https://h").unwrap();
+            let status = StatusCode::from_u16(status).unwrap();
+            refused(&Answer { status, headers: Default::default(), url, body: body.into(), attempts: 1 }).text
+        };
+        assert_eq!(said(400, "oops"), "the server rejected our request for an unknown reason");
+        assert_eq!(said(400, r#"{"kind":"Status","message":""}"#), said(400, ""));
+        assert_eq!(said(403, r#"{"message":"secrets is forbidden"}"#), "secrets is forbidden");
+        assert_eq!(said(410, ""), "the server responded with the status code 410 but did not return more information");
+        assert_eq!(said(502, ""), "an error on the server (502) has prevented the request from succeeding");
     }
 }

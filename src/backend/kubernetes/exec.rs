@@ -9,6 +9,8 @@ use serde_json::json;
 
 use crate::base::env::Environment;
 use crate::base::files::reason;
+use crate::base::limits;
+use crate::base::program;
 use crate::base::secret::Secret;
 
 use super::kubeconfig::{Access, Exec};
@@ -53,10 +55,10 @@ pub async fn run(exec: &Exec, access: &Access, environment: &Environment) -> Res
     command.args(&exec.args).env_clear().envs(environment.iter()).env(INFO, info.to_string());
     command.envs(exec.env.iter().map(|variable| (&variable.name, &variable.value)));
     command.stdin(Stdio::null()).kill_on_drop(true);
-    let output = command.output().await.map_err(|error| {
-        let hint = exec.install_hint.as_deref().map(|hint| format!("\n\n{hint}")).unwrap_or_default();
-        format!("getting credentials: exec: executable {} failed: {}{hint}", exec.command, reason(&error))
-    })?;
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| not_started(exec, &error))?;
+    let output = program::output_within(child, limits::answer()).await;
+    let output = output.map_err(|error| not_started(exec, &error))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.lines().last().unwrap_or_default();
@@ -65,6 +67,22 @@ pub async fn run(exec: &Exec, access: &Access, environment: &Environment) -> Res
         return Err(format!("getting credentials: exec: executable {} failed {code}: {last}", exec.command));
     }
     read(&output.stdout).map_err(|why| format!("getting credentials: {why}"))
+}
+
+/// A program that is not installed has a hint.
+fn not_started(exec: &Exec, error: &std::io::Error) -> String {
+    let failed = "getting credentials: exec:";
+    if error.kind() != std::io::ErrorKind::NotFound || exec.command.contains('/') {
+        return format!("{failed} fork/exec {}: {}", exec.command, reason(error));
+    }
+    let hint = exec.install_hint.as_deref().filter(|hint| !hint.is_empty());
+    let hint = hint.map(|hint| format!("\n\n{hint}")).unwrap_or_default();
+    format!(
+        "{failed} executable {} not found\n\nIt looks like you are trying to use a client-go credential plugin that is not \
+         installed.\n\nTo learn more about this feature, consult the documentation available at:\n      \
+         https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins{hint}",
+        exec.command
+    )
 }
 
 fn encoded(text: &String) -> String {
@@ -128,11 +146,15 @@ mod tests {
         let failed =
             run(&exec("echo s3cret; echo why >&2; exit 3"), &Access::default(), &environment).await.err().unwrap();
         assert_eq!(failed, "getting credentials: exec: executable sh failed with exit code 3: why");
-        let missing = Exec { command: "/nowhere/x".into(), install_hint: Some("Install x.".into()), ..Exec::default() };
-        let failed = run(&missing, &Access::default(), &environment).await.err().unwrap();
-        assert_eq!(
-            failed,
-            "getting credentials: exec: executable /nowhere/x failed: no such file or directory\n\nInstall x."
-        );
+        let missing = |command: &str| Exec {
+            command: command.into(),
+            install_hint: Some("Install x.".into()),
+            ..Exec::default()
+        };
+        let failed = run(&missing("/nowhere/x"), &Access::default(), &environment).await.err().unwrap();
+        assert_eq!(failed, "getting credentials: exec: fork/exec /nowhere/x: no such file or directory");
+        let failed = run(&missing("no-such-plugin"), &Access::default(), &environment).await.err().unwrap();
+        assert!(failed.starts_with("getting credentials: exec: executable no-such-plugin not found\n\nIt looks like "));
+        assert!(failed.ends_with("#client-go-credential-plugins\n\nInstall x."), "{failed}");
     }
 }

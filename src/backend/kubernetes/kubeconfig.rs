@@ -2,6 +2,7 @@
 //!
 //! Owns how files are merged and what overrides what. Never sends anything.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -16,7 +17,7 @@ use crate::base::secret::Secret;
 use super::yaml;
 
 /// What a file or several say.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct KubeConfig {
     clusters: Vec<Named<ClusterEntry>>,
@@ -27,7 +28,7 @@ pub struct KubeConfig {
 }
 
 /// An entry of a list. The files call its content by the list's singular.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Named<T> {
     name: String,
     #[serde(alias = "cluster", alias = "user", alias = "context", default = "Option::default")]
@@ -39,13 +40,13 @@ struct Named<T> {
 struct ClusterEntry {
     server: String,
     tls_server_name: Option<String>,
-    insecure_skip_tls_verify: bool,
     certificate_authority: Option<String>,
     certificate_authority_data: Option<String>,
     proxy_url: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Holds secrets, and so has no debug form.
+#[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 struct UserEntry {
     client_certificate: Option<String>,
@@ -73,7 +74,7 @@ struct ContextEntry {
 }
 
 /// A program that gives credentials.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Exec {
     pub api_version: String,
@@ -86,7 +87,7 @@ pub struct Exec {
     pub provide_cluster_info: bool,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Default, Deserialize, PartialEq, Eq)]
 #[serde(default)]
 pub struct ExecVariable {
     pub name: String,
@@ -97,10 +98,24 @@ fn or_default<'de, T: Default + Deserialize<'de>, D: serde::Deserializer<'de>>(d
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// Arguments and variables may be secrets.
+impl fmt::Debug for Exec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exec({:?})", self.command)
+    }
+}
+
+impl fmt::Debug for KubeConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KubeConfig({:?})", self.current_context)
+    }
+}
+
 /// A server and how to log in to it.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     pub server: String,
+    /// Only the setting of the backend allows that: a token must not go to a server because a file says so.
     pub insecure: bool,
     /// PEM texts.
     pub authorities: Option<String>,
@@ -223,7 +238,6 @@ impl KubeConfig {
             return Err("tls-server-name is not supported".into());
         }
         let mut access = Access {
-            insecure: cluster.insecure_skip_tls_verify,
             authorities: data_or_file(&cluster.certificate_authority_data, &cluster.certificate_authority)?,
             proxy: cluster.proxy_url.filter(|url| !url.is_empty()),
             server: cluster.server,

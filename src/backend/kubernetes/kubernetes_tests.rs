@@ -131,7 +131,13 @@ async fn damaged_states_are_not_read() {
     let store = open(&stub).await.store("w").await.unwrap();
     store.write(content(3_000_000, 1)).await.unwrap();
     stub.change("namespaces/default/secrets/tfstate-w-x-part-1", |secret| secret["data"]["tfstate"] = "AAAA".into());
-    assert!(store.read().await.unwrap_err().text.starts_with("the state cannot be decompressed: "));
+    let damaged = store.read().await.unwrap_err();
+    assert!(damaged.kind == ErrorKind::Damaged && damaged.text.starts_with("the state cannot be decompressed: "));
+    let part = "namespaces/default/secrets/tfstate-w-x-part-1";
+    stub.change(part, |secret| secret["metadata"]["labels"]["tfstate"] = "false".into());
+    let lost = store.read().await.unwrap_err();
+    assert!(lost.kind == ErrorKind::Damaged && lost.text.contains("\"tfstate-w-x-part-1\""), "{lost}");
+    stub.change(part, |secret| secret["metadata"]["labels"]["tfstate"] = "true".into());
     stub.change("namespaces/default/secrets/tfstate-w-x", |secret| secret["data"] = serde_json::json!({}));
     assert_eq!(store.read().await.unwrap(), None);
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::backend::hcp::Hcp;
 use crate::base::env;
 use crate::base::secret::Secret;
 use crate::lang::value::{Type, Value};
@@ -167,7 +168,7 @@ impl<'a> Given<'a> {
         if let Some(host) = self.text("host") {
             access.server = host.to_owned();
         }
-        access.insecure = self.flag("insecure")? || access.insecure;
+        access.insecure = self.flag("insecure")?;
         let owned = |name: &str| self.text(name).map(str::to_owned);
         access.authorities = owned("cluster_ca_certificate").or(access.authorities);
         access.certificate = owned("client_certificate").or(access.certificate);
@@ -292,6 +293,14 @@ impl Backend for KubernetesBackend {
             store.create_if_missing().await?;
         }
         Ok(Arc::new(store))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
     }
 }
 

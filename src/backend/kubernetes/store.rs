@@ -19,6 +19,7 @@ use crate::backend::gzip::{compress, decompress};
 use crate::backend::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
 use crate::backend::watched_lock::{Slot, WatchedLock};
 use crate::backend::{LockError, LockInfo, StateStore, StoreError};
+use crate::base::name::COMMAND;
 
 use super::client::{Api, Kind, Refusal};
 
@@ -134,6 +135,14 @@ impl KubernetesStore {
         let found = self.api.list(Kind::Secrets, &self.place.selector(), content).await?;
         let numbered = found.into_iter().filter_map(|secret| Some((self.place.part(&secret)?.0, secret)));
         let secrets: BTreeMap<usize, Value> = numbered.collect();
+        if let Some(lost) = (0..secrets.len()).find(|number| content && !secrets.contains_key(number)) {
+            return Err(StoreError::damaged(format!(
+                "The state is stored in several secrets, and the secret {:?} of the namespace {:?} is missing. Restore it, or write a \
+                 whole state with \"{COMMAND} state push\".",
+                self.place.name(lost),
+                self.place.namespace
+            )));
+        }
         *self.known_parts() = Some(secrets.values().map(|secret| secret["metadata"].clone()).collect());
         Ok(secrets.into_values().collect())
     }
@@ -296,11 +305,15 @@ fn no_longer(lease: Option<&Value>) -> String {
 
 #[async_trait]
 impl StateStore for KubernetesStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let mut payload = Vec::new();
         for secret in self.secrets(true).await? {
             let Some(data) = secret["data"][STATE].as_str() else { return Ok(None) };
-            let part = STANDARD.decode(data).map_err(|_| StoreError::new("the secret does not hold base64"))?;
+            let part = STANDARD.decode(data).map_err(|_| StoreError::damaged("the secret does not hold base64"))?;
             payload.extend_from_slice(&part);
         }
         if payload.is_empty() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::backend::hcp::Hcp;
 use crate::base::files::{Disk, Files, named};
 
 use crate::lang::value::{Path as ValuePath, PathStep, Type, Value};
@@ -146,6 +147,14 @@ impl Backend for LocalBackend {
             std::fs::create_dir_all(&dir).map_err(|e| named(e, "mkdir", &dir))?;
         }
         Ok(Arc::new(LocalStore::new(self.paths(workspace))))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
     }
 }
 

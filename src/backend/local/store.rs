@@ -4,6 +4,7 @@
 //! is first made durable beside it (`.NAME.next`) and then written in place. If that is cut short, the next one to lock
 //! the file finishes it. While locked, the file is read and written through the handle that holds the lock.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::RangeInclusive;
@@ -62,6 +63,10 @@ impl LocalStore {
 
 #[async_trait]
 impl StateStore for LocalStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.blocking(Inner::read).await??)
     }
@@ -167,11 +172,11 @@ impl Inner {
         if !held.backed_up {
             if let (Some(backup), false) = (&self.paths.backup, old.is_empty()) {
                 let kept = match &held.backups {
-                    Some(backups) => backups(old.clone(), snapshot).map_err(io::Error::other)?,
-                    None => Some(old.clone()),
+                    Some(backups) => backups(old.clone(), snapshot).map_err(io::Error::other)?.map(Cow::Owned),
+                    None => Some(Cow::Borrowed(&old)),
                 };
                 if let Some(kept) = kept {
-                    atomic::write(backup, &kept)?;
+                    write_backup(backup, &kept, file)?;
                 }
             }
             held.backed_up = true;
@@ -186,18 +191,42 @@ impl Inner {
             Ok(()) => true,
             // The folder takes no new files; the file itself may still be ours to write.
             Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => false,
-            Err(e) => return Err(e),
+            Err(e) => {
+                discard(&next);
+                return Err(e);
+            }
         };
         if let Err(error) = reserve(file, new.len()) {
             let _ = file.set_len(old.len() as u64);
-            let _ = std::fs::remove_file(&next);
+            discard(&next);
             return Err(named(error, "write", path));
         }
-        overwrite(file, new).map_err(|e| named(e, "write", path))?;
+        if let Err(error) = overwrite(file, new) {
+            self.restore(file, old);
+            return Err(named(error, "write", path));
+        }
         if durable {
-            std::fs::remove_file(&next).map_err(|e| named(e, "remove", &next))?;
+            // The snapshot is written: a file that stays is obsolete.
+            discard(&next);
         }
         Ok(())
+    }
+
+    /// Undoes a write that failed, which must not be finished by the next command.
+    fn restore(&self, file: &mut File, old: &[u8]) {
+        let next = self.next_path();
+        if old.is_empty() {
+            discard(&next);
+            let _ = overwrite(file, old);
+            return;
+        }
+        // Now the old snapshot is what the next command finishes, if this one cannot.
+        if atomic::write_private(&next, old).is_err() {
+            discard(&next);
+        }
+        if overwrite(file, old).is_ok() {
+            discard(&next);
+        }
     }
 
     fn lock(&self, mut info: LockInfo) -> Result<String, LockError> {
@@ -290,6 +319,26 @@ impl Inner {
     }
 }
 
+/// Writes a backup, which may be read by those who may read the state: it is as secret.
+fn write_backup(backup: &Path, content: &[u8], state: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = state.metadata().map_err(|e| named(e, "stat", backup))?.permissions().mode() & 0o777;
+        // Of a backup that is there, too: only then is what it holds written.
+        if backup.is_file() {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(backup, permissions).map_err(|e| named(e, "change the mode of", backup))?;
+        }
+        atomic::write_with(backup, mode, |file| file.write_all(content))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = state;
+        atomic::write(backup, content)
+    }
+}
+
 /// Opens the state file for reading and writing; makes it, and its folder, if there is none.
 fn open(path: &Path) -> io::Result<(File, bool)> {
     std::fs::create_dir_all(atomic::directory_of(path)).map_err(|e| named(e, "mkdir", path))?;
@@ -309,6 +358,16 @@ fn unfinished(next: &Path, content: &[u8]) -> Option<Vec<u8>> {
         // A later or a different state was written: the file beside it is obsolete.
         Some((lineage, serial)) if lineage != our_lineage || serial >= our_serial => None,
         _ => Some(snapshot),
+    }
+}
+
+/// Removes the file beside the state, or at least what it holds: then it is ignored.
+fn discard(next: &Path) {
+    let removed = std::fs::remove_file(next);
+    if removed.is_err_and(|e| e.kind() != io::ErrorKind::NotFound)
+        && let Err(e) = File::options().write(true).truncate(true).open(next)
+    {
+        crate::log!(Warn, "{}", named(e, "remove", next));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::*;
+use crate::base::needs;
 use crate::model::state::{State, StateMeta};
 
 struct Place {
@@ -49,6 +50,21 @@ async fn the_first_write_of_a_run_keeps_a_backup() {
     store.write(snapshot(3)).await.unwrap();
     assert_eq!(store.read().await.unwrap().unwrap(), *snapshot(3));
     assert_eq!(std::fs::read(place.path("terraform.tfstate.backup")).unwrap(), *snapshot(1));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_is_as_secret_as_the_state() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let (state, backup) = (place.path("terraform.tfstate"), place.path("terraform.tfstate.backup"));
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    place.store().write(snapshot(1)).await.unwrap();
+    for (serial, wanted) in [(2, 0o600), (3, 0o640), (4, 0o600)] {
+        std::fs::set_permissions(&state, std::fs::Permissions::from_mode(wanted)).unwrap();
+        place.store().write(snapshot(serial)).await.unwrap();
+        assert_eq!((mode(&state), mode(&backup)), (wanted, wanted), "{serial}");
+    }
 }
 
 #[tokio::test]
@@ -140,23 +156,17 @@ async fn errors_name_the_path() {
     assert!(error.text.contains("terraform.tfstate: is a directory"), "{error}");
 }
 
-/// Needs the reference; skipped with a message where there is none.
+/// Skipped without the reference.
 #[tokio::test]
 async fn the_reference_and_we_exclude_each_other() {
+    let Some(reference) = needs::reference() else { return };
     let place = Place::new();
     std::fs::write(place.path("main.tf"), "output \"x\" {\n  value = 1\n}\n").unwrap();
     let terraform = |args: &[&str]| {
-        let mut command = Command::new("terraform");
+        let mut command = Command::new(&reference);
         command.args(args).current_dir(place.dir.path()).env("CHECKPOINT_DISABLE", "1").stdin(Stdio::null());
         command.output()
     };
-    if terraform(&["version"]).is_err() {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: there is no terraform to compare with");
-        }
-        return;
-    }
     let store = place.store();
     let id = store.lock(&LockInfo::new("OperationTypeApply")).await.unwrap();
     let output = terraform(&["apply", "-auto-approve", "-no-color"]).unwrap();
@@ -174,7 +184,7 @@ async fn the_reference_and_we_exclude_each_other() {
     );
     std::fs::write(place.path("main.tf"), config).unwrap();
     assert!(terraform(&["init"]).unwrap().status.success());
-    let mut child = Command::new("terraform")
+    let mut child = Command::new(&reference)
         .args(["apply", "-auto-approve"])
         .current_dir(place.dir.path())
         .env("CHECKPOINT_DISABLE", "1")

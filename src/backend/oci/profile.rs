@@ -10,7 +10,7 @@ use super::settings::{home_folder, text_or_variable};
 const DEFAULT_PROFILE: &str = "DEFAULT";
 
 /// A profile: the settings of one section.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     pub user: String,
     pub tenancy: String,
@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(default.token_file, "");
         let other = read("other").unwrap();
         assert_eq!((other.user.as_str(), other.token_file.as_str(), other.key_id()), ("v", "/t", None));
-        assert_eq!(read("x").unwrap_err(), "configuration file did not contain profile: x (/c)");
+        assert_eq!(read("x").err().unwrap(), "configuration file did not contain profile: x (/c)");
     }
 }

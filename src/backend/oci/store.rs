@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::backend::hcp::Hcp;
 use crate::backend::lock::LockInfo;
 use crate::backend::object_path::joined;
 use crate::backend::store::{
@@ -87,6 +88,14 @@ impl Backend for OciBackend {
         }
         Ok(Arc::new(store))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl OciStore {
@@ -103,6 +112,10 @@ impl OciStore {
 
 #[async_trait]
 impl StateStore for OciStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let found = self.objects.get(&self.state).await.map_err(|failure| {
             StoreError::new(format!("failed to access object '{}' in bucket '{}': {failure}", self.state, self.bucket))

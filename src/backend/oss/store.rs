@@ -9,6 +9,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 use tokio::time::Instant;
 
+use crate::backend::hcp::Hcp;
 use crate::backend::lock::LockInfo;
 use crate::backend::object_path::joined;
 use crate::backend::store::{
@@ -104,6 +105,14 @@ impl Backend for OssBackend {
         }
         Ok(Arc::new(store))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl OssStore {
@@ -155,6 +164,10 @@ const NO_LOCK: &str = "unexpected end of JSON input";
 
 #[async_trait]
 impl StateStore for OssStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let deadline = Instant::now() + CONSISTENCY;
         loop {

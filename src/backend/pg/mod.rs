@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type as Column;
 
+use crate::backend::hcp::Hcp;
 use crate::base::env;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -200,6 +201,14 @@ impl Backend for PgBackend {
         }
         let journal = self.context.journal_of(workspace, &[&self.pool.connector.place(), &self.table]);
         Ok(Arc::new(PgStore::new(self.pool.clone(), self.table.clone(), workspace.to_owned(), journal)))
+    }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
     }
 }
 

@@ -57,7 +57,9 @@ impl Database {
         let url = self.server.address(&self.name);
         let mut psql = std::process::Command::new("psql");
         let child = psql.args(["-X", "-q", &url, "-c", &text]).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let end = std::time::Instant::now() + Duration::from_secs(60);
         while self.run(&format!("SELECT count(*) FROM {LOCKS}")) == "0" {
+            assert!(std::time::Instant::now() < end, "the lock is not taken");
             std::thread::sleep(Duration::from_millis(10));
         }
         child

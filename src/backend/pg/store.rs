@@ -250,6 +250,10 @@ fn lock_lost(why: &str) -> StoreError {
 
 #[async_trait]
 impl StateStore for PgStore {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let statement = format!("SELECT data FROM {} WHERE name = $1", self.table);
         let rows = self.query(&statement, &[(&self.workspace, Column::TEXT)]).await?;

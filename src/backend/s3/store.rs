@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::time::Instant;
 
+use crate::backend::hcp::Hcp;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
 use crate::backend::table::Context;
@@ -121,6 +122,14 @@ impl Backend for S3Backend {
         }
         Ok(Arc::new(store))
     }
+
+    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.store(workspace).await
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 impl S3Store {
@@ -198,6 +207,10 @@ impl S3Store {
 
 #[async_trait]
 impl StateStore for S3Store {
+    fn inner(&self) -> Option<&dyn StateStore> {
+        None
+    }
+
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let deadline = Instant::now() + CONSISTENCY;
         loop {

@@ -10,6 +10,7 @@ use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 use url::Url;
 
 use crate::base::env::{self, Environment};
+use crate::base::limits::{self, Limit};
 use crate::base::secret::redacted;
 use crate::base::stop::Stop;
 
@@ -37,8 +38,8 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// How long one attempt at an answer that is read whole may take.
     pub answer_timeout: Option<Duration>,
-    /// The largest answer that is read whole, in bytes.
-    pub answer_limit: u64,
+    /// The largest answer that is read whole, unless a request says less.
+    pub answer_limit: Limit,
     /// Errors and logs show the addresses' queries, but for what is secret in them.
     pub shows_queries: bool,
 }
@@ -61,7 +62,7 @@ impl Settings {
             connect_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(300),
             answer_timeout: None,
-            answer_limit: u64::MAX,
+            answer_limit: limits::state(),
             shows_queries: false,
         }
     }
@@ -78,7 +79,7 @@ impl Settings {
             connect_timeout: timeout * 3,
             idle_timeout: timeout * 3,
             answer_timeout: Some(timeout),
-            answer_limit: 64 << 20,
+            answer_limit: limits::response(),
             shows_queries: true,
             ..Settings::for_states(environment, program)
         }
@@ -160,7 +161,7 @@ impl Client {
         &self,
         request: &Request,
         into: &mut (dyn Write + Send),
-        limit: u64,
+        limit: Limit,
         progress: Progress<'_>,
     ) -> Result<Answer, Failure> {
         tokio::select! {
@@ -211,12 +212,12 @@ impl Client {
     }
 
     async fn read_whole(&self, mut response: reqwest::Response, sent: Request) -> Result<Answer, Failure> {
-        let limit = self.shared.settings.answer_limit;
+        let limit = sent.answer_limit.unwrap_or(self.shared.settings.answer_limit);
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|e| self.explained(&sent, &e))? {
             body.extend_from_slice(&piece);
-            if body.len() as u64 > limit {
-                return Err(self.too_large(&sent, limit));
+            if body.len() as u64 > limit.bytes {
+                return Err(self.too_large(&sent, &limit.exceeded()));
             }
         }
         Ok(Answer { body, ..head(&mut response, sent.url) })
@@ -226,7 +227,7 @@ impl Client {
         &self,
         request: &Request,
         into: &mut (dyn Write + Send),
-        limit: u64,
+        limit: Limit,
         progress: Progress<'_>,
     ) -> Result<Answer, Failure> {
         let (mut response, sent) = self.follow(request).await?;
@@ -234,13 +235,13 @@ impl Client {
             return Ok(head(&mut response, sent.url));
         }
         let (mut have, all) = (0, response.content_length());
-        if all.is_some_and(|all| all > limit) {
-            return Err(self.too_large(&sent, limit));
+        if all.is_some_and(|all| all > limit.bytes) {
+            return Err(self.too_large(&sent, &limit.exceeded()));
         }
         while let Some(piece) = response.chunk().await.map_err(|e| self.explained(&sent, &e))? {
             have += piece.len() as u64;
-            if have > limit {
-                return Err(self.too_large(&sent, limit));
+            if have > limit.bytes {
+                return Err(self.too_large(&sent, &limit.exceeded()));
             }
             into.write_all(&piece).map_err(|e| self.failure(&sent, FailureKind::Other, &e.to_string()))?;
             progress(have, all);
@@ -300,8 +301,8 @@ impl Client {
         self.failure(request, FailureKind::Stopped, "context canceled")
     }
 
-    fn too_large(&self, request: &Request, limit: u64) -> Failure {
-        self.failure(request, FailureKind::TooLarge, &format!("the response is larger than {limit} bytes"))
+    fn too_large(&self, request: &Request, exceeded: &str) -> Failure {
+        self.failure(request, FailureKind::TooLarge, &format!("the response is {exceeded}"))
     }
 }
 

@@ -11,6 +11,7 @@ use url::Url;
 use super::{Client, Settings};
 use crate::base::env::Environment;
 use crate::base::http::{Failure, FailureKind, Proxies, Request, Tls};
+use crate::base::limits::Limit;
 use crate::base::secret::Secret;
 use crate::base::stop::Stop;
 
@@ -129,12 +130,15 @@ async fn downloads_go_to_a_file_and_no_further_than_allowed() {
     let (url, _thread) = serve(vec![answer("200 OK", "", "12345"), answer("200 OK", "", "123456")]);
     let mut file = tempfile::tempfile().unwrap();
     let request = Request::get(url);
-    for_packages().download(&request, &mut file, 5, &|have, all| assert_eq!((have, all), (5, Some(5)))).await.unwrap();
+    for_packages()
+        .download(&request, &mut file, Limit::bytes(5), &|have, all| assert_eq!((have, all), (5, Some(5))))
+        .await
+        .unwrap();
     file.rewind().unwrap();
     let mut text = String::new();
     file.read_to_string(&mut text).unwrap();
     assert_eq!(text, "12345");
-    let failed = for_packages().download(&request, &mut file, 5, &|_, _| {}).await.unwrap_err();
+    let failed = for_packages().download(&request, &mut file, Limit::bytes(5), &|_, _| {}).await.unwrap_err();
     assert_eq!(failed.kind, FailureKind::TooLarge);
 }
 

@@ -10,6 +10,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::transport::without_secrets;
+use crate::base::limits::Limit;
 use crate::base::secret::Secret;
 
 /// What to send; it may be sent several times. Headers whose values are marked as sensitive are for this very host, and for none
@@ -26,6 +27,8 @@ pub struct Request {
     follow: bool,
     /// The address beyond its host is a secret, for it is a permission.
     secret_address: bool,
+    /// The largest answer; none: that of the client.
+    pub answer_limit: Option<Limit>,
 }
 
 /// May be a secret.
@@ -40,7 +43,16 @@ impl fmt::Debug for Body {
 
 impl Request {
     pub fn new(method: Method, url: Url) -> Request {
-        Request { method, url, headers: HeaderMap::new(), body: None, retry: true, follow: true, secret_address: false }
+        Request {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            retry: true,
+            follow: true,
+            secret_address: false,
+            answer_limit: None,
+        }
     }
 
     pub fn get(url: Url) -> Request {

@@ -1,8 +1,9 @@
 //! A real `sshd` on the loopback interface for tests, with generated keys; absent if it is not installed.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+use crate::base::needs::{self, Need};
 
 pub struct Sshd {
     process: Child,
@@ -27,12 +28,12 @@ fn new_key(path: &Path, kind: &str) {
 }
 
 impl Sshd {
-    /// None, with a message, if there is no sshd on this machine.
+    /// None, and the test is skipped, if there is no sshd on this machine.
     pub fn start() -> Option<Sshd> {
         let program =
             ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].iter().find(|p| Path::new(p).exists());
         let Some(program) = program else {
-            std::io::stderr().write_all(b"skipped: no sshd on this machine\n").ok();
+            needs::skip(Need::Sshd, "there is no sshd on this machine");
             return None;
         };
         // Without it sshd refuses to start as root; as another user it is not needed.

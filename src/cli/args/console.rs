@@ -23,6 +23,7 @@ pub fn command() -> Command {
             text("scope", "module", "Evaluate in this module instance, such as module.a[0]. Default: the root module."),
             text("state", "path", "For the local backend only: the state file to use."),
         ])
+        .args(lock_flags())
         .args(variable_flags())
         .args(view_flags())
 }
@@ -42,6 +43,8 @@ pub fn parse(args: &[String]) -> Result<ConsoleRequest, ArgsError> {
     };
     let state = StateOptions {
         state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
+        lock: given.on("lock"),
+        lock_timeout: given.duration("lock-timeout"),
         ..StateOptions::default()
     };
     Ok(ConsoleRequest { state, variables: variable_arguments(&given), plan: given.on("plan"), scope })

@@ -66,6 +66,7 @@ async fn start_session(screen: &Console, setup: &Setup, request: &ConsoleRequest
     let unsound = diagnostics.has_errors();
     screen.spaced_diagnostics(diagnostics);
     let session = session?;
+    screen.diagnostics_aside(session.take_warnings());
     if unsound {
         let text = "Due to the problems above, some expressions may produce unexpected results.";
         screen.spaced_diagnostics(Diagnostic::warning(text, "").into());

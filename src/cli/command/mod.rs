@@ -150,10 +150,14 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     );
     let ask = may_ask(invocation, input)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: stop.clone() }) as Arc<dyn Ask>);
-    Setup::new(&invocation.environment, settings, invocation.original_dir.clone(), stop, ask).map_err(|diagnostics| {
+    let setup = Setup::new(&invocation.environment, settings, invocation.original_dir.clone(), stop, ask);
+    let setup = setup.map_err(|diagnostics| {
         invocation.console.diagnostics(diagnostics);
         1
-    })
+    })?;
+    let console = invocation.console.clone();
+    setup.sealing.notify_with(Arc::new(move |notice| console.diagnostics_aside(notice.into())));
+    Ok(setup)
 }
 
 /// The arguments and the setup of a command without prompts, with the values given for variables. Errors are shown here.

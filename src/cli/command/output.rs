@@ -20,7 +20,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let mut of_backend;
     let state = match super::run_with(invocation, &setup, work) {
         Ok(Ok((opened, loaded))) => {
-            invocation.console.diagnostics(loaded.warnings);
+            invocation.console.diagnostics_aside(loaded.warnings);
             of_backend = opened.warnings;
             loaded.file.map(|file| file.state).unwrap_or_default()
         }

@@ -41,10 +41,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     let work = state::list(&setup, &options, &args.addresses, args.id.as_deref());
     match super::run_with(invocation, &setup, work) {
         Ok(Ok((found, warnings))) => {
-            match args.json {
-                true => lines.finish(warnings),
-                false => super::finish(&invocation.console, warnings),
-            };
+            lines.aside(warnings);
             found.iter().for_each(|addr| lines.address(addr));
             0
         }
@@ -77,7 +74,8 @@ pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
                     return 1;
                 }
             }
-            super::finish(console, warnings)
+            console.diagnostics_aside(warnings);
+            0
         }
         Ok(Err(refusal)) => refused(&Lines::new(console, false), refusal),
         Err(code) => code,
@@ -114,7 +112,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     let lines = Lines::new(console, args.json);
     match super::run_with(invocation, &setup, work) {
         Ok(Ok(found)) if args.json => {
-            lines.finish(found.warnings);
+            lines.aside(found.warnings);
             let file = StateFile { meta: StateMeta::default(), state: found.state };
             match shown::state_json(&file, &found.schemas) {
                 Ok(text) => console.print(&text),
@@ -126,7 +124,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
             0
         }
         Ok(Ok(found)) => {
-            console.diagnostics(found.warnings);
+            console.diagnostics_aside(found.warnings);
             match shown::instance(&found.addr, &found.state, &found.schemas, &console.style) {
                 Ok(text) => console.print(&text),
                 Err(why) => {

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::base::env::Environment;
+use crate::base::env::{self, Environment};
 use crate::base::stop::Stop;
 use crate::cli::view::history::{operation_name, written};
 use crate::ops::backends::read_state;
@@ -50,7 +50,7 @@ impl Project {
 
     /// What an operation in the project gives, unless something is wrong.
     fn ask<T, F: Future<Output = Option<T>>>(&self, work: impl FnOnce(Setup) -> F) -> Option<T> {
-        let here = std::env::current_dir().ok()?;
+        let here = env::working_dir().ok()?;
         std::env::set_current_dir(&self.base).ok()?;
         let (settings, _) = settings::load(&self.environment);
         let setup = Setup::new(&self.environment, settings, here, Stop::new(), None).ok()?;

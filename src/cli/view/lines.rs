@@ -68,6 +68,14 @@ impl Lines {
         json::write(&self.console, &events::workspaces(current, names));
     }
 
+    /// Warnings about a state, beside a list that programs read.
+    pub fn aside(&self, diagnostics: Diagnostics) {
+        match self.json {
+            true => json::write_diagnostics(&self.console, diagnostics),
+            false => self.console.diagnostics_aside(diagnostics),
+        }
+    }
+
     /// Gives the exit code.
     pub fn finish(&self, diagnostics: Diagnostics) -> u8 {
         let failed = diagnostics.has_errors();

@@ -325,12 +325,10 @@ impl KeyProvider for Provider {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::stop::Stop;
-    use crate::encryption::services::NoHttp;
 
     async fn login_of(variables: &[(&str, &str)]) -> Result<azure::Settings, String> {
         let environment = Environment::of(variables.iter().copied());
-        let services = Services { environment, stop: Stop::new(), http: Arc::new(NoHttp) };
+        let services = Services { environment, ..Services::offline() };
         login(&mut Settings::default(), &services).await
     }
 

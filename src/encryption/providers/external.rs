@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided};
+use crate::base::limits;
 use crate::encryption::command::{self, Failure, Protocol};
 use crate::encryption::key::{Key, Keys};
 use crate::encryption::metadata::{self, first_value, unknown_field};
@@ -55,7 +56,7 @@ impl KeyProvider for Provider {
             None => b"null".to_vec(),
         };
         let said = |why: &str, stderr: &str| format!("{why}\n\nStderr:\n-------\n{stderr}");
-        let answer = command::ask(&self.command, &PROTOCOL, &question).await;
+        let answer = command::ask(&self.command, &PROTOCOL, &question, limits::answer()).await;
         let (answer, stderr) = answer.map_err(|failure| match failure {
             // What OpenTofu says when it has killed the program for that.
             Failure::Header { .. } => "external key provider protocol failure: signal: killed".to_owned(),

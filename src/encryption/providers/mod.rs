@@ -4,6 +4,7 @@
 
 mod aws_kms;
 mod azure_vault;
+pub mod derivation;
 mod external;
 mod gcp_kms;
 mod openbao;

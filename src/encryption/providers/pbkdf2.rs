@@ -1,11 +1,9 @@
 //! Keys made of a passphrase, or of the keys of another provider.
 
-use std::num::NonZeroU32;
-
 use async_trait::async_trait;
-use aws_lc_rs::pbkdf2::{self, Algorithm, PBKDF2_HMAC_SHA256, PBKDF2_HMAC_SHA512};
 use serde::{Deserialize, Serialize};
 
+use super::derivation::{Derivation, check_hash};
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
 use crate::base::secret::Secret;
 use crate::encryption::aes::random;
@@ -35,7 +33,7 @@ impl Kind for Pbkdf2 {
         &self,
         settings: &mut Settings,
         chain: Option<Keys>,
-        _: &Services,
+        services: &Services,
     ) -> Result<Box<dyn KeyProvider>, String> {
         let provider = Provider {
             passphrase: Secret::new(exact_text(settings, "passphrase")?.unwrap_or_default()),
@@ -44,6 +42,7 @@ impl Kind for Pbkdf2 {
             iterations: whole(settings, "iterations")?.unwrap_or(600_000),
             hash: exact_text(settings, "hash_function")?.unwrap_or_else(|| "sha512".into()),
             salt_length: whole(settings, "salt_length")?.unwrap_or(32),
+            services: services.clone(),
         };
         provider.check()?;
         Ok(Box::new(provider))
@@ -75,6 +74,7 @@ struct Provider {
     iterations: i64,
     hash: String,
     salt_length: i64,
+    services: Services,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -85,6 +85,17 @@ struct Metadata {
     iterations: i64,
     hash_function: String,
     key_length: i64,
+}
+
+impl Metadata {
+    fn derivation(&self) -> Derivation<'_> {
+        Derivation {
+            salt: &self.salt,
+            iterations: self.iterations,
+            hash_function: &self.hash_function,
+            key_length: self.key_length,
+        }
+    }
 }
 
 impl Provider {
@@ -141,15 +152,6 @@ fn check_chain(keys: &Keys) -> Result<(), String> {
     }
 }
 
-fn check_hash(name: &str) -> Result<Algorithm, String> {
-    match name {
-        "sha512" => Ok(PBKDF2_HMAC_SHA512),
-        "sha256" => Ok(PBKDF2_HMAC_SHA256),
-        "" => Err("please specify a hash function".into()),
-        other => Err(format!("invalid hash function name: {other}")),
-    }
-}
-
 #[async_trait]
 impl KeyProvider for Provider {
     async fn provide(&self, stored_metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
@@ -165,7 +167,8 @@ impl KeyProvider for Provider {
                 return Err(format!("invalid key length ({})", old.key_length).into());
             }
             check_hash(&old.hash_function).map_err(|why| format!("invalid hash function name: {why}"))?;
-            keys.decryption = Some(derive(self.passphrase(|keys| keys.decryption.as_ref()), &old).await?);
+            keys.decryption =
+                Some(old.derivation().key(self.passphrase(|keys| keys.decryption.as_ref()), &self.services).await?);
         }
         if need == Need::Decryption {
             return Ok(Provided { keys, metadata: Vec::new() });
@@ -175,53 +178,28 @@ impl KeyProvider for Provider {
         random(&mut salt)?;
         let (iterations, key_length) = (self.iterations, self.key_length);
         let new = Metadata { salt, iterations, hash_function: self.hash.clone(), key_length };
-        keys.encryption = Some(derive(self.passphrase(|keys| keys.encryption.as_ref()), &new).await?);
+        keys.encryption =
+            Some(new.derivation().key(self.passphrase(|keys| keys.encryption.as_ref()), &self.services).await?);
         let metadata = serde_json::to_vec(&new).map_err(|e| e.to_string())?;
         Ok(Provided { keys, metadata })
     }
 }
 
-/// Keys that are longer are an error, or an attack on the memory of who reads a state.
-const LONGEST_KEY: i64 = 1 << 20;
-
-async fn derive(passphrase: &[u8], by: &Metadata) -> Result<Key, String> {
-    let algorithm = check_hash(&by.hash_function)?;
-    let iterations = u32::try_from(by.iterations).ok().and_then(NonZeroU32::new);
-    let iterations = iterations.ok_or_else(|| format!("invalid number of iterations ({})", by.iterations))?;
-    if by.key_length > LONGEST_KEY {
-        return Err(format!("invalid key length ({})", by.key_length));
-    }
-    let length = usize::try_from(by.key_length).map_err(|e| e.to_string())?;
-    let (passphrase, salt) = (passphrase.to_vec(), by.salt.clone());
-    // It takes a part of a second, on purpose.
-    let work = tokio::task::spawn_blocking(move || {
-        let mut key = vec![0; length];
-        pbkdf2::derive(algorithm, iterations, &salt, &passphrase, &mut key);
-        Key::new(key)
-    });
-    work.await.map_err(|e| e.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::hex::hex;
 
     fn provider(passphrase: &str, chain: Option<Keys>) -> Provider {
         let passphrase = Secret::new(passphrase);
-        Provider { passphrase, chain, key_length: 32, iterations: 200_000, hash: "sha256".into(), salt_length: 8 }
-    }
-
-    /// RFC 7914, section 11.
-    #[tokio::test]
-    async fn derivation_is_the_standard_one() {
-        let metadata =
-            Metadata { salt: b"NaCl".to_vec(), iterations: 80_000, hash_function: "sha256".into(), key_length: 64 };
-        let key = derive(b"Password", &metadata).await.unwrap();
-        assert_eq!(
-            hex(key.bytes()),
-            "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d"
-        );
+        Provider {
+            passphrase,
+            chain,
+            key_length: 32,
+            iterations: 200_000,
+            hash: "sha256".into(),
+            salt_length: 8,
+            services: Services::offline(),
+        }
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Import blocks in the graph: their target blocks wait for the references of the import.
 
 use super::config::Builder;
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::name::COMMAND;
 use crate::base::source::Range;
 use crate::engine::blocks::BlockId;
@@ -69,8 +69,8 @@ pub fn connect(builder: &mut Builder<'_>) {
 fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: Statement) {
     let import = statement.import.clone();
     let resource = &import.resource.resource;
-    let implied = LocalProviderConfig { local_name: resource.implied_provider().into(), alias: None };
-    let local = import.provider_ref.as_ref().map_or_else(|| implied.clone(), |p| p.addr.clone());
+    let implied = || LocalProviderConfig { local_name: resource.implied_provider().into(), alias: None };
+    let local = import.provider_ref.as_ref().map_or_else(implied, |p| p.addr.clone());
     let provider = builder.tree.module(ROOT).provider_for_local_name(&local.local_name);
     let Some(addr) = resolve(builder.tree, ROOT, &provider, local.alias.as_deref()) else {
         let wanted = AbsProviderConfig::new(Default::default(), provider, local.alias.clone());
@@ -84,7 +84,8 @@ fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: St
     imports.generated.push(Generated {
         resource: import.resource.clone(),
         provider,
-        written_provider: (local != implied).then_some(local),
+        // Where the import names the provider, its block must name the same.
+        written_provider: import.provider_ref.is_some().then_some(local),
         import,
     });
 }
@@ -117,7 +118,7 @@ fn refers_to_target(in_for_each: bool, range: &Range) -> Diagnostic {
         true => (INVALID_FOR_EACH, "The \"for_each\" expression cannot reference the resource being imported."),
         false => (INVALID_IMPORT_ID, "The import ID cannot reference the resource being imported."),
     };
-    Diagnostic::error(summary, detail).at(range.clone())
+    Diagnostic::error(summary, detail).of_kind(Kind::ImportOfItself).at(range.clone())
 }
 
 /// The keys of an address that are expressions.

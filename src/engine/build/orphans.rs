@@ -29,8 +29,8 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
     for ((resource, stored), instances) in groups {
         let provider = match needs_provider(&resource).then(|| provider_of(builder, &resource, &stored)) {
             Some(None) => {
-                let user = instances.first().map_or_else(|| resource.to_string(), ToString::to_string);
-                builder.diagnostics.push(not_present(&user, &stored));
+                let users = instances.iter().flat_map(|addr| users(state, addr, all));
+                builder.diagnostics.extend(users.map(|user| not_present(&user, &stored)));
                 continue;
             }
             Some(found) => found,
@@ -58,6 +58,14 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         }
     }
     orphans
+}
+
+/// What errors call the objects of an instance, as the reference does.
+fn users(state: &State, addr: &AbsResourceInstance, all: bool) -> Vec<String> {
+    let Some(instance) = state.instance(addr) else { return Vec::new() };
+    let step = if all { "destroy" } else { "orphan" };
+    let current = instance.current.iter().map(|_| format!("{addr} ({step})"));
+    current.chain(instance.deposed.keys().map(|key| format!("{addr} (deposed {key})"))).collect()
 }
 
 /// Data sources are dropped from the state without a request.

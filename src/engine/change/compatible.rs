@@ -6,7 +6,7 @@ use crate::lang::value::convert::mismatch_message;
 use crate::lang::value::ops::may_be;
 use crate::lang::value::set::hash_key;
 use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Path, Type, Value};
+use crate::lang::value::{Path, PathStep, Type, Value};
 use crate::model::schema::{Block, NestedBlock, Nesting};
 
 use super::go_text::go_text;
@@ -20,11 +20,45 @@ pub fn object_compatible(schema: &Block, planned: &Value, actual: &Value) -> Vec
     breaches
 }
 
-/// The same for a value without a schema.
+/// The same for a value without a schema, of which nulls without a type must stay, too.
 pub fn value_compatible(planned: &Value, actual: &Value, is_sensitive: bool) -> Vec<Breach> {
     let mut breaches = Vec::new();
     check_whole(planned, actual, &Path::new(), is_sensitive, &mut breaches);
+    breaches.extend(replaced_nulls(planned, actual));
     breaches
+}
+
+/// Where a planned null without a type, which promises nothing, is not null any more.
+pub fn replaced_nulls(planned: &Value, actual: &Value) -> Vec<Breach> {
+    let mut found = Vec::new();
+    find_replaced_nulls(&planned.unmark_deep().0, &actual.unmark_deep().0, &mut Path::new(), &mut found);
+    found
+}
+
+fn find_replaced_nulls(planned: &Value, actual: &Value, path: &mut Path, found: &mut Vec<Breach>) {
+    if planned.is_null() {
+        if planned.ty().is_dynamic() && !actual.is_null() {
+            found.push((path.clone(), "was null, but now is not".into()));
+        }
+        return;
+    }
+    if planned.ty().is_set() {
+        return;
+    }
+    for (step, planned) in planned.children() {
+        let actual = match &step {
+            PathStep::Attr(name) => actual.get(name),
+            PathStep::Index(key) => match (key.as_str(), key.as_i64()) {
+                (Some(name), _) => actual.get(name),
+                (_, Some(index)) => usize::try_from(index).ok().and_then(|index| actual.at(index)),
+                _ => None,
+            },
+        };
+        let Some(actual) = actual else { continue };
+        path.push(step);
+        find_replaced_nulls(planned, actual, path, found);
+        path.pop();
+    }
 }
 
 const HIDDEN: &str = "inconsistent values for sensitive attribute";
@@ -127,7 +161,8 @@ fn check_nested(schema: &NestedBlock, planned: &Value, actual: &Value, path: &Pa
 
 fn check_value(planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
     let mut breach = |text: String| out.push((path.clone(), text));
-    if planned.ty().is_dynamic() && !planned.is_known() {
+    // A null of no type promises nothing either, as in the reference.
+    if planned.ty().is_dynamic() {
         return;
     }
     if !conforms(actual.ty(), planned.ty()) {
@@ -303,11 +338,60 @@ mod tests {
         check(Value::null(Type::String), Value::string("y"), &[r#".a: was null, but now cty.StringVal("y")"#]);
         check(Value::string("x"), Value::null(Type::String), &[r#".a: was cty.StringVal("x"), but now null"#]);
         check(Value::dynamic(), Value::int(1), &[]);
+        check(Value::null_dynamic(), Value::int(1), &[]);
         check(
             Value::list(Type::String, vec![Value::string("x")]),
             Value::list(Type::String, vec![Value::string("x"), Value::string("y")]),
             &[".a: new element 1 has appeared"],
         );
+    }
+
+    /// As the reference words them.
+    #[test]
+    fn wrong_types_name_what_is_wrong_in_them() {
+        let object = |parts: &[(&'static str, Value)]| Value::object(parts.iter().cloned());
+        let (one, text) = (|| Value::int(1), || Value::string("1"));
+        let cases = [
+            (object(&[("x", text()), ("y", text())]), object(&[("x", text())]), "attribute \"y\" is required"),
+            (object(&[("x", text())]), object(&[("x", one())]), "incorrect object attributes"),
+            (object(&[("x", one())]), object(&[("x", text())]), "attribute \"x\": number required"),
+            (
+                object(&[("a", one()), ("b", text())]),
+                object(&[("a", text()), ("b", Value::strings(["1"]))]),
+                "attribute \"b\": string required",
+            ),
+            (
+                object(&[("x", object(&[("y", one())]))]),
+                object(&[("x", object(&[("y", text())]))]),
+                "attribute \"x\": attribute \"y\": number required",
+            ),
+            (
+                Value::list(Type::Number, vec![one()]),
+                Value::strings(["1"]),
+                "incorrect list element type: number required",
+            ),
+            (Value::tuple(vec![text(), one()]), Value::tuple(vec![text()]), "tuple required"),
+            (object(&[("x", one())]), text(), "object required"),
+        ];
+        for (planned, actual, expected) in cases {
+            check(planned, actual, &[&format!(".a: wrong final value type: {expected}")]);
+        }
+    }
+
+    #[test]
+    fn nulls_without_a_type_bind_values_without_a_schema() {
+        let object = |v: Value| Value::object([("a", v)]);
+        let cases = [
+            (Value::null_dynamic(), Value::int(1), Some("")),
+            (object(Value::null_dynamic()), object(Value::int(1)), Some(".a")),
+            (Value::null_dynamic(), Value::null(Type::String), None),
+            (Value::dynamic(), Value::int(1), None),
+        ];
+        for (planned, actual, expected) in cases {
+            let found = value_compatible(&planned, &actual, false);
+            let paths: Vec<String> = found.iter().map(|(path, _)| path.to_string()).collect();
+            assert_eq!(paths, Vec::from_iter(expected), "{planned:?}");
+        }
     }
 
     #[test]

@@ -21,9 +21,13 @@ use crate::model::schema::{Attribute, Block, ObjectShape};
 /// A breach of the rules: where, and what. Shown as `.path: what`.
 pub type Breach = (Path, String);
 
-/// A breach as messages show it; `root`: what the whole is called.
-pub(crate) fn breach_text((path, wrong): &Breach, root: &str) -> String {
-    if path.is_empty() { format!("{root} {wrong}") } else { format!("{path}: {wrong}") }
+/// A breach as messages show it; `root`: what the whole is called, none: nothing.
+pub(crate) fn breach_text((path, wrong): &Breach, root: Option<&str>) -> String {
+    match (path.is_empty(), root) {
+        (true, Some(root)) => format!("{root} {wrong}"),
+        (true, None) => wrong.clone(),
+        (false, _) => format!("{path}: {wrong}"),
+    }
 }
 
 /// A nested shape: the object of a nested block or of an attribute with nested attributes.

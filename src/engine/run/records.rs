@@ -97,6 +97,7 @@ impl PlannedChanges {
     pub fn take_resources(&mut self) -> Vec<ResourceChange> {
         let mut changes = std::mem::take(&mut self.resources);
         changes.retain(|change| change.deposed.is_some() || !self.withdrawn.contains(&change.addr));
+        changes.shrink_to_fit();
         changes
     }
 

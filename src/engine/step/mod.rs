@@ -18,9 +18,8 @@ mod variable;
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 
-use super::engine_errors::INVALID_IMPORT_ID;
 use super::graph::walk::{End, Turn};
 use super::graph::{Node, NodeId};
 use super::run::{Run, Verb};
@@ -101,7 +100,7 @@ fn report_references(run: &Run, id: NodeId) -> End {
 fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
     let needs = &run.schedule.needs[id as usize];
     run.report(id, errors.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared).cloned().collect());
-    let is_of_import = errors.iter().any(|error| error.summary == INVALID_IMPORT_ID);
+    let is_of_import = errors.iter().any(|error| error.kind == Kind::ImportOfItself);
     if let (Node::Resource { module, index }, Verb::Validate, false) =
         (*run.schedule.graph.node(id), run.verb, is_of_import)
     {

@@ -116,6 +116,8 @@ fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut 
         );
         let error = Diagnostic::error("Output refers to sensitive values", detail);
         diagnostics.push(error.at(output.range.clone()));
+        // One error at a time, as in the reference.
+        return;
     }
     if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
         let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
@@ -134,7 +136,7 @@ fn differs(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     let breaches = value_compatible(planned, value, output.sensitive);
     breaches
         .iter()
-        .map(|breach| differs_from_plan(&what, &breach_text(breach, "it")).at(output.value.range()))
+        .map(|breach| differs_from_plan(&what, &breach_text(breach, None)).at(output.value.range()))
         .collect()
 }
 

@@ -219,6 +219,13 @@ async fn ephemeral_outputs_need_ephemeral_values() {
     }
 }
 
+#[tokio::test]
+async fn outputs_that_are_sensitive_and_ephemeral_have_one_error() {
+    let text = "variable \"e\" {\n default = \"e\"\n ephemeral = true\n sensitive = true\n}\noutput \"o\" {\n value = var.e\n}";
+    let (_, found) = plan(&World::new(), &config(&[("main.tf", text)]), &State::default(), Options::default()).await;
+    assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Output refers to sensitive values"]);
+}
+
 /// Observed: a name that means nothing is reported for the reference, and again for the expression, unless `can` or `try` is
 /// around it.
 #[tokio::test]

@@ -131,6 +131,6 @@ async fn a_waiting_provisioner_goes_on_when_the_other_instance_fails() {
         };
         let (outcome, found) = engine::apply(input, &world.ports()).await;
         assert!(found.has_errors());
-        assert_eq!(addresses(&outcome.state), ["test_thing.a[0]"]);
+        assert_eq!(addresses(&outcome.state.unwrap()), ["test_thing.a[0]"]);
     }
 }

@@ -7,7 +7,7 @@ use crate::base::diag::Diagnostics;
 use crate::model::addr::Target;
 use crate::model::config::Config;
 use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
+use crate::model::state::{DeposedKey, State};
 
 /// What the provider configuration refers to; it stays when the last object of the provider goes.
 const SOURCES: &[(&str, &str)] = &[
@@ -138,6 +138,23 @@ async fn objects_whose_own_provider_configuration_is_gone_are_left_alone() {
             assert!(log.is_empty(), "{after:?} {log:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn every_object_without_its_provider_configuration_is_named() {
+    let block =
+        "provider \"test\" { alias = \"x\" }\nresource \"test_thing\" \"a\" {\n count = 2\n provider = test.x\n}";
+    let world = World::new();
+    let (mut state, _) = apply(&world, block, &State::default()).await;
+    let (addr, provider, _) = state.instances().last().map(|(a, p, i)| (a, p.clone(), i.clone())).unwrap();
+    let instance = state.instance_mut(&addr, &provider);
+    let deposed = instance.current.clone().unwrap();
+    instance.deposed.insert(DeposedKey("0123abcd".into()), deposed);
+    let (_, found) = plan(&world, &config(&[("main.tf", "")]), &state, Options::default()).await;
+    let users: Vec<&str> =
+        found.iter().filter_map(|d| d.detail.strip_prefix("To work with ")?.split(" its ").next()).collect();
+    let expected = ["test_thing.a[0] (orphan)", "test_thing.a[1] (orphan)", "test_thing.a[1] (deposed 0123abcd)"];
+    assert_eq!(users, expected);
 }
 
 /// What a call passes on serves the objects of the module that it is passed to.

@@ -1,10 +1,11 @@
 //! Schedules: a seed decides in which order the calls of the mock world go on, and when the run is interrupted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use crate::base::stop::{Stage, Stop};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::state::journal::ActionPhase;
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
 
 /// A small generator of numbers: the same seed gives the same numbers.
@@ -85,11 +86,13 @@ pub struct StateRecord {
     pub state: State,
     /// Objects whose change was started and not finished.
     pub open: BTreeSet<(AbsResourceInstance, Option<DeposedKey>)>,
+    /// Actions that are due or running.
+    pub actions: BTreeMap<(AbsResourceInstance, String), ActionPhase>,
 }
 
 impl StateRecord {
     pub fn begin(&mut self, state: &State) {
-        *self = StateRecord { state: state.clone(), open: BTreeSet::new() };
+        *self = StateRecord { state: state.clone(), ..StateRecord::default() };
     }
 
     pub fn started(&mut self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) {
@@ -101,6 +104,16 @@ impl StateRecord {
         self.open.retain(|(open, _)| open != addr);
         *self.state.instance_mut(addr, provider) = instance.clone();
         self.state.prune(addr);
+    }
+
+    pub fn actions(&mut self, caller: &AbsResourceInstance, actions: &[String], phase: ActionPhase) {
+        for action in actions {
+            let key = (caller.clone(), action.clone());
+            match phase {
+                ActionPhase::Done => _ = self.actions.remove(&key),
+                phase => _ = self.actions.insert(key, phase),
+            }
+        }
     }
 
     pub fn output(&mut self, name: &str, value: Option<&OutputValue>) {

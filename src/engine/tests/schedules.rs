@@ -340,9 +340,9 @@ async fn apply_or_abandon(world: &Arc<World>, config: &Arc<Config>, plan: Plan) 
     let parallelism = world.schedule.parallelism;
     let input =
         ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
-    let ports = world.ports();
+    let (ports, prior) = (world.ports(), input.plan.prior_state.clone());
     tokio::select! {
-        (outcome, found) = engine::apply(input, &ports) => Some((outcome.state, found)),
+        (outcome, found) = engine::apply(input, &ports) => Some((outcome.state.unwrap_or(prior), found)),
         () = world.schedule.stop.killed() => None,
     }
 }

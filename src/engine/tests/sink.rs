@@ -57,6 +57,28 @@ async fn changes_are_recorded_before_and_after_the_provider_call() {
     }
 }
 
+/// The plan knows the value of an output before the object that it refers to exists.
+#[tokio::test]
+async fn outputs_are_recorded_once_all_that_they_refer_to_is() {
+    let config = r#"
+        resource "test_thing" "a" { name = "a" }
+        resource "test_thing" "b" {
+          name  = "b"
+          input = test_thing.a.output
+        }
+        output "before" { value = test_thing.a.name }
+        output "late"   { value = test_thing.b.name }
+        output "plain"  { value = "plain" }"#;
+    let world = World::new();
+    *world.sink.lock().unwrap() = Some("started test_thing.b".to_string());
+    let _ = apply(&world, config, &State::default()).await;
+    let recorded = world.record.lock().unwrap().state.outputs.clone();
+    assert_eq!(recorded.keys().map(|name| &**name).collect::<Vec<_>>(), ["before", "plain"]);
+    let world = World::new();
+    let _ = apply(&world, config, &State::default()).await;
+    assert_eq!(world.record.lock().unwrap().state.outputs.len(), 3);
+}
+
 /// What cannot be recorded as started is not destroyed.
 #[tokio::test]
 async fn destroying_is_recorded_too() {

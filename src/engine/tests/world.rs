@@ -1,5 +1,7 @@
 //! The world that the tests run in.
 
+mod machine;
+
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +13,7 @@ use tokio::sync::watch;
 use crate::base::diag::Diagnostics;
 use crate::base::files::{Files, Memory};
 use crate::engine::event::Event;
-use crate::engine::ports::{Configuring, Host, Observer, Ports, Providers, StateSink};
+use crate::engine::ports::{Configuring, Observer, Ports, Providers, StateSink};
 use crate::engine::{self, ApplyInput, GivenVariables, ImportInput, PlanInput, ValidateInput};
 use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
@@ -20,7 +22,10 @@ use crate::model::config::{ModuleRequest, ModuleSite, Nothing, load};
 use crate::model::plan::{Mode, Plan, Refresh};
 use crate::model::provider::*;
 use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
+use crate::model::state::journal::ActionPhase;
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+
+use machine::Machine;
 
 use super::acts::{act_schema, invoke, plan_act};
 use super::note::Note;
@@ -195,50 +200,20 @@ impl StateSink for Sink {
         self.0.schedule.point().await;
         self.told(format!("finished {addr}"))
     }
+    async fn actions(
+        &self,
+        caller: &AbsResourceInstance,
+        actions: &[String],
+        phase: ActionPhase,
+    ) -> Result<(), Diagnostics> {
+        self.0.record.lock().unwrap().actions(caller, actions, phase);
+        self.0.schedule.point().await;
+        self.told(format!("{phase:?} {}", actions.join(" ")))
+    }
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
         self.0.record.lock().unwrap().output(name, value);
         self.0.schedule.point().await;
         self.told(format!("output {name}"))
-    }
-}
-
-struct Machine(Arc<World>);
-#[async_trait]
-impl Host for Machine {
-    fn files(&self) -> &dyn Files {
-        &*self.0.files
-    }
-    fn now(&self) -> (i64, u32) {
-        (*self.0.clock.borrow(), 0)
-    }
-    /// The clock stands still, unless a request hangs: then it moves to the time that is waited for.
-    async fn wait_until(&self, (seconds, _): (i64, i32)) {
-        let until = seconds.min(self.0.hangs_until());
-        self.0.clock.send_if_modified(|now| {
-            let moves = until > *now;
-            *now = until.max(*now);
-            moves
-        });
-        if seconds > self.now().0 {
-            std::future::pending().await
-        }
-    }
-    fn random(&self, bytes: &mut [u8]) {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let n = NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-        bytes.iter_mut().rev().zip(n.iter().rev()).for_each(|(b, n)| *b = *n);
-    }
-    fn original_working_dir(&self) -> String {
-        "/cwd".into()
-    }
-    fn working_dir(&self) -> std::path::PathBuf {
-        "/cwd".into()
-    }
-    fn home_dir(&self) -> Option<std::path::PathBuf> {
-        None
-    }
-    fn workspace(&self) -> String {
-        "default".into()
     }
 }
 

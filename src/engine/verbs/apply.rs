@@ -16,19 +16,24 @@ use crate::engine::run::results::Results;
 use crate::engine::run::{Inputs, Verb};
 use crate::model::model_errors::MISSING_VALUE;
 use crate::model::plan::{Action, Mode, Plan};
+use crate::model::state::State;
 
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
-    let plan = &input.plan;
+    // Without a copy, if nothing else needs the plan.
+    let mut plan = Arc::unwrap_or_clone(input.plan);
     let mut variables = input.variables.clone();
     let given = plan.variables.iter();
     variables.extend(
         given.map(|(name, value)| (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })),
     );
-    let mut refused = missing_variables(plan, &variables);
-    refused.extend(not_applyable(plan));
+    let mut refused = missing_variables(&plan, &variables);
+    refused.extend(not_applyable(&plan));
     if refused.has_errors() {
         return (ApplyOutcome::default(), refused);
     }
+    let mut changes = Vec::with_capacity(plan.changes.len());
+    changes.extend(std::mem::take(&mut plan.changes).into_iter().map(Arc::new));
+    let plan = &plan;
     let verb = match plan.mode {
         Mode::Normal => Verb::Apply { refresh_only: false },
         Mode::RefreshOnly => Verb::Apply { refresh_only: true },
@@ -47,7 +52,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
             planned_outputs: plan.outputs.iter().map(|o| (o.name.clone(), o.change.after.clone())).collect(),
             ..Inputs::default()
         },
-        changes: plan.changes.iter().cloned().map(Arc::new).collect(),
+        changes,
         invocations: plan.invocations.clone(),
         calls: plan.function_results.clone(),
         ..RunRequest::new(verb, &input.config, plan.prior_state.clone(), input.parallelism)
@@ -57,7 +62,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         Ok(run) => run,
         Err(found) => return (ApplyOutcome::default(), found),
     };
-    if let Err(errors) = ports.sink.begin(&plan.prior_state).await {
+    if let Err(errors) = begin(plan, ports).await {
         return (ApplyOutcome::default(), errors);
     }
     let (run, mut diagnostics) = execute(run).await;
@@ -83,6 +88,18 @@ fn not_applyable(plan: &Plan) -> Option<Diagnostic> {
     let detail = "The given plan is not applyable: all that it would do is to remove outputs, which a refresh-only plan does not do. \
                   Create a plan without -refresh-only to remove them.";
     is_refused.then(|| Diagnostic::error("Cannot apply non-applyable plan", detail))
+}
+
+/// Reports what apply starts from. Outputs that the plan already knows may be those of objects that do not exist yet: they are
+/// reported one by one, once the walk has come to them. A plan that only refreshes has no such objects.
+async fn begin(plan: &Plan, ports: &Ports) -> Result<(), Diagnostics> {
+    match plan.mode {
+        Mode::RefreshOnly => ports.sink.begin(&plan.prior_state).await,
+        _ => {
+            let outputs = plan.previous_state.outputs.clone();
+            ports.sink.begin(&State { outputs, ..plan.prior_state.clone() }).await
+        }
+    }
 }
 
 /// What the plan does not keep must be given again.

@@ -19,7 +19,8 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
     let PlannedChanges { mut invocations, drift, mut outputs, mut deferred, .. } = found;
     let states = std::mem::take(&mut *run.results.states());
     let checks = std::mem::take(&mut run.results.checks().records);
-    changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    // Without a copy of all changes; no two are of the same object.
+    changes.sort_unstable_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     deferred.sort_by_cached_key(|d| (d.change.addr.to_string(), d.change.deposed.clone()));
     let mut deferred_invocations = found.deferred_invocations;
     deferred_invocations

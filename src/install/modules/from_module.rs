@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
 use crate::base::files::{Disk, Memory};
 use crate::base::name::PROGRAM;
 use crate::base::secret::redacted;
@@ -96,7 +97,7 @@ fn check_empty() -> Result<(), Diagnostic> {
 fn caller(source: &str) -> Result<Module, Diagnostic> {
     // Relative to the current folder, but a separate package.
     let relative = [".", "./", "../"].iter().any(|start| source.starts_with(start));
-    let source = match std::env::current_dir().ok().filter(|_| relative) {
+    let source = match env::working_dir().ok().filter(|_| relative) {
         Some(here) => module_source::clean(&here.join(source).display().to_string().replace('\\', "/")),
         None => source.to_owned(),
     };

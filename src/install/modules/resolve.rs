@@ -10,7 +10,7 @@ use crate::base::name::PROGRAM;
 use crate::base::secret::redacted;
 use crate::install::registry::modules::RegistryError;
 use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource, SourceError};
-use crate::model::deps::{Constraints, Version};
+use crate::model::deps::{ModuleConstraints, Version};
 
 use super::context::{Item, Task};
 
@@ -46,13 +46,11 @@ impl Task {
                 format!("Failed to retrieve available versions for module {shown} from {host}: {why}."),
             ),
         })?;
-        let constraints =
-            self.call.version.as_ref().and_then(|(text, _)| Constraints::parse(text).ok()).unwrap_or_default();
+        let constraints = self.constraints();
         let mut parsed = Vec::with_capacity(versions.len());
         for text in versions.iter() {
             match Version::parse(text) {
-                // A version before a release counts only if it is asked for by name.
-                Ok(version) if version.is_prerelease() && !constraints.allows(&version) => {}
+                Ok(version) if !constraints.considers(&version) => {}
                 Ok(version) => parsed.push(version),
                 Err(_) => self.send(Item::Problem(
                     Diagnostic::warning(
@@ -75,6 +73,12 @@ impl Task {
             );
             self.problem("Unresolvable module version constraint", detail)
         })
+    }
+
+    /// The versions that the call allows.
+    pub fn constraints(&self) -> ModuleConstraints {
+        let written = self.call.version.as_ref();
+        written.and_then(|(text, _)| ModuleConstraints::parse(text).ok()).unwrap_or_default()
     }
 
     /// Where a version's package is, with the folder that the registry and the call name together.

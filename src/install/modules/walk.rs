@@ -19,7 +19,7 @@ use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
 use crate::model::config::{Early, Module, ModuleCall, evaluate_early, load_module};
 use crate::model::deps::module_manifest::{ModuleManifest, Record};
-use crate::model::deps::{Constraints, ModuleLock, PackageId, Version};
+use crate::model::deps::{ModuleLock, PackageId, Version};
 
 use super::checksum::{self, Checksums, Installed, InstalledPackage};
 use super::context::{Caller, Context, Item, Task, staging};
@@ -264,9 +264,8 @@ impl Task {
             return None;
         }
         let record = self.context.manifest.get(&self.path)?;
-        let constraints =
-            self.call.version.as_ref().and_then(|(text, _)| Constraints::parse(text).ok()).unwrap_or_default();
-        let allowed = record.version.as_ref().is_none_or(|version| constraints.allows(version));
+        let constraints = self.constraints();
+        let allowed = record.version.as_ref().is_none_or(|version| constraints.accepts_installed(version));
         (record.source == self.source.to_string() && allowed && record.dir.is_dir()).then_some(record)
     }
 

@@ -2,7 +2,6 @@
 //!
 //! Owns the rules. Never writes, and never inflates: what entries hold is [`super::archive`]'s business.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Component, Path, PathBuf};
@@ -14,6 +13,7 @@ use crate::base::env::{self, Environment};
 use crate::base::files::named;
 
 use super::PackageError;
+use super::names::Names;
 
 /// How much an archive may hold. The largest providers known unpack to 0.7 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ fn list(mut zip: ZipArchive<BufReader<File>>, packed: u64, limits: &Limits) -> R
     let mut names = Names::default();
     for index in 0..zip.len() {
         let entry = look_at(&mut zip, index)?;
-        names.add(&entry)?;
+        names.add(&entry.path, entry.is_dir)?;
         entries.push(entry);
     }
     let total = entries.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
@@ -186,34 +186,6 @@ fn place(name: &str) -> Result<PathBuf, String> {
         }
     }
     Ok(path)
-}
-
-/// The names so far: no two may be one file, on any system.
-#[derive(Default)]
-struct Names(BTreeMap<String, (PathBuf, bool)>);
-
-impl Names {
-    fn add(&mut self, entry: &Entry) -> Result<(), String> {
-        for folder in entry.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()) {
-            self.insert(folder, true)?;
-        }
-        if entry.path.as_os_str().is_empty() { Ok(()) } else { self.insert(&entry.path, entry.is_dir) }
-    }
-
-    fn insert(&mut self, path: &Path, is_dir: bool) -> Result<(), String> {
-        let key = path.to_string_lossy().to_lowercase();
-        match self.0.get(&key) {
-            Some((same, true)) if is_dir && same == path => Ok(()),
-            Some((same, _)) if same == path && is_dir => Err(format!("{path:?} is a file and a folder")),
-            Some((same, true)) if same == path => Err(format!("{path:?} is a folder and a file")),
-            Some((same, false)) if same == path => Err(format!("it has two entries for {path:?}")),
-            Some((other, _)) => Err(format!("{other:?} and {path:?} are one name on some systems")),
-            None => {
-                self.0.insert(key, (path.to_owned(), is_dir));
-                Ok(())
-            }
-        }
-    }
 }
 
 /// Why an archive or an entry of it cannot be read.

@@ -103,6 +103,7 @@ mod tests {
 
     /// Not a test: the other process of the tests below. Holds the lock until its input ends.
     #[test]
+    #[ignore = "a process of other tests"]
     fn other_process() {
         let Some(path) = std::env::var_os(ROLE) else { return };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -118,7 +119,7 @@ mod tests {
     fn hold(path: &Path) -> Child {
         let name = "install::package::lock::tests::other_process";
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", name, "--nocapture"])
+            .args(["--ignored", "--exact", name, "--nocapture"])
             .env(ROLE, path)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

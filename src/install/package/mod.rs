@@ -10,6 +10,7 @@ pub mod contents;
 pub mod hash;
 pub mod link;
 pub mod lock;
+pub mod names;
 pub mod place;
 pub mod stamp;
 

@@ -7,12 +7,13 @@ use sha2::{Digest, Sha256};
 
 use crate::base::files::named;
 use crate::base::http::{Client, Failure, FailureKind, Progress, Request};
+use crate::base::limits::Limit;
 use crate::install::event::FailedStep;
 
 use super::execute::Problem;
 
 /// A package's archive is no larger.
-const MOST_BYTES: u64 = 4 << 30;
+const MOST: Limit = Limit::bytes(4 << 30);
 
 /// How the names of downloads begin.
 const PREFIX: &str = ".download-";
@@ -47,7 +48,7 @@ pub(super) async fn download(
         let mut file = temporary(folder)?;
         let path = file.path().to_path_buf();
         let mut into = Hashed { file: file.as_file_mut(), path: &path, sum: Sha256::new(), bytes: 0 };
-        let answer = http.download(request, &mut into, MOST_BYTES, progress).await;
+        let answer = http.download(request, &mut into, MOST, progress).await;
         // A connection that broke may hold the next time.
         if attempts >= http.attempts() || !http.pause(attempts, request, &answer).await.map_err(worded)? {
             let (sum, bytes) = (into.sum, into.bytes);

@@ -248,10 +248,8 @@ impl Defaults {
             Type::Tuple(_) => Value::tuple(self.elements(value)),
             Type::Map(element) => {
                 let entries = self.entries(value);
-                match common_type(entries.values(), element) {
-                    Some(ty) => {
-                        Value::map(ty.clone(), entries.into_iter().map(|(k, v)| (k, convert(&v, &ty).unwrap_or(v))))
-                    }
+                match common_values(entries.values(), element) {
+                    Some((ty, values)) => Value::map(ty, entries.into_keys().zip(values)),
                     None => Value::object(entries),
                 }
             }
@@ -261,12 +259,14 @@ impl Defaults {
         applied.mark(value.marks())
     }
 
-    fn child(&self, key: &str) -> Option<&Defaults> {
-        self.children.get("").or_else(|| self.children.get(key))
+    /// Those of one nested value. A tuple's are those of numbers, which name no attribute of an object.
+    fn child(&self, key: &str, in_tuple: bool) -> Option<&Defaults> {
+        let numbered = key.starts_with(|c: char| c.is_ascii_digit());
+        self.children.get("").or_else(|| self.children.get(key).filter(|_| numbered == in_tuple))
     }
 
     fn elements(&self, value: &Value) -> Vec<Value> {
-        let apply = |(i, v): (usize, &Value)| match self.child(&i.to_string()) {
+        let apply = |(i, v): (usize, &Value)| match self.child(&i.to_string(), true) {
             Some(child) => child.apply(v),
             None => v.clone(),
         };
@@ -275,35 +275,44 @@ impl Defaults {
 
     fn apply_to_elements(&self, value: &Value, element: &Type, of: fn(Type, Vec<Value>) -> Value) -> Value {
         let elements = self.elements(value);
-        match common_type(elements.iter(), element) {
-            Some(ty) => {
-                let converted = elements.iter().map(|v| convert(v, &ty).unwrap_or_else(|_| v.clone())).collect();
-                of(ty, converted)
-            }
+        match common_values(elements.iter(), element) {
+            Some((ty, values)) => of(ty, values),
             None => Value::tuple(elements),
         }
     }
 
     fn entries(&self, value: &Value) -> BTreeMap<Arc<str>, Value> {
-        let apply = |(key, v): (&Arc<str>, &Value)| match self.child(key) {
+        let apply = |(key, v): (&Arc<str>, &Value)| match self.child(key, false) {
             Some(child) => (key.clone(), child.apply(v)),
             None => (key.clone(), v.clone()),
         };
         let mut entries: BTreeMap<Arc<str>, Value> = value.entries().iter().map(apply).collect();
         for (key, default) in &self.values {
-            if entries.get(key).is_none_or(Value::is_null) {
-                let default = self.children.get(key).map_or_else(|| default.clone(), |child| child.apply(default));
-                entries.insert(key.clone(), default);
-            }
+            let given = entries.get(key).filter(|v| !v.is_null());
+            let value = match (given, self.children.get(key)) {
+                // What is unknown now gets the default if it turns out to be null.
+                (Some(given), _) if default.is_null() || given.ty().is_dynamic() => given.clone(),
+                (Some(given), _) => given.refine_not_null(),
+                (None, Some(child)) => child.apply(default),
+                (None, None) => default.clone(),
+            };
+            entries.insert(key.clone(), value);
         }
         entries
     }
 }
 
-/// The one type that all elements can have; that of an empty collection stays.
-fn common_type<'v>(values: impl Iterator<Item = &'v Value>, empty: &Type) -> Option<Type> {
-    let types: Vec<Type> = values.map(|v| v.ty().clone()).collect();
-    if types.is_empty() { Some(empty.clone()) } else { unify_unsafe(&types) }
+/// The one type that all elements can have, and the elements in that type; that of an empty collection stays.
+fn common_values<'v>(values: impl Iterator<Item = &'v Value> + Clone, empty: &Type) -> Option<(Type, Vec<Value>)> {
+    let types: Vec<Type> = values.clone().map(|v| v.ty().clone()).collect();
+    if types.is_empty() {
+        return Some((empty.clone(), Vec::new()));
+    }
+    let common = unify_unsafe(&types).filter(|t| !t.is_dynamic() || types.iter().all(Type::is_dynamic))?;
+    let converted: Vec<Value> = values.map(|v| convert(v, &common)).collect::<Result<_, _>>().ok()?;
+    // What "any" is in the common type may still be different types.
+    let found = converted.first()?.ty().clone();
+    converted.iter().all(|v| *v.ty() == found).then_some((found, converted))
 }
 
 #[cfg(test)]

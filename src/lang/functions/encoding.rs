@@ -10,7 +10,7 @@ use super::builtin::{
 };
 use super::charset::{self, Charset};
 use super::signature::{CallContext, FunctionError};
-use super::{base64_text, json_text};
+use super::{base64_text, csv, json_text};
 use crate::base::deflate::Gzip;
 use crate::base::name::PROGRAM;
 use crate::lang::value::unknown::safe_prefix;
@@ -43,7 +43,7 @@ pub(super) fn table() -> Vec<Builtin> {
             .typed(json_type)
             .may_be_null()
             .doc("The value that a JSON text stands for."),
-        Builtin::new("csvdecode", vec![string("str")], Type::Dynamic, csv_decode)
+        Builtin::new("csvdecode", vec![string("str")], Type::Dynamic, csv::decode)
             .typed(|_| Ok(Type::Dynamic))
             .doc("The rows of a CSV text as objects, with attributes named by its first row."),
     ]
@@ -204,88 +204,4 @@ fn json_encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
 
 fn json_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
     json_text::decode(text(a, 0)).map_err(FunctionError::new)
-}
-
-fn csv_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let mut rows = csv_rows(text(a, 0))?.into_iter();
-    let Some(header) = rows.next() else { return fail("missing header line") };
-    for (i, name) in header.iter().enumerate() {
-        if header[..i].contains(name) {
-            return fail(format!("duplicate column name {}", quoted(name)));
-        }
-    }
-    let ty = Type::object(header.iter().map(|name| (name.as_str(), Type::String)));
-    let objects = rows.map(|row| {
-        let attributes = header.iter().map(|n| n.as_str().into()).zip(row.iter().map(Value::string)).collect();
-        Value::object_of(ty.clone(), attributes)
-    });
-    Ok(Value::list(ty.clone(), objects.collect()))
-}
-
-/// Rows of equal length, with the rules and messages of Go's reader.
-fn csv_rows(source: &str) -> Result<Vec<Vec<String>>, FunctionError> {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut lines = source.split_inclusive('\n').enumerate();
-    while let Some((number, line)) = lines.next() {
-        let wrong =
-            |line: usize, what: &str| FunctionError::new(format!("CSV parse error on line {}: {what}", line + 1));
-        let mut rest = line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
-        if rest.is_empty() {
-            continue;
-        }
-        let mut row = Vec::new();
-        'fields: loop {
-            if !rest.starts_with('"') {
-                let (field, after) = match rest.split_once(',') {
-                    Some((field, after)) => (field.to_owned(), Some(after.to_owned())),
-                    None => (rest.clone(), None),
-                };
-                if field.contains('"') {
-                    return Err(wrong(number, "bare \" in non-quoted-field"));
-                }
-                row.push(field);
-                match after {
-                    Some(after) => rest = after,
-                    None => break 'fields,
-                }
-                continue;
-            }
-            let mut field = String::new();
-            rest.remove(0);
-            loop {
-                let Some((before, after)) = rest.split_once('"').map(|(b, a)| (b.to_owned(), a.to_owned())) else {
-                    // The field goes on in the next line.
-                    field.push_str(&rest);
-                    field.push('\n');
-                    let Some((_, next)) = lines.next() else {
-                        return Err(wrong(number, "extraneous or missing \" in quoted-field"));
-                    };
-                    rest = next.trim_end_matches('\n').trim_end_matches('\r').to_owned();
-                    continue;
-                };
-                field.push_str(&before);
-                match after.chars().next() {
-                    Some('"') => {
-                        field.push('"');
-                        rest = after[1..].to_owned();
-                    }
-                    Some(',') => {
-                        row.push(field);
-                        rest = after[1..].to_owned();
-                        continue 'fields;
-                    }
-                    None => {
-                        row.push(field);
-                        break 'fields;
-                    }
-                    Some(_) => return Err(wrong(number, "extraneous or missing \" in quoted-field")),
-                }
-            }
-        }
-        if rows.first().is_some_and(|first| first.len() != row.len()) {
-            return Err(wrong(number, "wrong number of fields"));
-        }
-        rows.push(row);
-    }
-    Ok(rows)
 }

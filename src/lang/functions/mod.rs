@@ -10,6 +10,7 @@ mod charset;
 mod collection;
 pub mod consistency;
 mod crypto;
+mod csv;
 mod encoding;
 mod filesystem;
 mod format;
@@ -80,5 +81,7 @@ pub fn all() -> impl Iterator<Item = &'static Builtin> {
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod growth;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Functions of sets.
 
+use std::collections::HashMap;
+
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p};
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::convert::convert;
@@ -10,7 +12,7 @@ pub(super) fn table() -> Vec<Builtin> {
     let any_set = || Type::set(Type::Dynamic);
     vec![
         Builtin::new("setintersection", vec![p("first_set", any_set()).dynamic()], any_set(), |a, _| {
-            combine(a, false, |result, other| result.retain(|v| contains(other, v)))
+            combine(a, false, |result, other| keep(result, other, true))
         })
         .variadic(p("other_sets", any_set()).dynamic())
         .typed(common_set)
@@ -19,7 +21,7 @@ pub(super) fn table() -> Vec<Builtin> {
             "setsubtract",
             vec![p("a", any_set()).dynamic(), p("b", any_set()).dynamic()],
             any_set(),
-            |a, _| combine(a, false, |result, other| result.retain(|v| !contains(other, v))),
+            |a, _| combine(a, false, |result, other| keep(result, other, false)),
         )
         .typed(common_set)
         .doc("The elements of one set that another has not."),
@@ -41,8 +43,13 @@ pub(super) fn table() -> Vec<Builtin> {
     ]
 }
 
-fn contains(set: &Value, value: &Value) -> bool {
-    set.elements().binary_search_by(|e| set::element_order(e, value)).is_ok() || set.elements().contains(value)
+/// Keeps the elements that another set has, or those that it has not.
+fn keep(elements: &mut Vec<Value>, other: &Value, present: bool) {
+    let mut by_key: HashMap<String, Vec<&Value>> = HashMap::new();
+    for value in other.elements() {
+        by_key.entry(set::hash_key(value)).or_default().push(value);
+    }
+    elements.retain(|v| by_key.get(&set::hash_key(v)).is_some_and(|same| same.contains(&v)) == present);
 }
 
 fn common_set(a: &[Value]) -> TypeOutcome {
@@ -53,9 +60,11 @@ fn common_set(a: &[Value]) -> TypeOutcome {
     }
     match unify_unsafe(&elements) {
         Some(element) => Ok(Type::set(element)),
-        None => fail("given sets must all have compatible element types"),
+        None => fail(INCOMPATIBLE),
     }
 }
+
+const INCOMPATIBLE: &str = "given sets must all have compatible element types";
 
 /// `keeps_unknowns`: whether the result is known even where elements are not.
 fn combine(a: &[Value], keeps_unknowns: bool, f: fn(&mut Vec<Value>, &Value)) -> Outcome {
@@ -65,9 +74,14 @@ fn combine(a: &[Value], keeps_unknowns: bool, f: fn(&mut Vec<Value>, &Value)) ->
     }
     let converted: Result<Vec<Value>, _> = a.iter().map(|v| convert(v, &ty)).collect();
     let converted = converted.map_err(|e| FunctionError::new(e.message))?;
+    // What "any" is in the common type may still be different types.
+    let element = converted[0].ty().element_type().cloned().unwrap_or(Type::Dynamic);
+    if converted[1..].iter().any(|other| other.ty() != converted[0].ty()) {
+        return fail(INCOMPATIBLE);
+    }
     let mut result = converted[0].elements().to_vec();
     converted[1..].iter().for_each(|other| f(&mut result, other));
-    Ok(Value::set(ty.element_type().cloned().unwrap_or(Type::Dynamic), result))
+    Ok(Value::set(element, result))
 }
 
 fn product_type(a: &[Value]) -> TypeOutcome {
@@ -86,7 +100,7 @@ fn product_type(a: &[Value]) -> TypeOutcome {
             Type::Tuple(types) if types.is_empty() => elements.push(Type::Dynamic),
             Type::Tuple(types) => match unify_unsafe(types) {
                 Some(common) => elements.push(common),
-                None => return fail_argument(i, "all elements must be of the same type"),
+                None => return fail_argument(i, DIFFERENT),
             },
             _ => return fail_argument(i, "a set or a list is required"),
         }
@@ -94,6 +108,8 @@ fn product_type(a: &[Value]) -> TypeOutcome {
     let row = Type::tuple(elements);
     Ok(if ordered { Type::list(row) } else { Type::set(row) })
 }
+
+const DIFFERENT: &str = "all elements must be of the same type";
 
 fn product(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let ty = product_type(a)?;
@@ -111,10 +127,13 @@ fn product(a: &[Value], _: &CallContext<'_>) -> Outcome {
     }
     let row = ty.element_type().cloned().unwrap_or(Type::Dynamic);
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
-    for (arg, element) in a.iter().zip(row.tuple_elements().unwrap_or_default()) {
-        let mut parts = Vec::with_capacity(arg.len());
+    for (i, (arg, element)) in a.iter().zip(row.tuple_elements().unwrap_or_default()).enumerate() {
+        let mut parts: Vec<Value> = Vec::with_capacity(arg.len());
         for v in arg.elements() {
             parts.push(convert(v, element).map_err(|e| FunctionError::new(e.message))?);
+        }
+        if parts.iter().any(|v| v.ty() != parts[0].ty()) {
+            return fail_argument(i, DIFFERENT);
         }
         rows = rows
             .iter()

@@ -13,6 +13,7 @@ use super::builtin::{Allow, Builtin, Outcome, any, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
 use super::time;
 use super::yaml_errors::{self, at};
+use crate::base::name;
 use crate::lang::value::{Number, Type, Value};
 
 /// Nesting beyond this would exhaust the stack.
@@ -343,7 +344,7 @@ impl<'s> Loader<'s> {
             let event = self.next()?;
             let value = self.node(event)?;
             let Some(key) = key else {
-                merge_into(&mut merged, &value)?;
+                merge_into(&mut merged, &value, &span)?;
                 continue;
             };
             let text = match (key.as_arc_str(), key.as_number(), key.as_bool()) {
@@ -358,7 +359,18 @@ impl<'s> Loader<'s> {
     }
 }
 
-fn merge_into(merged: &mut BTreeMap<Arc<str>, Value>, value: &Value) -> Loaded<()> {
+fn merge_into(merged: &mut BTreeMap<Arc<str>, Value>, value: &Value, key: &Span) -> Loaded<()> {
+    // OpenTofu also merges the mappings of a sequence, the last of which wins.
+    if name::is_opentofu() && value.ty().is_tuple() {
+        for element in value.elements() {
+            if element.is_null() || !element.ty().is_object() {
+                let what = element.ty().friendly_name();
+                return Err(at(&key.start, &format!("cannot merge {what} (from sequence) into mapping")));
+            }
+            merge_into(merged, element, key)?;
+        }
+        return Ok(());
+    }
     if value.is_null() || !value.ty().is_object() {
         return Err(format!("cannot merge {} into mapping", value.ty().friendly_name()));
     }

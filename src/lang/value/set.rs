@@ -1,8 +1,8 @@
 //! The order of a set's elements.
 //!
 //! Owns the order that sets iterate in, which is visible in every output: strings by bytes, numbers by value, false
-//! before true, all else by a text that the reference hashes elements with. Unknown elements come last, nulls after
-//! the other known ones. Observed on cty 1.16.
+//! before true, all else by a text that the reference hashes elements with. Unknown elements come after the known ones,
+//! nulls last. Observed on cty 1.16.
 
 use std::cmp::Ordering;
 
@@ -69,12 +69,12 @@ impl Run {
     }
 }
 
-/// 0: known, 1: null, 2: unknown.
+/// 0: known, 1: unknown, 2: null.
 fn rank(value: &Value) -> u8 {
     if !value.is_known() {
-        2
-    } else if value.is_null() {
         1
+    } else if value.is_null() {
+        2
     } else {
         0
     }

@@ -87,6 +87,24 @@ impl Value {
         go(self, &mut Path::new(), f)
     }
 
+    /// The same object, with those attributes of others that are equal, so that they take memory once.
+    #[must_use]
+    pub fn sharing(self, others: &[&Value]) -> Value {
+        if let Some(same) = others.iter().find(|other| ***other == self) {
+            return (*same).clone();
+        }
+        let equal = |name: &Arc<str>, part: &Value| {
+            let has_parts = !part.is_empty();
+            others.iter().filter(|_| has_parts).find_map(|other| other.get(name).filter(|theirs| *theirs == part))
+        };
+        if !self.is_known_object() || self.entries().iter().all(|(name, part)| equal(name, part).is_none()) {
+            return self;
+        }
+        let parts = self.entries().iter();
+        let parts = parts.map(|(name, part)| (name.clone(), equal(name, part).unwrap_or(part).clone()));
+        Value::object_of(self.ty().clone(), parts.collect()).mark(self.marks())
+    }
+
     /// Without any marks, and the union of those that were there.
     pub fn unmark_deep(&self) -> (Value, Marks) {
         let marks = self.deep_marks();
@@ -269,6 +287,20 @@ mod tests {
             ])
         };
         assert_eq!(nest(refined()).unrefined(), nest(Value::unknown(Type::String)));
+    }
+
+    #[test]
+    fn equal_attributes_are_shared() {
+        let list = |text: &str| Value::strings([text, "x"]);
+        let other = Value::object([("a", list("1")), ("b", list("2")), ("c", list("3"))]);
+        let value = Value::object([("a", list("1")), ("b", list("other")), ("d", list("3"))]);
+        let shared = value.clone().sharing(&[&other]);
+        assert_eq!(shared, value);
+        let is_shared = |name| shared.get(name).unwrap().same_storage(other.get("a").unwrap());
+        assert_eq!(["a", "b", "d"].map(is_shared), [true, false, false]);
+        let equal = Value::object([("a", list("1")), ("b", list("2")), ("c", list("3"))]);
+        assert!(equal.sharing(&[&other]).same_storage(&other));
+        assert_eq!(Value::null_dynamic().sharing(&[&other]), Value::null_dynamic());
     }
 
     #[test]

@@ -3,6 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
+use crate::lang::syntax::quote::quoted;
+
+/// The library for providers has no syntax of the language.
+#[cfg(not(feature = "cli"))]
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
 /// The key of an instance: none, a number (`count`) or a string (`for_each`). Sorted none, numbers, strings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum InstanceKey {
@@ -33,31 +42,32 @@ impl fmt::Display for InstanceKey {
             InstanceKey::None => Ok(()),
             InstanceKey::Int(n) => write!(f, "[{n}]"),
             InstanceKey::Wildcard => f.write_str("[*]"),
-            InstanceKey::Str(s) => {
-                f.write_str("[\"")?;
-                write_escaped(f, s)?;
-                f.write_str("\"]")
-            }
+            InstanceKey::Str(s) if is_plain(s) => write!(f, "[\"{s}\"]"),
+            InstanceKey::Str(s) => write!(f, "[{}]", quoted(s)),
         }
     }
 }
 
-/// Writes the inside of a quoted string: backslashes, quotes, newlines, and template introducers escaped.
-pub fn write_escaped(f: &mut impl fmt::Write, s: &str) -> fmt::Result {
-    let mut rest = s.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\n' => f.write_str("\\n")?,
-            '\r' => f.write_str("\\r")?,
-            '\t' => f.write_str("\\t")?,
-            '"' => f.write_str("\\\"")?,
-            '\\' => f.write_str("\\\\")?,
-            '$' | '%' if rest.peek() == Some(&'{') => {
-                f.write_char(c)?;
-                f.write_char(c)?;
-            }
-            c => f.write_char(c)?,
+/// True for a text that stands between quotes as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !b"\"\\$%".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Observed; control characters of keys must not reach the terminal.
+    #[test]
+    fn keys_are_quoted_as_strings_of_the_language() {
+        let cases = [
+            ("a b", r#"["a b"]"#),
+            ("\"\\\n\t$ ${x} %{", r#"["\"\\\n\t$ $${x} %%{"]"#),
+            ("\u{1b}[31mRED\u{7}\u{9b}", r#"["\u001b[31mRED\u0007\u009b"]"#),
+            ("é\u{2028}\u{e0001}", r#"["é\u2028\U000e0001"]"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(InstanceKey::Str(text.into()).to_string(), expected);
         }
     }
-    Ok(())
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
+use crate::base::name::{self, Name};
 use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::body::Body;
 use crate::lang::syntax::parser;
@@ -21,19 +22,52 @@ pub struct FileSet {
     pub overrides: Vec<PathBuf>,
 }
 
-const ENDINGS: [&str; 4] = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+const ENDINGS: [EndingPair; 2] =
+    [EndingPair { terraform: ".tf", opentofu: ".tofu" }, EndingPair { terraform: ".tf.json", opentofu: ".tofu.json" }];
+
+/// The endings of one kind of file. A folder can hold a file for either program under the same name.
+pub struct EndingPair {
+    pub terraform: &'static str,
+    pub opentofu: &'static str,
+}
+
+impl EndingPair {
+    /// The name of a file without its ending, if it is of this kind.
+    pub fn stem<'n>(&self, name: &'n str) -> Option<&'n str> {
+        name.strip_suffix(self.terraform).or_else(|| name.strip_suffix(self.opentofu))
+    }
+}
+
+/// Whether a program reads a file that stands beside the others. Terraform does not read files of OpenTofu; OpenTofu prefers them, and
+/// Terrane reads them where there is none of Terraform.
+pub fn is_read(file: &str, beside: &BTreeSet<&str>, kinds: &[EndingPair], program: Name) -> bool {
+    let other = |own: &str, other: &str| {
+        file.strip_suffix(own).is_some_and(|stem| beside.contains(format!("{stem}{other}").as_str()))
+    };
+    kinds.iter().any(|kind| kind.stem(file).is_some())
+        && kinds.iter().all(|EndingPair { terraform, opentofu }| match program {
+            Name::Terraform => !file.ends_with(opentofu),
+            Name::OpenTofu => !other(terraform, opentofu),
+            Name::Terrane => !other(opentofu, terraform),
+        })
+}
 
 /// None if there is no such folder, which is reported.
 pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
+    find_as(name::current(), dir, files)
+}
+
+fn find_as(program: Name, dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
     let Ok(entries) = files.list(dir) else {
         let detail = format!("Module directory {} does not exist or cannot be read.", dir.display());
         return (None, Diagnostic::error(UNREADABLE_MODULE, detail).into());
     };
     let mut set = FileSet::default();
     let names: BTreeSet<&str> = entries.iter().filter(|e| !e.is_dir).map(|e| &*e.name).collect();
-    for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name) && !is_shadowed(&e.name, &names)) {
+    let is_read = |name: &str| !is_ignored(name) && is_read(name, &names, &ENDINGS, program);
+    for entry in entries.iter().filter(|e| !e.is_dir && is_read(&e.name)) {
         let path = if dir == Path::new(".") { PathBuf::from(&entry.name) } else { dir.join(&entry.name) };
-        if let Some(stem) = ENDINGS.iter().find_map(|ending| entry.name.strip_suffix(ending)) {
+        if let Some(stem) = ENDINGS.iter().find_map(|kind| kind.stem(&entry.name)) {
             let list =
                 if stem == "override" || stem.ends_with("_override") { &mut set.overrides } else { &mut set.primary };
             list.push(path);
@@ -91,14 +125,6 @@ pub fn parse(source: Arc<SourceFile>) -> (Body, Diagnostics) {
     if source.name().ends_with(".json") { parser::json::parse_file(source) } else { parser::parse_file(source) }
 }
 
-/// `x.tofu` stands in for `x.tf`, and `x.tofu.json` for `x.tf.json`: a module can hold files for either program.
-fn is_shadowed(name: &str, names: &BTreeSet<&str>) -> bool {
-    let by = |ending: &str, stronger: &str| {
-        name.strip_suffix(ending).is_some_and(|stem| names.contains(format!("{stem}{stronger}").as_str()))
-    };
-    by(".tf", ".tofu") || by(".tf.json", ".tofu.json")
-}
-
 /// What editors leave behind.
 pub fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
@@ -133,11 +159,32 @@ mod tests {
     }
 
     #[test]
-    fn stronger_files_shadow() {
-        let names = ["a.tf", "a.tofu", "b.tf", "c.tofu", "x_override.tf", "x_override.tofu", "override.tofu"];
+    fn the_name_of_the_program_decides_on_files_of_opentofu() {
+        let names = [
+            "a.tf",
+            "a.tofu",
+            "b.tf",
+            "c.tofu",
+            "d.tf.json",
+            "d.tofu.json",
+            "e.tofu",
+            "e.tf.json",
+            "x_override.tf",
+            "x_override.tofu",
+            "override.tofu",
+        ];
         let memory = Memory::of(names.map(|n| (n, "")));
-        let set = find(Path::new("."), &memory).0.unwrap();
-        assert_eq!(set.primary, ["a.tofu", "b.tf", "c.tofu"].map(PathBuf::from));
-        assert_eq!(set.overrides, ["override.tofu", "x_override.tofu"].map(PathBuf::from));
+        let found = |program: Name| {
+            let set = find_as(program, Path::new("."), &memory).0.unwrap();
+            let text =
+                |list: &[PathBuf]| list.iter().map(|p| p.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+            (text(&set.primary), text(&set.overrides))
+        };
+        let expect = |program, primary: &str, overrides: &str| {
+            assert_eq!(found(program), (primary.to_string(), overrides.to_string()), "{program:?}");
+        };
+        expect(Name::Terraform, "a.tf b.tf d.tf.json e.tf.json", "x_override.tf");
+        expect(Name::OpenTofu, "a.tofu b.tf c.tofu d.tofu.json e.tf.json e.tofu", "override.tofu x_override.tofu");
+        expect(Name::Terrane, "a.tf b.tf c.tofu d.tf.json e.tf.json e.tofu", "override.tofu x_override.tf");
     }
 }

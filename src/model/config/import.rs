@@ -108,9 +108,21 @@ pub fn check(module: &super::Module, diags: &mut Diagnostics) {
     }
 }
 
-/// An import may choose a provider configuration where there is no block that does. As in OpenTofu it may name one with a key that
-/// the block of the resource chooses too; the block's own key counts.
+/// An import may choose a provider configuration if no block does. If the block of the resource chooses one too, it has to be the
+/// same; only the key in the block counts, as in OpenTofu.
 fn provider_mistake(module: &super::Module, import: &Import, reference: &ProviderRef) -> Option<Diagnostic> {
+    let unneeded = |instead: &str| {
+        let detail = format!(
+            "The provider argument can only be specified in import blocks that will generate configuration.\n\n{instead}"
+        );
+        Some(Diagnostic::error(INVALID_IMPORT_PROVIDER, detail).at(reference.range.clone()))
+    };
+    if !import.resource.module.is_root() {
+        return unneeded(
+            "Use the providers argument within the module block to configure providers for all resources within a module, \
+             including imported resources.",
+        );
+    }
     match (module.resources.get(&import.resource.resource), &reference.key) {
         (None, None) => None,
         (None, Some(key)) => {
@@ -118,13 +130,11 @@ fn provider_mistake(module: &super::Module, import: &Import, reference: &Provide
                           block of the resource itself.";
             Some(Diagnostic::error(names::INVALID_PROVIDER_REFERENCE, detail).at(key.range()))
         }
-        (Some(block), Some(_)) if block.provider_ref.as_ref().is_some_and(|own| own.addr == reference.addr) => None,
-        (Some(_), _) => {
-            let detail = "The provider argument can only be specified in import blocks that will generate \
-                          configuration.\n\nUse the provider argument in the target resource block to configure the provider for \
-                          a resource with explicit provider configuration.";
-            Some(Diagnostic::error(INVALID_IMPORT_PROVIDER, detail).at(reference.range.clone()))
-        }
+        (Some(block), _) if block.provider_ref.as_ref().is_some_and(|own| own.addr == reference.addr) => None,
+        (Some(_), _) => unneeded(
+            "Use the provider argument in the target resource block to configure the provider for a resource with explicit \
+             provider configuration.",
+        ),
     }
 }
 
@@ -186,5 +196,57 @@ fn without_keys(
             Some(found)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::base::files::Memory;
+    use crate::model::addr;
+    use crate::model::config::load_module;
+
+    /// The first line of advice for an import with a provider argument; empty if it is accepted.
+    fn advice(to: &str, import: &str, resource: &str) -> String {
+        let argument = |text: &str| if text.is_empty() { String::new() } else { format!("provider = {text}") };
+        let text = format!(
+            "resource \"r_x\" \"a\" {{\n{}\n}}\nimport {{\n  to = {to}\n  id = \"x\"\n  {}\n}}\n",
+            argument(resource),
+            argument(import)
+        );
+        let files = Memory::of([("main.tf", text.as_str())]);
+        let (_, diags) = load_module(Path::new("."), addr::Module::root(), &files);
+        let errors = diags.iter().filter(|d| d.is_error());
+        errors
+            .filter_map(|d| d.detail.lines().last().map(|l| l[..l.find(" to configure").unwrap_or(0)].to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn import_and_resource_may_name_the_same_provider() {
+        let block = "Use the provider argument in the target resource block";
+        let call = "Use the providers argument within the module block";
+        let cases = [
+            ("", "", ""),
+            ("", "r.west", ""),
+            ("r.west", "r.west", ""),
+            ("r.west", "\"r.west\"", ""),
+            ("\"r.west\"", "r.west", ""),
+            ("r", "r", ""),
+            ("r.west", "", block),
+            ("r.west", "r", block),
+            ("r.west", "r.east", block),
+            ("r", "r.west", block),
+            ("r", "", block),
+            ("s", "r", block),
+        ];
+        for (import, resource, expected) in cases {
+            assert_eq!(advice("r_x.a", import, resource), expected, "{import:?} {resource:?}");
+        }
+        assert_eq!(advice("r_x.b", "r.west", "r"), "");
+        assert_eq!(advice("module.m.r_x.a", "r.west", "r.west"), call);
+        assert_eq!(advice("module.m.r_x.b", "r.west", "r.west"), call);
+        assert_eq!(advice("module.m.r_x.a", "", "r.west"), "");
     }
 }

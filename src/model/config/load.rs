@@ -12,13 +12,16 @@ use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::lang::syntax::ast::Block;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
-use crate::model::deps::{Constraints, Version};
+use crate::model::deps::{ModuleConstraints, Version};
 
-use super::block::ModuleCall;
+use super::block::{ModuleCall, Variable};
 use super::early::{Early, Outside};
+use super::file_set::FileSet;
 use super::import;
 use super::module::{Backend, Config, Module};
+use super::module_file::ModuleFile;
 use super::module_source::{self, ModuleSource};
+use super::terraform_block::TerraformBlock;
 use super::{file_set, merge, module_call, module_file, overrides, provider_check, query_file, settle};
 
 const NOT_INSTALLED: &str = "Module not installed";
@@ -163,14 +166,7 @@ fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFile
             decoded.push(module_file::decode(&blocks, &mut diags));
         }
     } else {
-        let mut primary: Vec<_> = set.primary.iter().map(|path| read_blocks(path, files, &mut diags)).collect();
-        let mut problems = Diagnostics::new();
-        for path in &set.overrides {
-            let blocks = read_blocks(path, files, &mut diags);
-            overriding.push(overrides::apply(&mut primary, &blocks, &mut problems));
-        }
-        decoded.extend(primary.iter().map(|blocks| module_file::decode(blocks, &mut diags)));
-        diags.extend(problems);
+        (decoded, overriding) = load_overridden(&set, files, &mut diags);
     }
     if which == RootFiles::WithQueries {
         decoded.extend(query_file::read(dir, files, &mut diags));
@@ -178,6 +174,34 @@ fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFile
     let module = merge::merge(decoded, overriding, empty_module(dir, path), &mut diags);
     import::check(&module, &mut diags);
     (Some(module), diags)
+}
+
+/// The primary files with the overrides on top, and the `terraform` blocks of each override file.
+fn load_overridden(
+    set: &FileSet,
+    files: &dyn Files,
+    diags: &mut Diagnostics,
+) -> (Vec<ModuleFile>, Vec<Vec<TerraformBlock>>) {
+    let mut primary: Vec<_> = set.primary.iter().map(|path| read_blocks(path, files, diags)).collect();
+    let mut variables: Vec<_> = primary.iter().map(|blocks| module_file::decode(blocks, diags).variables).collect();
+    let mut overriding = Vec::new();
+    let mut problems = Diagnostics::new();
+    for path in &set.overrides {
+        let blocks = read_blocks(path, files, diags);
+        overriding.push(overrides::apply(&mut primary, &mut variables, &blocks, &mut problems));
+    }
+    diags.extend(problems);
+    let mut of_merged = Diagnostics::new();
+    let merge = |(blocks, variables): (&Vec<Block>, Vec<Variable>)| {
+        let file = module_file::decode(blocks, &mut of_merged);
+        ModuleFile { variables, ..file }
+    };
+    let decoded = primary.iter().zip(variables).map(merge).collect();
+    // Each block was checked by itself: whatever else is wrong must not be lost.
+    if !diags.has_errors() {
+        diags.extend(of_merged.into_iter().filter(Diagnostic::is_error));
+    }
+    (decoded, overriding)
 }
 
 /// The blocks of one file; what is wrong with it is reported.
@@ -317,7 +341,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         }
         if let Some((text, _)) = &call.version {
             const CHANGED: &str = "Module version requirements have changed";
-            let constraints = Constraints::parse(text).unwrap_or_default();
+            let constraints = ModuleConstraints::parse(text).unwrap_or_default();
             match &record.version {
                 None => {
                     return problem(
@@ -328,7 +352,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
                         ),
                     );
                 }
-                Some(version) if !constraints.allows(version) => {
+                Some(version) if !constraints.accepts_installed(version) => {
                     return problem(
                         CHANGED,
                         format!(

@@ -75,7 +75,7 @@ pub fn merge(
         module.imports.extend(file.imports);
     }
     for file in overriding {
-        override_terraform(file, &mut module, &mut metas, &mut store, diags);
+        override_terraform(file, &mut module, (&mut cloud, &mut store), diags);
     }
     settle_places(&mut module, cloud, store, diags);
     imply_by_imports(&mut module);
@@ -269,16 +269,16 @@ fn duplicate_cloud(previous: &Backend, found: &Backend) -> Diagnostic {
     Diagnostic::error("Duplicate HCP Terraform configurations", detail).at(found.range.clone())
 }
 
-/// What the `terraform` blocks of an override file say replaces what was said before.
+/// What the `terraform` blocks of an override file say replaces what was said before. Their `provider_meta` blocks have no effect.
 fn override_terraform(
     file: Vec<TerraformBlock>,
     module: &mut Module,
-    metas: &mut Metas,
-    store: &mut Option<Backend>,
+    (cloud, store): (&mut Option<Backend>, &mut Option<Backend>),
     diags: &mut Diagnostics,
 ) {
     let mut versions = Vec::new();
-    let (mut backend, mut cloud): (Option<Backend>, Option<Backend>) = (None, None);
+    let mut backends = Vec::new();
+    let mut new_cloud: Option<Backend> = None;
     let mut new_store: Option<Backend> = None;
     let mut encryption: Option<Range> = None;
     for block in file {
@@ -298,9 +298,9 @@ fn override_terraform(
             module.encryption = Some(Arc::new(merged));
         }
         for found in block.clouds {
-            match &cloud {
+            match &new_cloud {
                 Some(first) => diags.push(duplicate_cloud(first, &found)),
-                None => cloud = Some(found),
+                None => new_cloud = Some(found),
             }
         }
         for found in block.stores {
@@ -309,20 +309,20 @@ fn override_terraform(
                 None => new_store = Some(found),
             }
         }
-        for found in block.backends {
-            match &backend {
-                Some(first) => diags.push(overrides::duplicate_backend(&first.range, &found.range)),
-                None => backend = Some(found),
-            }
-        }
-        metas.extend(block.provider_metas.into_iter().map(|(name, body, range)| (name, (body, range))));
+        backends.extend(block.backends);
     }
     if !versions.is_empty() {
         module.required_versions = versions;
     }
+    if let [first, second, ..] = &backends[..] {
+        diags.push(overrides::duplicate_backend(&first.range, &second.range));
+        backends.clear();
+    }
     // One place for states takes the place of another.
-    if backend.is_some() || new_store.is_some() {
-        module.backend = backend;
+    let backend = backends.pop();
+    if backend.is_some() || new_cloud.is_some() || new_store.is_some() {
+        module.backend = backend.filter(|_| new_cloud.is_none());
+        *cloud = new_cloud;
         *store = new_store;
     }
 }

@@ -28,6 +28,7 @@ pub mod module_source;
 mod moved;
 pub mod names;
 mod output;
+mod override_bodies;
 mod overrides;
 mod provider_block;
 mod provider_check;
@@ -44,6 +45,7 @@ mod terraform_block;
 pub mod test_file;
 pub mod values_file;
 mod variable;
+mod variable_override;
 
 pub use action::{Action, ActionCall, ActionTrigger};
 pub use action_event::{ActionEvent, OnActionFailure};

@@ -22,11 +22,6 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("postcondition", &[])
 });
 
-/// The arguments of the block.
-pub fn schema() -> &'static BodySchema {
-    &SCHEMA
-}
-
 /// None if it has no value.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Output> {
     let content = diags.take(block.body.content(&SCHEMA));

@@ -2,20 +2,42 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::{Body, BodySchema, NativeBody};
-use crate::model::model_errors::DUPLICATE_BACKEND;
+use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::body::{Body, BodySchema};
+use crate::lang::syntax::syntax_errors::missing_argument;
+use crate::model::model_errors::{DUPLICATE_BACKEND, INVALID_VERSION_CONSTRAINT};
 
+use super::block::Variable;
+use super::module_source::{self, ModuleSource};
+use super::override_bodies::{self, argument, items, with_blocks};
 use super::terraform_block::{self, TerraformBlock};
-use super::{names, output, variable};
+use super::{module_file, names, variable, variable_override};
 
 /// The order in which kinds of blocks are looked at.
-const ORDER: [&str; 11] =
-    ["provider", "variable", "locals", "output", "module", "resource", "data", "action", "check", "moved", "import"];
+const ORDER: [&str; 13] = [
+    "provider",
+    "variable",
+    "locals",
+    "output",
+    "module",
+    "resource",
+    "data",
+    "ephemeral",
+    "action",
+    "check",
+    "moved",
+    "removed",
+    "import",
+];
 
-/// Lays the blocks of one override file over those of the primary files. Its `terraform` blocks are for the whole
-/// module, and come back.
-pub fn apply(primary: &mut [Vec<Block>], file: &[Block], diags: &mut Diagnostics) -> Vec<TerraformBlock> {
+/// Lays the blocks of one override file over those of the primary files, whose variables are decoded already. Its `terraform` blocks
+/// are for the whole module, and come back.
+pub fn apply(
+    primary: &mut [Vec<Block>],
+    variables: &mut [Vec<Variable>],
+    file: &[Block],
+    diags: &mut Diagnostics,
+) -> Vec<TerraformBlock> {
     let terraform = file.iter().filter(|b| b.kind.as_str() == "terraform");
     let terraform = terraform.map(|block| terraform_block::decode(block, diags)).collect();
     // These add to what the other files say.
@@ -27,7 +49,14 @@ pub fn apply(primary: &mut [Vec<Block>], file: &[Block], diags: &mut Diagnostics
         for over in file.iter().filter(|b| b.kind.as_str() == kind) {
             match kind {
                 "locals" => override_locals(primary, over, diags),
-                "check" | "moved" | "import" => diags.push(not_overridable(over)),
+                "variable" => override_variable(variables, over, diags),
+                "check" => diags.push(not_overridable(over)),
+                "moved" | "import" => {
+                    diags.push(not_overridable(over));
+                    check_alone(over, diags);
+                }
+                // They are read and have no effect.
+                "ephemeral" | "removed" => check_alone(over, diags),
                 _ => override_block(primary, over, diags),
             }
         }
@@ -36,25 +65,32 @@ pub fn apply(primary: &mut [Vec<Block>], file: &[Block], diags: &mut Diagnostics
 }
 
 fn override_block(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnostics) {
+    let over = &without_conditions(over, diags);
     refuse_depends_on(over, diags);
-    let base = primary.iter_mut().enumerate().flat_map(|(i, file)| file.iter_mut().map(move |b| (i, b)));
-    let found = base.map(|(_, block)| block).find(|base| is_base_of(base, over));
-    match found {
+    check_alone(over, diags);
+    let kind = over.kind.as_str();
+    match primary.iter_mut().flatten().find(|base| is_base_of(base, over)) {
         Some(base) => {
-            check_own_arguments(base, over, diags);
-            let body = merged(&base.body, over, diags);
-            match overridden_default(&base.body, &body, over) {
-                // The variable stays as it was.
-                Some(conflict) => diags.push(conflict),
-                None => base.body = body,
+            base.body = override_bodies::merged(kind, &base.body, &over.body);
+            if kind == "module" {
+                check_version(base, over, diags);
             }
         }
         // A provider without a block has an empty configuration, which may be overridden.
-        None if over.kind.as_str() == "provider" && alias(over).is_none() => {
+        None if kind == "provider" && alias(over).is_none() => {
             if let Some(first) = primary.first_mut() {
                 first.push(over.clone());
             }
         }
+        None => diags.push(missing_base(over)),
+    }
+}
+
+fn override_variable(variables: &mut [Vec<Variable>], over: &Block, diags: &mut Diagnostics) {
+    let over = &without_conditions(over, diags);
+    let decoded = variable::decode(over, diags);
+    match variables.iter_mut().flatten().find(|variable| variable.name == decoded.name) {
+        Some(variable) => variable_override::apply(variable, decoded, over, diags),
         None => diags.push(missing_base(over)),
     }
 }
@@ -70,47 +106,15 @@ fn alias(block: &Block) -> Option<std::sync::Arc<str>> {
     argument(&block.body, "alias")?.expr.as_literal_string()
 }
 
-/// One argument of a body, looked at before the body is read.
-fn argument(body: &Body, name: &str) -> Option<Attribute> {
-    body.partial_content(&BodySchema::new().attribute(name)).0.attributes.swap_remove(name)
-}
-
-/// The body with an override on top. `lifecycle` blocks, and `config` blocks of actions, are merged argument by argument; other
-/// nested blocks replace all of their kind.
-fn merged(base: &Body, over: &Block, diags: &mut Diagnostics) -> Body {
-    let nested = match over.kind.as_str() {
-        "resource" | "data" => "lifecycle",
-        "action" => "config",
-        _ => return Body::merged(base.clone(), over.body.clone()),
-    };
-    let schema = BodySchema::new().block(nested, &[]);
-    let (mine, rest, _) = over.body.partial_content(&schema);
-    let mut body = base.clone();
-    for lifecycle in &mine.blocks {
-        if nested == "lifecycle" {
-            refuse_conditions(&lifecycle.body, diags);
-        }
-        let (theirs, _, _) = base.partial_content(&schema);
-        let block = match theirs.blocks.first() {
-            Some(first) => Block { body: Body::merged(first.body.clone(), lifecycle.body.clone()), ..first.clone() },
-            None => lifecycle.clone(),
-        };
-        body = Body::merged(body, items(lifecycle, Vec::new(), vec![block]));
-    }
-    Body::merged(body, rest)
-}
-
-fn items(like: &Block, attributes: Vec<Attribute>, blocks: Vec<Block>) -> Body {
-    let file = like.file().clone();
-    Body::native(NativeBody { file, attributes, blocks, span: like.open.to(like.close), end: like.close })
-}
-
 fn override_locals(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnostics) {
     for attribute in diags.take(over.body.just_attributes()).into_values() {
         let name = attribute.name.as_str();
         let holds = |b: &&mut Block| b.kind.as_str() == "locals" && argument(&b.body, name).is_some();
         match primary.iter_mut().flatten().find(holds) {
-            Some(base) => base.body = Body::merged(base.body.clone(), items(over, vec![attribute], Vec::new())),
+            Some(base) => {
+                let body = items(over, vec![attribute], Vec::new());
+                base.body = Body::merged(base.body.clone(), body);
+            }
             None => {
                 let detail = format!(
                     "There is no local value named {name:?}. An override file can only override a local value that was \
@@ -123,50 +127,71 @@ fn override_locals(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnos
     }
 }
 
-/// Blocks without a provider's schema: an unknown argument is an error on either side.
-fn check_own_arguments(base: &Block, over: &Block, diags: &mut Diagnostics) {
-    let schema = match over.kind.as_str() {
-        "variable" => variable::schema(),
-        "output" => {
-            refuse_conditions(&over.body, diags);
-            output::schema()
-        }
-        _ => return,
+/// Reports what is wrong with the block itself. Arguments that it has to have may stand in the block that it overrides.
+fn check_alone(over: &Block, diags: &mut Diagnostics) {
+    let mut found = Diagnostics::new();
+    module_file::decode(std::slice::from_ref(over), &mut found);
+    let elsewhere = match over.kind.as_str() {
+        "output" => Some("value"),
+        "module" => Some("source"),
+        _ => None,
     };
-    diags.extend(base.body.content(schema).1);
-    let mut optional = schema.clone();
-    optional.attributes.iter_mut().for_each(|a| a.required = false);
-    diags.extend(over.body.content(&optional).1);
+    let elsewhere = elsewhere.map(|name| missing_argument(name, over.body.missing_item_range()));
+    diags
+        .extend(found.into_iter().filter(|problem| elsewhere.as_ref().is_none_or(|missing| !problem.repeats(missing))));
 }
 
-/// A variable whose type comes from one file and whose default, which does not fit it, from the other.
-fn overridden_default(base: &Body, merged: &Body, over: &Block) -> Option<Diagnostic> {
-    if over.kind.as_str() != "variable" {
-        return None;
+/// A call whose source comes from one block and whose version from another.
+fn check_version(base: &Block, over: &Block, diags: &mut Diagnostics) {
+    let has = |name: &str| argument(&over.body, name).is_some();
+    let version = argument(&base.body, "version").filter(|version| !override_bodies::is_null(version));
+    let source = argument(&base.body, "source").and_then(|source| source.expr.as_literal_string());
+    let (Some(_), Some(source), true) = (version, source, has("source") || has("version")) else { return };
+    let why = match module_source::parse(&source) {
+        Ok(ModuleSource::Registry(_)) | Err(_) => return,
+        Ok(ModuleSource::Local(_)) => "it has a relative local path",
+        Ok(ModuleSource::Remote(_)) => "it doesn't come from a module registry",
+    };
+    let range = base.header_range();
+    let detail = format!(
+        "Cannot apply a version constraint to module {:?} (at {}:{}) because {why}.",
+        base.label(0),
+        range.filename(),
+        range.start().line
+    );
+    let error = Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(range);
+    if !diags.iter().any(|known| known.repeats(&error)) {
+        diags.push(error);
     }
-    let both_ours = [base, &over.body].into_iter().any(|body| variable::default_conflict(body).is_some());
-    let why = variable::default_conflict(merged).filter(|_| !both_ours)?;
-    let detail = match (argument(&over.body, "type"), argument(&over.body, "default")) {
-        (Some(_), None) => {
-            format!("Overriding this variable's type constraint has made its default value invalid: {why}.")
-        }
-        (None, Some(_)) => {
-            format!(
-                "The overridden default value for this variable is not compatible with the variable's type constraint: {why}."
-            )
-        }
-        _ => return None,
-    };
-    Some(Diagnostic::error(variable::INVALID_DEFAULT, detail).at(over.header_range()))
 }
 
-fn refuse_conditions(body: &Body, diags: &mut Diagnostics) {
-    let schema = BodySchema::new().block("precondition", &[]).block("postcondition", &[]);
-    for block in &body.partial_content(&schema).0.blocks {
+/// The block without the conditions in it, which are refused.
+fn without_conditions(over: &Block, diags: &mut Diagnostics) -> Block {
+    let body = match over.kind.as_str() {
+        "variable" => refuse(&over.body, &["validation"], diags),
+        "output" => refuse(&over.body, &["precondition", "postcondition"], diags),
+        "resource" | "data" => {
+            let found = std::cell::RefCell::new(Diagnostics::new());
+            let body = with_blocks(&over.body, "lifecycle", |lifecycle| {
+                refuse(&lifecycle.body, &["precondition", "postcondition"], &mut found.borrow_mut())
+            });
+            diags.extend(found.into_inner());
+            body
+        }
+        _ => return over.clone(),
+    };
+    Block { body, ..over.clone() }
+}
+
+fn refuse(body: &Body, kinds: &[&str], diags: &mut Diagnostics) -> Body {
+    let schema = kinds.iter().fold(BodySchema::new(), |schema, kind| schema.block(kind, &[]));
+    let (content, rest, _) = body.partial_content(&schema);
+    for block in &content.blocks {
         let kind = block.kind.as_str();
         let detail = format!("Override files cannot override {kind:?} blocks.");
         diags.push(Diagnostic::error(format!("Can't override {kind} blocks"), detail).at(block.header_range()));
     }
+    if content.blocks.is_empty() { body.clone() } else { rest }
 }
 
 fn refuse_depends_on(over: &Block, diags: &mut Diagnostics) {
@@ -295,6 +320,122 @@ mod tests {
         let lifecycle = &module.resources[0].lifecycle;
         assert!(matches!(lifecycle.prevent_destroy, crate::model::config::PreventDestroy::Yes));
         assert_eq!(lifecycle.create_before_destroy, Some(true));
+    }
+
+    #[test]
+    fn count_counts_where_for_each_stands_in_another_block() {
+        let repetition = |files: &[(&str, &str)]| {
+            let memory = Memory::of(files.iter().copied());
+            let (module, diags) = load_module(Path::new("."), addr::Module::root(), &memory);
+            assert!(!diags.has_errors(), "{diags:?}");
+            let resource = &module.unwrap().resources[0];
+            (resource.count.is_some(), resource.for_each.is_some())
+        };
+        let (by_count, by_each) =
+            ("resource \"r\" \"n\" {\n  count = 3\n}\n", "resource \"r\" \"n\" {\n  for_each = {}\n}\n");
+        assert_eq!(repetition(&[("main.tf", by_each), ("x_override.tf", by_count)]), (true, false));
+        assert_eq!(repetition(&[("main.tf", by_count), ("x_override.tf", by_each)]), (true, false));
+        assert_eq!(repetition(&[("main.tf", by_each), ("x_override.tf", by_each)]), (false, true));
+        let json = "{\"resource\":{\"r\":{\"n\":{\"for_each\":[\"x\"]}}}}";
+        assert_eq!(repetition(&[("main.tf.json", json), ("x_override.tf", by_count)]), (true, false));
+    }
+
+    #[test]
+    fn variables_are_checked_after_each_override() {
+        let check = |files: &[&str], expected: &str| {
+            let names = ["main.tf", "a_override.tf", "b_override.tf"];
+            let text = |body: &&str| format!("variable \"v\" {{\n{body}\n}}\n");
+            let texts: Vec<String> = files.iter().map(text).collect();
+            let memory = Memory::of(names.into_iter().zip(texts.iter().map(String::as_str)));
+            let (module, diags) = load_module(Path::new("."), addr::Module::root(), &memory);
+            let found = match diags.iter().find(|d| d.is_error()) {
+                Some(error) => format!("{}: {}", error.subject.as_ref().unwrap().filename(), error.detail),
+                None => format!("{:?}", module.unwrap().variables["v"].default.as_ref().unwrap()),
+            };
+            assert!(found.contains(expected), "{files:?}: {found}");
+        };
+        check(&["type = number\n default = 1", "type = string", "default = \"x\""], "\"x\"");
+        check(
+            &["type = number\n default = 1", "type = list(string)", "default = [\"x\"]"],
+            "a_override.tf: Overriding this variable's type constraint has made its default value invalid: ",
+        );
+        check(&["type = bool", "default = [1]"], "a_override.tf: The overridden default value for this variable");
+        check(&["type = bool", "default = [1]", "sensitive = true"], "a_override.tf: The overridden default value");
+        check(&["type = string\n default = 1", "type = bool"], "true");
+        check(&["default = null", "nullable = false"], "a_override.tf: A null default value is not valid");
+        check(
+            &["nullable = false\n default = 1", "default = null"],
+            "a_override.tf: A null default value is not valid",
+        );
+        check(
+            &["default = 1", "validation {\n condition = var.v > 0\n error_message = \"Too small.\"\n}"],
+            "a_override.tf: Override files cannot override \"validation\" blocks.",
+        );
+    }
+
+    #[test]
+    fn overriding_blocks_are_checked_by_themselves() {
+        let check = |over: &str, summaries: &[&str]| assert_eq!(load(over).unwrap_err(), summaries, "{over}");
+        let conditions = "precondition {\n condition = true\n error_message = \"No.\"\n}";
+        check(
+            &format!("resource \"r\" \"n\" {{\n lifecycle {{\n {conditions}\n }}\n}}"),
+            &["Can't override precondition blocks"],
+        );
+        check("resource \"r\" \"n\" {\n lifecycle {}\n lifecycle {}\n}", &["Duplicate lifecycle block"]);
+        check("moved {\n from = r.a\n}", &["Cannot override 'moved' blocks", "Missing required argument"]);
+        check("removed {}", &["Missing required argument"]);
+        check(
+            "ephemeral \"r\" \"e\" {\n count = 1\n for_each = {}\n}",
+            &["Invalid combination of \"count\" and \"for_each\""],
+        );
+    }
+
+    #[test]
+    fn all_changes_stay_ignored_and_triggers_stay() {
+        let main =
+            "resource \"r\" \"n\" {\n lifecycle {\n ignore_changes = all\n replace_triggered_by = [r.m]\n }\n}\n";
+        let over = "resource \"r\" \"n\" {\n lifecycle {\n ignore_changes = [a]\n replace_triggered_by = []\n }\n}\n";
+        let files = Memory::of([("main.tf", main), ("x_override.tf", over)]);
+        let module = load_module(Path::new("."), addr::Module::root(), &files).0.unwrap();
+        let lifecycle = &module.resources[0].lifecycle;
+        assert!(matches!(lifecycle.ignore_changes, crate::model::config::IgnoreChanges::All));
+        assert_eq!(lifecycle.replace_triggered_by.len(), 1);
+    }
+
+    #[test]
+    fn calls_keep_their_source_their_providers_and_their_version() {
+        let load = |over: &str| {
+            let main = "module \"m\" {\n  source = \"a/b/c\"\n  version = \"1.0\"\n  providers = { r = r.west }\n}\n";
+            let files = Memory::of([("main.tf", main), ("x_override.tf", over)]);
+            let (module, diags) = load_module(Path::new("."), addr::Module::root(), &files);
+            let errors: Vec<_> = diags.iter().map(|d| d.detail.clone()).collect();
+            (module.unwrap().calls.get("m").map(|call| call.providers.len()), errors)
+        };
+        assert_eq!(load("module \"m\" {\n providers = {}\n version = \"2.0\"\n}"), (Some(1), Vec::new()));
+        let (_, errors) = load("module \"m\" {\n source = \"./m\"\n}");
+        let expected =
+            "Cannot apply a version constraint to module \"m\" (at main.tf:1) because it has a relative local path.";
+        assert_eq!(errors, [expected]);
+    }
+
+    #[test]
+    fn places_for_states_replace_each_other() {
+        let kind = |main: &str, over: &str| {
+            let block = |body: &str| format!("terraform {{\n{body}\n}}\n");
+            let (main, over) = (block(main), block(over));
+            let files = Memory::of([("main.tf", main.as_str()), ("x_override.tf", over.as_str())]);
+            let (module, diags) = load_module(Path::new("."), addr::Module::root(), &files);
+            match diags.has_errors() {
+                true => diags.iter().map(|d| d.summary.clone()).collect::<Vec<_>>().join(", "),
+                false => module.unwrap().backend.map_or_else(|| "none".to_string(), |b| b.kind.to_string()),
+            }
+        };
+        let (cloud, local, http) = ("cloud {}", "backend \"local\" {}", "backend \"http\" {}");
+        assert_eq!(kind(cloud, local), "local");
+        assert_eq!(kind(local, cloud), "cloud");
+        assert_eq!(kind("", &format!("{local}\n{cloud}")), "cloud");
+        assert_eq!(kind(local, http), "http");
+        assert_eq!(kind("", &format!("{local}\n{http}\n{local}")), "Duplicate backend configuration");
     }
 
     #[test]

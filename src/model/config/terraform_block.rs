@@ -8,7 +8,7 @@ use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr;
-use crate::model::deps::{Constraints, Operator, Version};
+use crate::model::deps::{Constraints, Version};
 use crate::model::version::{OPENTOFU_VERSION, PROGRAM_VERSION, language_version};
 
 use super::encryption::{self, Encryption};
@@ -176,12 +176,7 @@ fn check_version(written: &[(String, Range)], module: &addr::Module, source: &st
             continue;
         }
         let Ok(constraints) = Constraints::parse(text) else { continue };
-        // A lone number behind `~>` sets no upper bound here.
-        let ok = constraints.0.iter().all(|c| match c.op {
-            Operator::Pessimistic if c.version.written_segments() == 1 => current >= c.version,
-            _ => c.allows(&current),
-        });
-        if ok {
+        if constraints.matches(&current) {
             continue;
         }
         let who = match module.is_root() {

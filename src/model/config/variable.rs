@@ -6,7 +6,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM};
 use crate::lang::eval::type_expression::{self, Defaults};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
-use crate::lang::syntax::body::{Body, BodySchema};
+use crate::lang::syntax::body::BodySchema;
 use crate::lang::value::{Type, Value, convert};
 
 use super::block::{Deprecation, Variable};
@@ -102,17 +102,6 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
         invalid("A null default value is not valid when nullable=false.".to_owned());
     }
     value
-}
-
-/// Returns why the default of a block does not fit its type. `None` if it fits, or if either cannot be read.
-pub fn default_conflict(body: &Body) -> Option<String> {
-    let schema = BodySchema::new().attribute("type").attribute("default");
-    let (content, _, _) = body.partial_content(&schema);
-    let mut problems = Diagnostics::new();
-    let (ty, defaults) = decode_type(&content.attribute("type")?.expr, &mut problems);
-    let written = problems.take(constant::value(&content.attribute("default")?.expr));
-    let conflict = fit(written, &ty, defaults.as_deref()).err();
-    conflict.filter(|_| !problems.has_errors()).map(|error| error.to_string())
 }
 
 /// A default with the optional attributes that its type fills in, as that type has it.

@@ -67,6 +67,26 @@ impl Constraint {
         }
     }
 
+    /// Whether the version matches by the rules for modules and for the program itself. A single number behind `~>` sets no upper
+    /// bound, and prereleases are only compared with prereleases of the same version.
+    fn matches(&self, version: &Version) -> bool {
+        let comparable = match (version.is_prerelease(), self.version.is_prerelease()) {
+            (true, true) => version.core() == self.version.core(),
+            (true, false) => false,
+            (false, prerelease) => !prerelease || self.op != Operator::Pessimistic,
+        };
+        match self.op {
+            Operator::Equal | Operator::NotEqual => self.allows(version),
+            Operator::Pessimistic => {
+                let written = self.version.written_segments();
+                let is_long_enough = version.written_segments().max(3) >= written;
+                let same = || (0..written.saturating_sub(1)).all(|i| version.segment(i) == self.version.segment(i));
+                comparable && *version >= self.version && is_long_enough && same()
+            }
+            _ => comparable && self.allows(version),
+        }
+    }
+
     fn names(&self, version: &Version) -> bool {
         *version == self.version && (!self.with_metadata || version.metadata() == self.version.metadata())
     }
@@ -139,6 +159,11 @@ impl Constraints {
     /// Whether the version may be selected. A prerelease only may if a comparison names it exactly.
     pub fn allows(&self, version: &Version) -> bool {
         self.0.iter().all(|c| c.allows(version)) && (!version.is_prerelease() || self.requests(version))
+    }
+
+    /// Whether the version matches by the rules for modules and for the program itself.
+    pub fn matches(&self, version: &Version) -> bool {
+        self.0.iter().all(|c| c.matches(version))
     }
 
     fn requests(&self, version: &Version) -> bool {

@@ -11,7 +11,7 @@
 //! is recorded first, so that whichever of the two is on disk after a crash, the records that still apply are known.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
@@ -25,10 +25,12 @@ use crate::base::hex::hex;
 use crate::base::process::ProcessId;
 use crate::model::addr::AbsResourceInstance;
 
-use super::file::{Piece, compact_parts, merge_checks, merge_output, merge_resource, resource_instance};
+use super::file::{Piece, Rendered, compact_parts, merge_checks, merge_output, merge_resource, resource_instance};
 use super::{DeposedKey, State};
 
-const FORMAT: u32 = 1;
+/// 2: with records of actions.
+const FORMAT: u32 = 2;
+const FORMATS: std::ops::RangeInclusive<u32> = 1..=FORMAT;
 
 /// How many digits a line begins with.
 const DIGITS: usize = 16;
@@ -53,10 +55,33 @@ pub enum Record {
     Plugin { name: String, process: ProcessId },
     /// An object is about to be changed.
     Started { addr: AbsResourceInstance, deposed: Option<DeposedKey> },
+    /// How far an action is that the change of an object invokes.
+    Action { caller: AbsResourceInstance, action: String, phase: ActionPhase },
     /// Something is as it now is.
     Changed(Piece),
     /// The snapshot that holds everything recorded before this is about to be written.
     Snapshot { fingerprint: String, serial: u64 },
+}
+
+/// How far an action of a run is. What only an interrupted run knows is the order of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ActionPhase {
+    /// The change that invokes it is done.
+    Due,
+    Running,
+    /// It was invoked, or its condition was not met.
+    Done,
+}
+
+const ACTION_PHASES: [(&str, ActionPhase); 3] =
+    [("action_due", ActionPhase::Due), ("action_running", ActionPhase::Running), ("action_done", ActionPhase::Done)];
+
+/// An action that an interrupted run did not complete.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenAction {
+    pub caller: AbsResourceInstance,
+    pub action: String,
+    pub running: bool,
 }
 
 /// What identifies a state file's content: hex SHA-256, or nothing if there is no content.
@@ -154,6 +179,10 @@ impl Record {
                 let deposed = deposed.as_ref().map(|key| key.0.to_string());
                 Line { addr: Some(addr.to_string()), deposed, ..Line::of("started") }.encode()
             }
+            Record::Action { caller, action, phase } => {
+                let kind = ACTION_PHASES.iter().find(|(_, of)| of == phase).map_or("", |(kind, _)| *kind);
+                Line { addr: Some(caller.to_string()), name: Some(action.clone()), ..Line::of(kind) }.encode()
+            }
             Record::Changed(piece) => piece_line(piece).encode(),
             Record::Snapshot { fingerprint, serial } => {
                 Line { fingerprint: Some(fingerprint.clone()), serial: Some(*serial), ..Line::of("snapshot") }.encode()
@@ -162,6 +191,9 @@ impl Record {
     }
 
     fn decode(line: Line<'_>) -> Option<Record> {
+        if let Some((_, phase)) = ACTION_PHASES.iter().find(|(kind, _)| *kind == line.k) {
+            return Some(Record::Action { caller: resource_instance(&line.addr?)?, action: line.name?, phase: *phase });
+        }
         Some(match &*line.k {
             "prior" => Record::Prior(line.pieces?.into_iter().map(piece_of).collect::<Option<_>>()?),
             "plugin" => {
@@ -247,6 +279,24 @@ impl Journal {
         }
     }
 
+    /// True if a state of the same lineage already has all that was recorded, as when a copy of the run's last snapshot was
+    /// written to the store by other means. Results of checks do not count. Where the run began without a state, the lineage may be
+    /// another one: Terraform gives a new one to what it pushes to an empty store.
+    pub fn is_contained_in(&self, lineage: &str, state: &State) -> bool {
+        if lineage != self.header.lineage && !self.header.base.is_empty() {
+            return false;
+        }
+        let mut replayed = state.clone();
+        if self.replay(0, &mut replayed).is_err() {
+            return false;
+        }
+        replayed.checks.clone_from(&state.checks);
+        match (Rendered::of(&replayed), Rendered::of(state)) {
+            (Ok(replayed), Ok(state)) => replayed == state,
+            _ => false,
+        }
+    }
+
     /// Applies the records from a position on; returns how many changes there were.
     pub fn replay(&self, from: usize, state: &mut State) -> Result<usize, Diagnostics> {
         let mut changes = 0;
@@ -270,6 +320,32 @@ impl Journal {
             }
         }
         open.into_iter().collect()
+    }
+
+    /// Actions that were due or running, in order of their callers. Those of a caller whose change is uncertain are not among
+    /// them: the next plan includes them if it was not made.
+    pub fn open_actions(&self) -> Vec<OpenAction> {
+        let mut open: BTreeMap<_, (usize, bool)> = BTreeMap::new();
+        for record in &self.records {
+            let Record::Action { caller, action, phase } = record else { continue };
+            // A trigger may list an action more than once.
+            let (due, running) = open.entry((caller, action)).or_default();
+            *running = *phase == ActionPhase::Running;
+            match phase {
+                ActionPhase::Due => *due += 1,
+                ActionPhase::Running => {}
+                ActionPhase::Done => *due = due.saturating_sub(1),
+            }
+        }
+        let uncertain = self.in_flight();
+        let is_certain = |caller: &AbsResourceInstance| !uncertain.iter().any(|(addr, _)| addr == caller);
+        let open = open.into_iter().filter(|((caller, _), (due, _))| *due > 0 && is_certain(caller));
+        open.map(|((caller, action), (_, running))| OpenAction {
+            caller: caller.clone(),
+            action: action.clone(),
+            running,
+        })
+        .collect()
     }
 
     /// Every instance that the journal speaks of: what is at stake when it cannot be replayed.
@@ -320,7 +396,7 @@ fn checked(line: &[u8]) -> Option<&[u8]> {
 fn read_header(json: &[u8]) -> Result<Header, Diagnostics> {
     let line: Line<'_> = serde_json::from_slice(json).map_err(|e| damaged(&e.to_string()))?;
     match line.format {
-        Some(FORMAT) if line.k == "header" => {}
+        Some(format) if FORMATS.contains(&format) && line.k == "header" => {}
         Some(other) => return Err(damaged(&format!("its format {other} is not known to this version"))),
         None => return Err(damaged("it does not begin with a header")),
     }
@@ -354,7 +430,7 @@ fn apply(piece: &Piece, state: &mut State) -> Result<(), Diagnostics> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::file::{Rendered, read};
+    use super::super::file::read;
     use super::*;
 
     const WIDE: &str = include_str!("file/fixtures/wide.tfstate");
@@ -397,6 +473,20 @@ mod tests {
     }
 
     #[test]
+    fn a_state_with_all_that_was_recorded_contains_the_journal() {
+        let (state, pieces) = everything();
+        let changed = pieces.iter().cloned().map(Record::Changed).chain([started("a.b")]).collect();
+        let journal = Journal { header: header(), records: changed, torn: false };
+        assert!(journal.is_contained_in("l", &state));
+        assert!(journal.is_contained_in("l", &State { checks: None, ..state.clone() }), "each run finds checks anew");
+        assert!(!journal.is_contained_in("other", &state));
+        assert!(!journal.is_contained_in("l", &State::default()));
+        let mut less = state.clone();
+        less.outputs.pop_first();
+        assert!(!journal.is_contained_in("l", &less));
+    }
+
+    #[test]
     fn cut_anywhere_it_holds_every_whole_record() {
         let (_, pieces) = everything();
         let mut content = header().encode();
@@ -426,6 +516,37 @@ mod tests {
         content.extend(started("a.c").encode());
         content[at] ^= 1;
         assert!(Journal::read(&content).is_err());
+    }
+
+    #[test]
+    fn actions_are_open_until_they_are_done() {
+        let caller = |name: &str| resource_instance(name).unwrap();
+        let action =
+            |name: &str, action: &str, phase| Record::Action { caller: caller(name), action: action.to_owned(), phase };
+        let records = vec![
+            started("a.uncertain"),
+            action("a.uncertain", "action.x.y", ActionPhase::Due),
+            action("a.b", "action.x.one", ActionPhase::Due),
+            action("a.b", "action.x.three", ActionPhase::Due),
+            action("a.b", "action.x.two", ActionPhase::Due),
+            action("a.b", "action.x.one", ActionPhase::Running),
+            action("a.b", "action.x.one", ActionPhase::Done),
+            action("a.b", "action.x.two", ActionPhase::Running),
+        ];
+        let content: Vec<u8> = header().encode().into_iter().chain(records.iter().flat_map(Record::encode)).collect();
+        let journal = Journal::read(&content).unwrap().unwrap();
+        assert_eq!(journal.records, records);
+        let open = |action: &str, running| OpenAction { caller: caller("a.b"), action: action.to_owned(), running };
+        assert_eq!(journal.open_actions(), [open("action.x.three", false), open("action.x.two", true)]);
+    }
+
+    #[test]
+    fn journals_of_the_format_before_are_read() {
+        let line = Line { format: Some(1), lineage: Some("l".into()), serial: Some(3), ..Line::of("header") };
+        let line = Line { fingerprint: Some("b".into()), process: Some((7, 8)), ..line };
+        assert_eq!(Journal::read(&line.encode()).unwrap().unwrap().header, header());
+        let later = Line { format: Some(FORMAT + 1), ..line };
+        assert!(Journal::read(&later.encode()).is_err());
     }
 
     #[test]

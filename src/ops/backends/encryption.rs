@@ -12,7 +12,10 @@ use crate::base::cloud;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{Environment, TF_ENCRYPTION};
 use crate::base::http::Client;
-use crate::encryption::{self, Answer, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services};
+use crate::base::limits;
+use crate::encryption::{
+    self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services,
+};
 use crate::model::config;
 use crate::model::plan::file as plan_file;
 use crate::ops::configuration::load;
@@ -49,6 +52,8 @@ async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
         environment: setup.environment.clone(),
         stop: setup.stop.clone(),
         http: Arc::new(Clients(setup.environment.clone())),
+        notify: setup.sealing.notifier(),
+        derived: DerivedKeys::default(),
     };
     let made = diagnostics.take(Encryption::new(wanted, early, services).await);
     match made {
@@ -88,7 +93,7 @@ struct KeyClient {
 #[async_trait]
 impl HttpClient for KeyClient {
     async fn send(&self, request: Request<Bytes>) -> Result<Answer, String> {
-        let answer = cloud::send(&self.client, request).await?;
+        let answer = cloud::send_within(&self.client, request, Some(limits::answer())).await?;
         Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body: answer.body })
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::encryption;
 use super::history;
-use super::record::{self, BackendRecord};
+use super::record::{self, BackendRecord, ReadError};
 use super::settings::{BackendSettings, not_found_elsewhere};
 use super::state_store;
 use crate::backend::table::{self, Context, StateFiles};
@@ -33,7 +33,10 @@ pub struct Opened {
 
 /// The record of the working directory.
 pub fn recorded(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
-    record::read(&setup.workdir.data_dir).map_err(|e| Diagnostic::error(UNREADABLE_RECORD, e.to_string()).into())
+    record::read(&setup.workdir.data_dir).map_err(|e| match e {
+        ReadError::File(e) => Diagnostic::error(UNREADABLE_RECORD, e.to_string()).into(),
+        ReadError::Format(why) => crate::backend::recovery::not_loaded(&why).into(),
+    })
 }
 
 /// Opens the backend for the command's workspace. `block` is the root module's; nothing is migrated here.

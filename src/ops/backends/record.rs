@@ -4,12 +4,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::base::atomic;
 use crate::base::files::named;
-use crate::base::name::{self, Name};
+use crate::base::name::{self, Name, PROGRAM};
 use crate::model::plan::file::StoreProviderSettings;
 use crate::model::state::file::go_json;
 use crate::model::version::language_version;
@@ -24,6 +25,53 @@ pub struct BackendRecord {
     pub hash: u32,
     /// The provider of a state store; backends have none.
     pub provider: Option<StoreProviderSettings>,
+}
+
+/// Why a record cannot be used.
+#[derive(Debug)]
+pub enum ReadError {
+    File(io::Error),
+    /// A state of an old program, or a record of a newer one.
+    Format(String),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        ReadError::File(error)
+    }
+}
+
+const VERSION: u32 = 3;
+
+/// What is looked at before the rest of a file is read.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    version: u32,
+    #[serde(default)]
+    terraform_version: Option<String>,
+    #[serde(default)]
+    backend: Option<IgnoredAny>,
+    /// Remote state as programs before 0.9 had it.
+    #[serde(default)]
+    remote: Option<IgnoredAny>,
+}
+
+impl Header {
+    fn problem(&self) -> Option<String> {
+        match self.version {
+            0 => Some("invalid syntax: no format version number".to_owned()),
+            VERSION if self.remote.is_some() && self.backend.is_none() => Some(
+                "this working directory uses legacy remote state and so must first be upgraded using Terraform v0.9"
+                    .to_owned(),
+            ),
+            VERSION => None,
+            other => Some(format!(
+                "unsupported backend state version {other}; you may need to use {PROGRAM} CLI v{} to work in this directory",
+                self.terraform_version.as_deref().unwrap_or_default()
+            )),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -69,12 +117,16 @@ fn record_path(data_dir: &Path) -> PathBuf {
 }
 
 /// The recorded backend; None if nothing but the local backend without settings was ever set up.
-pub fn read(data_dir: &Path) -> io::Result<Option<BackendRecord>> {
+pub fn read(data_dir: &Path) -> Result<Option<BackendRecord>, ReadError> {
     let path = record_path(data_dir);
     let content = match std::fs::read(&path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|e| named(e, "open", &path))?,
     };
+    let header: Header = serde_json::from_slice(&content).map_err(|e| named(e.into(), "read", &path))?;
+    if let Some(problem) = header.problem() {
+        return Err(ReadError::Format(problem));
+    }
     let file: File = serde_json::from_slice(&content).map_err(|e| named(e.into(), "read", &path))?;
     if let Some(store) = file.state_store.filter(|record| !record.kind.is_empty()) {
         return Ok(Some(of_store(store)));
@@ -140,7 +192,7 @@ fn encode(place: Place, program: Name) -> io::Result<Vec<u8>> {
     };
     let is_opentofu = program == Name::OpenTofu;
     let terraform_version = (!is_opentofu).then(|| language_version().to_owned());
-    let text = serde_json::to_string(&File { version: 3, terraform_version, backend, state_store })?;
+    let text = serde_json::to_string(&File { version: VERSION, terraform_version, backend, state_store })?;
     let content = go_json(&text);
     Ok(if is_opentofu { deeper(&content) } else { content })
 }
@@ -177,6 +229,28 @@ mod tests {
         assert!(read(&data).unwrap().is_none());
         let empty = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\"\n}";
         assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), empty);
+    }
+
+    #[test]
+    fn files_of_other_formats_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let check = |content: &str, expected: &str| {
+            std::fs::write(dir.path().join("terraform.tfstate"), content).unwrap();
+            match read(dir.path()) {
+                Err(ReadError::Format(why)) => assert!(why.contains(expected), "{content}: {why}"),
+                other => assert_eq!(expected, "", "{content}: {other:?}"),
+            }
+        };
+        check("{\"version\":3,\"remote\":{\"type\":\"http\",\"config\":{}}}", "uses legacy remote state");
+        check("{\"version\":3,\"remote\":{}}", "uses legacy remote state");
+        check("{\"version\":3,\"remote\":null}", "");
+        let both = "{\"version\":3,\"remote\":{},\"backend\":{\"type\":\"local\",\"config\":{},\"hash\":1}}";
+        check(both, "");
+        check("{}", "no format version number");
+        check(
+            "{\"version\":4,\"terraform_version\":\"1.2.3\"}",
+            "version 4; you may need to use Terrane CLI v1.2.3 to work",
+        );
     }
 
     #[test]

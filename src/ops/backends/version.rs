@@ -116,7 +116,7 @@ fn cloud_problem(theirs: &str, place: &str, local: &str, ignore: bool) -> Option
              determine whether the local {PROGRAM} version ({local}) is compatible."
         ));
     };
-    if constraints.allows(&ours) {
+    if constraints.matches(&ours) {
         return None;
     }
     judge(format!(
@@ -137,6 +137,8 @@ mod tests {
             ("0.13.1", false, false),
             ("1.2.0", false, false),
             ("~> 1.11.0", false, true),
+            ("~> 1", false, true),
+            ("~> 0", false, true),
             (">= 1.0.0", false, true),
             ("nonsense", false, false),
         ];

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::diag::Diagnostics;
+use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::engine::ports::Host;
 use crate::lang::functions;
@@ -104,7 +105,7 @@ impl functions::Machine for Surroundings {
     }
 
     fn working_dir(&self) -> PathBuf {
-        std::env::current_dir().unwrap_or_default()
+        env::working_dir().unwrap_or_default()
     }
 
     fn pure_only(&self) -> bool {

@@ -50,6 +50,13 @@ pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedCo
     config_of(RootFiles::Configuration, root, setup, files)
 }
 
+/// As [`config`], for whichever version it is written.
+pub fn any_config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+    let loaded = config_with(RootFiles::Configuration, root, &setup.workdir, files, early::Given::of(setup));
+    note(setup, &loaded);
+    loaded
+}
+
 /// As [`config`], with the query files of the root folder.
 pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
     config_of(RootFiles::WithQueries, root, setup, files)
@@ -57,12 +64,16 @@ pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn Files) -> (Op
 
 fn config_of(which: RootFiles, root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
     let loaded = config_with(which, root, &setup.workdir, files, early::Given::of(setup));
-    let (loaded, diagnostics) = for_this_version(loaded);
-    if let Some(loaded) = &loaded {
+    note(setup, &loaded);
+    for_this_version(loaded)
+}
+
+/// Remembers what later steps need.
+fn note(setup: &Setup, (loaded, _): &(Option<LoadedConfig>, Diagnostics)) {
+    if let Some(loaded) = loaded {
         declare(setup, &loaded.config.root);
         data_stores::note(setup, &loaded.config);
     }
-    (loaded, diagnostics)
 }
 
 /// As `config`, with the values of a saved plan where the configuration needs some to be loaded.

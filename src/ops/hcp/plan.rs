@@ -10,6 +10,7 @@ use super::{Ended, Operation, error};
 use crate::backend::hcp::{Flavor, NewRun, Phase, Purpose, Run};
 use crate::base::atomic;
 use crate::base::diag::Diagnostics;
+use crate::base::env;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::engine::Origin;
 use crate::model::plan::{Mode, Refresh};
@@ -249,7 +250,7 @@ impl Operation<'_> {
         if !load::has_configuration() {
             return slug::pack_nothing(below);
         }
-        let here = std::env::current_dir()?;
+        let here = env::working_dir()?;
         let root = if here.ends_with(Path::new(below)) {
             let levels = Path::new(below).components().count();
             here.ancestors().nth(levels).unwrap_or(&here).to_path_buf()

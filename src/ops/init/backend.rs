@@ -1,10 +1,10 @@
 //! The backend's part of `init`: the configured backend, its comparison with the record, the migration of states, and
 //! the selection of the workspace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
+use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind, StoreError};
 use crate::backend::{Access, Backend, load};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
@@ -70,6 +70,12 @@ pub async fn state(in_use: Option<&InUse>) -> Result<Option<crate::model::state:
     let loaded = load(&*store, Access::ReadOnly).await;
     let loaded = loaded.map_err(|problems| plain(format!("Error refreshing state: {}", error_text(&problems))))?;
     Ok(loaded.file.map(|file| file.state))
+}
+
+fn unknown_settings() -> Diagnostics {
+    let detail = "The `terraform` configuration block should contain only concrete and static values. Another diagnostic should \
+                  contain more information about which part of the configuration is problematic.";
+    Diagnostic::error("Unknown values within backend definition", detail).into()
 }
 
 /// An error that is one text.
@@ -176,6 +182,10 @@ impl Step<'_, '_> {
         let is_overridden = overlay.is_some();
         let (settings, problems) = BackendSettings::of_block(block, overlay);
         let Some(settings) = settings else { return Err(problems) };
+        // Text that could not be read counts as an unknown value: it must not be recorded as a setting that is not set.
+        if !problems.has_errors() && !settings.config.is_wholly_known() {
+            return Err(unknown_settings());
+        }
         Ok((settings, is_overridden, problems))
     }
 
@@ -482,31 +492,49 @@ async fn erase(local: &Arc<dyn Backend>, new: &Arc<dyn Backend>, names: &[String
              the\nissue above and retry the command."
         ))
     };
-    let places: Vec<PathBuf> = state_files(new).await;
+    let places = state_files(new).await.map_err(|e| failed(e.text))?;
     let mut stores = Vec::new();
     for name in names {
         let store = local.store(name).await.map_err(|e| failed(e.text))?;
         // The new backend may keep its states in the very same files.
-        if store.state_file().is_some_and(|place| places.contains(&place)) {
+        if store.state_file().is_some_and(|file| places.iter().any(|place| is_same_file(place, &file))) {
             return Ok(());
         }
         stores.push(store);
     }
     for store in stores {
-        store.write(Arc::from([])).await.map_err(|e| failed(e.text))?;
+        store.erase().await.map_err(|e| failed(e.text))?;
     }
     Ok(())
 }
 
 /// The files that a backend keeps its states in, if they are files of this machine.
-async fn state_files(backend: &Arc<dyn Backend>) -> Vec<PathBuf> {
+async fn state_files(backend: &Arc<dyn Backend>) -> Result<Vec<PathBuf>, StoreError> {
+    let names = match backend.workspaces().await {
+        Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => vec![DEFAULT_WORKSPACE.to_owned()],
+        other => other?,
+    };
     let mut files = Vec::new();
-    for name in backend.workspaces().await.unwrap_or_default() {
-        if let Ok(store) = backend.store(&name).await {
-            files.extend(store.state_file());
-        }
+    for name in names {
+        files.extend(backend.store(&name).await?.state_file());
     }
-    files
+    Ok(files)
+}
+
+/// True for two paths of one file: links to it count.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    if one == other {
+        return true;
+    }
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) {
+        use std::os::unix::fs::MetadataExt;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
 }
 
 fn missing_block() -> Diagnostic {

@@ -265,7 +265,7 @@ fn keep_plugin_dirs(setup: &Setup, dirs: &[PathBuf]) -> Result<(), Diagnostic> {
 /// The folders that are mirrors by convention, in the order in which they count.
 fn implied_mirrors(setup: &Setup) -> Vec<PathBuf> {
     let own = Path::new("terraform.d/plugins");
-    let moved = std::env::current_dir().is_ok_and(|here| here != setup.original_dir);
+    let moved = env::working_dir().is_ok_and(|here| here != setup.original_dir);
     let mut folders = vec![if moved { setup.original_dir.join(own) } else { own.to_path_buf() }];
     folders.extend(setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins")));
     folders.extend(data_folders(&setup.environment).into_iter().map(|dir| dir.join("plugins")));

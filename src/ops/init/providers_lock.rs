@@ -139,7 +139,7 @@ pub fn required(setup: &Setup) -> (Requirements, Diagnostics) {
     if !load::has_configuration() {
         return (Requirements::default(), Diagnostics::new());
     }
-    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
+    let (loaded, mut diagnostics) = load::any_config(Path::new("."), setup, &Disk);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else {
         return (Requirements::default(), diagnostics);
     };

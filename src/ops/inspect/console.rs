@@ -74,7 +74,7 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, D
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let loaded = diagnostics.take(load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk));
+    let loaded = diagnostics.take(load::any_config(Path::new("."), &setup.with_variables(&request.variables), &Disk));
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else {
         return (None, diagnostics);
     };
@@ -128,7 +128,6 @@ async fn start_evaluation(
     held: Option<&HeldState>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Evaluation, Arc<Factories>)> {
-    diagnostics.extend(held.into_iter().flat_map(|held| held.loaded.warnings.iter().cloned()));
     let state = held.and_then(|held| held.loaded.file.as_ref()).map(|file| file.state.clone()).unwrap_or_default();
     let requirements = diagnostics.take(Requirements::of_config(&config));
     if diagnostics.has_errors() {
@@ -198,6 +197,12 @@ fn no_such_module(module: &ModuleInstance) -> Diagnostic {
 }
 
 impl Session {
+    /// The warnings about the state, once.
+    pub fn take_warnings(&self) -> Diagnostics {
+        let mut held = self.held.lock().unwrap_or_else(|e| e.into_inner());
+        held.as_mut().map(|held| std::mem::take(&mut held.loaded.warnings)).unwrap_or_default()
+    }
+
     /// What a line, or several that belong together, comes to.
     pub fn answer(&self, text: &str) -> Answer {
         match text.trim() {

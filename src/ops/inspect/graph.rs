@@ -1,5 +1,6 @@
 //! `graph`: the dependency graph.
 
+use crate::base::env;
 use crate::ops::run::operation::{CANCELED, quiet_ports};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,13 +62,13 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
 /// The configuration. Where nothing is wrong with the text of its root module and with its backend, errors name files by
 /// their whole paths, as the reference does.
 fn configuration(setup: &Setup) -> (Option<LoadedConfig>, Diagnostics) {
-    let loaded = load::config(Path::new("."), setup, &Disk);
+    let loaded = load::any_config(Path::new("."), setup, &Disk);
     let root_is_sound =
         || !load::module_alone(Path::new(".")).1.has_errors() && !load::backend_module(setup).1.has_errors();
     if !loaded.1.has_errors() || !root_is_sound() {
         return loaded;
     }
-    load::config(&std::env::current_dir().unwrap_or_default(), setup, &Disk)
+    load::any_config(&env::working_dir().unwrap_or_default(), setup, &Disk)
 }
 
 async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {

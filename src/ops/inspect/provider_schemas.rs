@@ -42,7 +42,7 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Descri
     if problems.has_errors() {
         return Err(problems);
     }
-    let (loaded, problems) = load::config(Path::new("."), setup, &Disk);
+    let (loaded, problems) = load::any_config(Path::new("."), setup, &Disk);
     let Some(loaded) = loaded.filter(|_| !problems.has_errors()) else { return Err(problems) };
     let (requirements, problems) = Requirements::of_config(&loaded.config);
     if problems.has_errors() {

@@ -1,13 +1,14 @@
 //! `providers`: the required providers of each module.
 
+use crate::base::env;
 use crate::base::name::PROGRAM;
 use crate::ops::run::operation::NO_CONFIGURATION;
 use std::path::Path;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr;
-use crate::model::config::Module;
 use crate::model::config::test_file::{TestFile, TestRun};
+use crate::model::config::{Module, RootFiles};
 use crate::model::deps::Requirements;
 
 use crate::ops::backends::read_state;
@@ -31,11 +32,12 @@ pub struct Tree {
 /// `test_dir`: the folder of the tests, whose runs may test modules of their own.
 pub async fn tree(setup: &Setup, test_dir: &str) -> Result<(Tree, Diagnostics), Diagnostics> {
     if !load::has_configuration() {
-        let here = std::env::current_dir().unwrap_or_default();
+        let here = env::working_dir().unwrap_or_default();
         let detail = format!("The directory {} contains no {PROGRAM} configuration files.", here.display());
         return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());
     }
-    let (loaded, mut diagnostics) = load::config_with_tests(Path::new("."), Some(test_dir), setup);
+    let (loaded, mut diagnostics) =
+        load::any_config_with_tests(RootFiles::Configuration, Path::new("."), Some(test_dir), setup);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let (opened, state) = read_state::current(setup, &StateOptions::default()).await?;
     diagnostics.extend(opened.warnings);

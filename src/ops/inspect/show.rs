@@ -77,7 +77,7 @@ fn no_plan(path: &str) -> Diagnostics {
 
 /// The configuration, with the schemas of its providers.
 async fn config(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
-    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
+    let (loaded, mut diagnostics) = load::any_config(Path::new("."), setup, &Disk);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let found = packages::available(setup, &requirements).await?;
@@ -193,7 +193,7 @@ async fn of_state(setup: &Setup, file: StateFile) -> Result<ShowSubject, Diagnos
 
 /// As in the reference, a state is shown only if the configuration has no errors.
 fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
-    let (_, problems) = load::config(Path::new("."), setup, &Disk);
+    let (_, problems) = load::any_config(Path::new("."), setup, &Disk);
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 

@@ -96,11 +96,12 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
     let parallelism = request.operation.plan.parallelism;
     // Apply makes the checks again: their warnings of the plan would be reported twice.
     let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
+    let forgotten = planned.plan.changes.iter().filter(|c| c.action == Action::Forget).count();
     match take_up_journal(&mut session, &mut diagnostics).await {
-        Ok(()) => diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await),
+        Ok(()) => diagnostics.extend(carry_out(&session, planned.plan, variables, parallelism, &mut applied).await),
         Err(problems) => diagnostics.extend(problems),
     }
-    applied.tally.forgotten = planned.plan.changes.iter().filter(|c| c.action == Action::Forget).count();
+    applied.tally.forgotten = forgotten;
     let is_error = name::is_opentofu() && !request.suppress_forget_errors && !diagnostics.has_errors();
     if mode == Mode::Destroy && applied.tally.forgotten > 0 && is_error {
         diagnostics.push(left_behind());
@@ -265,15 +266,15 @@ fn question(plan: &Plan, workspace: &str) -> Question {
     Question { title, text, apart: true, ..Question::default() }
 }
 
-/// Applies the plan and saves the results.
+/// Applies the plan and saves the results. The plan is not kept until the last snapshot is written.
 async fn carry_out(
     session: &Session,
-    planned: &Planned,
+    plan: Arc<Plan>,
     variables: GivenVariables,
     parallelism: usize,
     applied: &mut Applied,
 ) -> Diagnostics {
-    let mut diagnostics = engine::missing_variables(&planned.plan, &variables);
+    let mut diagnostics = engine::missing_variables(&plan, &variables);
     if diagnostics.has_errors() {
         return diagnostics;
     }
@@ -285,7 +286,7 @@ async fn carry_out(
     session.factories.on_start(Arc::new(move |name, process| plugin_journal.plugin(name, process)));
     let counter = Arc::new(Counter::new(session.listener.clone()));
     let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
-    let input = ApplyInput { config: session.config.clone(), plan: planned.plan.clone(), variables, parallelism };
+    let input = ApplyInput { config: session.config.clone(), plan, variables, parallelism };
     crate::log!(Info, "backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {

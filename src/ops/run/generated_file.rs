@@ -139,7 +139,9 @@ mod tests {
             generated_config: Some(block(name)),
         };
         let plan = Plan { changes: vec![change("x"), change("y")], ..Plan::default() };
-        let at = |file: &str, text: &str| Span::new(text.find("a =").unwrap(), text.len()).in_file(&SourceFile::new(file, text));
+        let at = |file: &str, text: &str| {
+            Span::new(text.find("a =").unwrap(), text.len()).in_file(&SourceFile::new(file, text))
+        };
         let found: Diagnostics = [at("generated", &block("y")), at("main.tf", "a = 2")]
             .into_iter()
             .map(|range| Diagnostic::error("Refused", "").at(range))

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
 use crate::base::files::Disk;
 use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
@@ -112,7 +113,7 @@ fn configuration(
     addr: &AbsResourceInstance,
     diagnostics: &mut Diagnostics,
 ) -> Result<LoadedConfig, Refusal> {
-    let here = std::env::current_dir().unwrap_or_default();
+    let here = env::working_dir().unwrap_or_default();
     let root = request.config.as_ref().unwrap_or(&here);
     if !has_configuration(root, &Disk) {
         let detail = format!(
@@ -130,14 +131,14 @@ fn configuration(
         Ok(path) => path,
         Err(_) => root,
     };
-    let Some(first) = sound(diagnostics, load::config(relative, setup, &Disk))? else {
+    let Some(first) = sound(diagnostics, load::any_config(relative, setup, &Disk))? else {
         return Err(std::mem::take(diagnostics).into());
     };
     check_declared(&first.config, addr, diagnostics)?;
     if relative == root {
         return Ok(first);
     }
-    match load::config(root, setup, &Disk) {
+    match load::any_config(root, setup, &Disk) {
         (Some(loaded), found) if !found.has_errors() => Ok(loaded),
         (_, found) => Err(found.into()),
     }

@@ -8,6 +8,7 @@ use crate::backend::JournaledState;
 use crate::base::diag::Diagnostics;
 use crate::engine::ports::StateSink;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::state::journal::ActionPhase;
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
 
 /// Keeps what apply finishes in the journal beside the state.
@@ -30,6 +31,15 @@ impl StateSink for JournalSink {
         instance: &Instance,
     ) -> Result<(), Diagnostics> {
         self.0.finished(addr, provider, instance).await
+    }
+
+    async fn actions(
+        &self,
+        caller: &AbsResourceInstance,
+        actions: &[String],
+        phase: ActionPhase,
+    ) -> Result<(), Diagnostics> {
+        self.0.actions(caller, actions, phase).await
     }
 
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
@@ -55,6 +65,15 @@ impl StateSink for NoSink {
         _addr: &AbsResourceInstance,
         _provider: &AbsProviderConfig,
         _instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+
+    async fn actions(
+        &self,
+        _caller: &AbsResourceInstance,
+        _actions: &[String],
+        _phase: ActionPhase,
     ) -> Result<(), Diagnostics> {
         Ok(())
     }

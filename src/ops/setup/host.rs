@@ -52,7 +52,7 @@ impl Host for Machine {
     }
 
     fn working_dir(&self) -> PathBuf {
-        std::env::current_dir().unwrap_or_default()
+        env::working_dir().unwrap_or_default()
     }
 
     fn home_dir(&self) -> Option<PathBuf> {

@@ -17,6 +17,8 @@ use crate::ops::interface::planning::Schemas;
 use crate::ops::plugins::schemas;
 use crate::ops::setup::Setup;
 
+use super::edits::check_configuration;
+
 /// Why a state command has nothing to show.
 #[derive(Debug)]
 pub enum Refusal {
@@ -192,6 +194,7 @@ fn only(state: &State, addr: &AbsResourceInstance) -> Option<State> {
 
 /// `state pull`: the stored snapshot as text, in the newest format, which OpenTofu writes without blanks. None: there is no state.
 pub async fn pull(setup: &Setup) -> Result<Option<Vec<u8>>, Diagnostics> {
+    check_configuration(setup)?;
     let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     match loaded.file {
         None => Ok(None),

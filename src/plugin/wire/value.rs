@@ -19,7 +19,7 @@ pub fn from_wire(value: Option<DynamicValue>, ty: &Type) -> Result<Value, String
     from_wire_like(value, ty, &[])
 }
 
-/// As `from_wire`; long texts that are in one of the other values are shared with it.
+/// As `from_wire`; long texts and attributes that are in one of the other values are shared with it.
 pub fn from_wire_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value]) -> Result<Value, String> {
     let Some(value) = value else { return Ok(Value::null(ty.clone())) };
     let bytes = value.msgpack();
@@ -28,7 +28,8 @@ pub fn from_wire_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value])
         if bytes.len() >= msgpack::LONG_TEXT {
             others.iter().for_each(|other| msgpack::long_texts(other, &mut known));
         }
-        msgpack::decode_sharing(&bytes, ty, known).map_err(|error| error.to_string())
+        let value = msgpack::decode_sharing(&bytes, ty, known).map_err(|error| error.to_string())?;
+        Ok(value.sharing(others))
     } else if !value.json.is_empty() {
         json::from_json(lossy_text(&value.json).as_bytes(), ty).map_err(|error| error.to_string())
     } else {

@@ -120,7 +120,9 @@ mod tests {
     /// The reference stores 0, and shows it, whatever the schema says.
     #[test]
     fn data_sources_have_no_version() {
-        let addr = Resource { mode: ResourceMode::Data, ..Resource::managed("x", "a") }.absolute(ModuleInstance::root()).instance(InstanceKey::None);
+        let addr = Resource { mode: ResourceMode::Data, ..Resource::managed("x", "a") }
+            .absolute(ModuleInstance::root())
+            .instance(InstanceKey::None);
         let provider = Provider::builtin("test");
         let mut block = Block::default();
         block.attributes.insert("id".into(), Attribute::new(Type::String));

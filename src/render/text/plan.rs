@@ -357,7 +357,7 @@ pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
     let width = outputs.iter().map(|o| valid_name(&o.name).chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for output in outputs.iter().filter(|output| !is_unchanged(output)) {
-        let diff = output_diff(output);
+        let diff = output_diff(output, style.reveal);
         if diff.action == Action::NoOp {
             continue;
         }
@@ -374,14 +374,15 @@ fn is_unchanged(output: &OutputChange) -> bool {
     output.action == Action::NoOp && after.is_wholly_known() && before == after
 }
 
-fn output_diff(output: &OutputChange) -> Diff {
+/// `reveal`: sensitive values are shown.
+fn output_diff(output: &OutputChange, reveal: bool) -> Diff {
     let hide = |value: &Value| {
         let present = !value.is_null() || output.action == Action::NoOp;
         if !output.sensitive || !present {
             return value.clone();
         }
         // An empty string would count as null, which would reveal it.
-        let text = value.as_str().map(|text| Value::string(format!("={text}")));
+        let text = value.as_str().filter(|_| !reveal).map(|text| Value::string(format!("={text}")));
         text.unwrap_or_else(|| value.clone()).mark(Marks::SENSITIVE)
     };
     let (before, after) = (hide(&output.change.before), hide(&output.change.after));

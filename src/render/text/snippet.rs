@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::base::diag::Diagnostic;
 use crate::base::source::{Range, Section, SourceFile, Span};
-use crate::lang::syntax::lexer::{self, Start};
-use crate::lang::syntax::token::{Token, TokenKind};
+use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::{json, parser};
+use crate::lang::value::text::go_quoted;
 
 /// Input at the console's prompt; it is not shown again.
 pub const CONSOLE_INPUT: &str = "<console-input>";
@@ -90,64 +90,20 @@ fn context(file: &SourceFile, byte: usize) -> Option<String> {
     found.last().filter(|s| byte < s.end).map(|s| s.header.clone())
 }
 
-/// The top-level blocks of a file, with their headers: the kind, and the labels in quotes.
+/// No block has as many labels. What does have more is text that a missing quote has turned inside out, and its header
+/// would be as long as the file, in each of its diagnostics.
+const MOST_LABELS: usize = 4;
+
+/// The top-level blocks of a file, with their headers: the kind, and the labels in quotes. A header that is broken is none.
 fn blocks(text: &str) -> Vec<Section> {
-    let tokens = lexer::scan(text, Start::Normal);
-    let mut sections = Vec::new();
-    let mut header: Vec<String> = Vec::new();
-    let (mut start, mut attribute, mut at) = (0, false, 0);
-    while let Some(token) = tokens.get(at) {
-        let written = &text[token.start as usize..token.end as usize];
-        let next = if opens(token.kind) { behind_closing(&tokens, at) } else { at + 1 };
-        let end = tokens.get(next - 1).map_or(text.len(), |last| last.end as usize);
-        if header.is_empty() && token.kind == TokenKind::Ident {
-            start = token.start as usize;
-        }
-        match token.kind {
-            TokenKind::Newline => {
-                header.clear();
-                attribute = false;
-            }
-            TokenKind::Comment if written.ends_with('\n') => {
-                header.clear();
-                attribute = false;
-            }
-            TokenKind::Equal => attribute = true,
-            TokenKind::Ident if header.is_empty() => header.push(written.to_owned()),
-            TokenKind::Ident => header.push(format!("{written:?}")),
-            TokenKind::OpenQuote if !header.is_empty() => header.push(text[token.start as usize..end].to_owned()),
-            TokenKind::OpenBrace if !attribute && !header.is_empty() => {
-                sections.push(Section { start, end, header: header.join(" ") });
-                header.clear();
-            }
-            _ => {}
-        }
-        at = next;
-    }
-    sections
-}
-
-fn opens(kind: TokenKind) -> bool {
-    use TokenKind::*;
-    matches!(kind, OpenBrace | OpenBracket | OpenParen | OpenQuote | OpenHeredoc | TemplateInterp | TemplateControl)
-}
-
-/// The index behind the token that closes what the token at `at` opens.
-fn behind_closing(tokens: &[Token], mut at: usize) -> usize {
-    use TokenKind::*;
-    let mut depth = 0_usize;
-    while let Some(token) = tokens.get(at) {
-        at += 1;
-        match token.kind {
-            kind if opens(kind) => depth += 1,
-            CloseBrace | CloseBracket | CloseParen | CloseQuote | CloseHeredoc | TemplateEnd => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    at
+    let (body, _) = parser::parse_file(SourceFile::new("", text));
+    let section = |block: &Block| {
+        let labels = block.labels.iter().map(|label| format!(" {}", go_quoted(&label.text)));
+        let header = std::iter::once(block.kind.name.to_string()).chain(labels).collect();
+        Section { start: block.kind.span.start as usize, end: block.close.end as usize, header }
+    };
+    let is_whole = |block: &&Block| block.open != block.kind.span && block.labels.len() <= MOST_LABELS;
+    body.blocks().into_iter().filter(is_whole).map(section).collect()
 }
 
 #[cfg(test)]
@@ -174,6 +130,33 @@ mod tests {
         for (needle, expected) in cases {
             assert_eq!(context_at(needle).as_deref(), expected, "{needle}");
         }
+    }
+
+    /// Observed, 1.11.4.
+    #[test]
+    fn headers_are_those_of_the_blocks_that_were_read() {
+        let cases = [
+            ("a \"b\\u0041\" c {\n", Some("a \"bA\" \"c\"")),
+            ("a \"b${x}\" {\n", Some("a \"b${ ... }\"")),
+            ("a /* x */ \"b\" {\n", Some("a \"b\"")),
+            ("a \"b {\n  c = \"d\"\n  e = \"{\"\n", Some("a \"b {\" \"d\" \"\"")),
+            ("a \"b\" - {\n", None),
+            ("a 1 {\n", None),
+        ];
+        for (head, expected) in cases {
+            let text = format!("{head}  here = 1\n}}\n");
+            let file = SourceFile::new("a.tf", text.as_str());
+            assert_eq!(context(&file, text.find("here").unwrap()).as_deref(), expected, "{head}");
+        }
+    }
+
+    #[test]
+    fn headers_do_not_grow_with_the_file() {
+        let longest = |lines: usize| {
+            let text = format!("a \"b {{\n{}  z = \"{{\"\n}}\n", "  c = \"d\"\n".repeat(lines));
+            blocks(&text).iter().map(|section| section.header.len()).max().unwrap_or_default()
+        };
+        assert!(longest(400) <= longest(2) + 100, "{} characters", longest(400));
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn held_locks(store: &Store, project: &Project, holder: &Path) {
         assert_eq!((seen.code, lock_id(&seen).as_deref()), (Some(1), Some(&*id)), "{}{}", seen.out, seen.err);
     }
     running.child.kill().unwrap();
-    running.finish();
+    assert!(running.finish().is_killed());
     project.run(&["plan"]).expect(1, &["Error acquiring the state lock"]);
     // Not a number: the emulator deletes objects of any generation.
     project.run(&["force-unlock", "-force", "other"]).expect(1, &["Failed to unlock state"]);
@@ -180,7 +180,7 @@ pub fn kills(store: Option<Store>) {
         let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
         assert!(store.way.reached(Duration::from_secs(60)), "{what}");
         running.child.kill().unwrap();
-        running.finish();
+        assert!(running.finish().is_killed(), "{what}");
         store.way.release();
         store.way.plan(None);
         complete(&project, &what);

@@ -17,6 +17,8 @@ use tokio::process::Child;
 
 use super::failure::Failure;
 use super::program::{Program, exit_text};
+use crate::base::limits;
+use crate::base::program::output_within;
 use crate::lang::value::text::lossy_text;
 
 /// The constant `id`.
@@ -76,7 +78,7 @@ async fn exchange(mut child: Child, query: &str) -> std::io::Result<Output> {
         }
         Ok(())
     };
-    let (written, output) = tokio::join!(write, child.wait_with_output());
+    let (written, output) = tokio::join!(write, output_within(child, limits::answer()));
     written.and(output)
 }
 

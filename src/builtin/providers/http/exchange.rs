@@ -1,10 +1,10 @@
 //! One request and its response, and the classification of errors.
 
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
@@ -16,6 +16,7 @@ use super::header::{self, Outgoing};
 use super::proxy::Proxies;
 use super::redirect::{self, Hop};
 use super::{Response, address};
+use crate::base::limits::{self, Limit};
 use crate::builtin::providers::tls_text::handshake_text;
 
 /// A failed attempt.
@@ -58,23 +59,29 @@ impl Reply {
     pub async fn read(self) -> Result<Response, String> {
         let status_code = self.status();
         let mut headers = self.headers().clone();
-        let collected = self.response.into_body().collect().await;
-        let mut body = collected.map_err(|error| read_error(&error))?.to_bytes().to_vec();
+        let limit = limits::response();
+        let collected =
+            Limited::new(self.response.into_body(), usize::try_from(limit.bytes).unwrap_or(usize::MAX)).collect().await;
+        let mut body = collected.map_err(|error| limited_error(&*error, limit))?.to_bytes().to_vec();
         if self.is_gzip {
             headers.remove(CONTENT_ENCODING);
             headers.remove(CONTENT_LENGTH);
-            body = gunzip(&body).map_err(|error| format!("gzip: {error}"))?;
+            body = gunzip(&body, limit).map_err(|error| format!("gzip: {error}"))?;
         }
         Ok(Response { status_code, headers: header::response_headers(&headers), body })
     }
 }
 
-fn gunzip(body: &[u8]) -> io::Result<Vec<u8>> {
-    let mut plain = Vec::new();
-    if !body.is_empty() {
-        flate2::read::MultiGzDecoder::new(body).read_to_end(&mut plain)?;
+fn gunzip(body: &[u8], limit: Limit) -> io::Result<Vec<u8>> {
+    if body.is_empty() { Ok(Vec::new()) } else { limit.read(flate2::read::MultiGzDecoder::new(body)) }
+}
+
+fn limited_error(error: &(dyn std::error::Error + Send + Sync + 'static), limit: Limit) -> String {
+    match error.downcast_ref::<hyper::Error>() {
+        Some(error) => read_error(error),
+        None if error.is::<LengthLimitError>() => format!("the response is {}", limit.exceeded()),
+        None => error.to_string(),
     }
-    Ok(plain)
 }
 
 fn read_error(error: &hyper::Error) -> String {

@@ -4,7 +4,7 @@ use super::import_error;
 use super::timestamp::{Parts, Timestamp};
 use crate::builtin::providers::failure::Failure;
 
-/// Computes the attributes for `rfc3339`, by default the current time. The `id` is `rfc3339`.
+/// Computes the attributes for `rfc3339`, by default the current time.
 pub fn attributes(rfc3339: Option<&str>, now: Timestamp) -> Result<Parts, Failure> {
     rfc3339.map_or(Ok(now), super::stored)?.to_attributes()
 }

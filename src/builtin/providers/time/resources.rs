@@ -93,14 +93,14 @@ impl Resource for Fixed {
         Schema::new(parts_attributes().chain([rfc3339, triggers()])).description("A timestamp that stays.")
     }
 
+    /// A given timestamp is the ID as it is written. Objects that exist keep theirs.
     async fn plan(&self, _: &mut Context<()>, plan: &mut Plan<Object>) -> Result<(), Error> {
-        if plan.is_destroy() {
+        if !plan.is_create() {
             return Ok(());
         }
         if let Some(given) = text(plan.config.value(), "rfc3339").map(str::to_owned) {
-            let parts = fixed::attributes(Some(&given), Timestamp::now())?;
-            set(plan, parts_values(&parts));
-            plan.planned.set_value("id", Value::string(&parts.rfc3339));
+            set(plan, parts_values(&fixed::attributes(Some(&given), Timestamp::now())?));
+            plan.planned.set_value("id", Value::string(given));
         }
         Ok(())
     }
@@ -109,9 +109,9 @@ impl Resource for Fixed {
         let planned = creation.planned.model()?;
         let given = planned.text("rfc3339").filter(|text| !text.is_empty());
         let parts = fixed::attributes(given, Timestamp::now())?;
-        let mut values = fixed_values(&parts);
-        // A given spelling stays.
-        values.retain(|(name, _)| *name != "rfc3339" || given.is_none());
+        let written = given.unwrap_or(&parts.rfc3339);
+        let mut values = parts_values(&parts);
+        values.extend([("rfc3339", Value::string(written)), ("id", Value::string(written))]);
         Ok(planned.with(values))
     }
 

@@ -4,9 +4,12 @@ use serde_json::Value;
 
 use super::functions::{Moment, duration_parse, unix_timestamp_parse};
 use super::offset::{self, Offsets};
+use super::provider::Time;
 use super::rotating::{self, Rotation};
 use super::timestamp::{self, Parts, Timestamp};
 use super::{fixed, functions, sleep};
+use crate::builtin::providers::tester::{Tester, text};
+use crate::sdk;
 
 fn recorded(kind: &str) -> Vec<Vec<&'static str>> {
     let lines = include_str!("golden.tsv").lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -276,4 +279,27 @@ fn configured_durations_have_one_unit() {
     assert_eq!(pause.duration(Some("0.02s")).unwrap().as_millis(), 20);
     assert_eq!(pause.duration(Some("")).unwrap().as_millis(), 0);
     assert_eq!(pause.duration(Some("1d")).unwrap_err().summary, "Create time sleep error");
+}
+
+/// Observed on time 0.13.1: only `time_static` has the text that was given, with its fraction and notation of UTC.
+#[tokio::test]
+async fn ids_of_given_timestamps() {
+    const GIVEN: &str = "2091-03-04T23:30:00.987000000+00:00";
+    let cases = [
+        ("time_static", "rfc3339", None, GIVEN),
+        ("time_offset", "base_rfc3339", Some("offset_hours"), "2091-03-04T23:30:00Z"),
+        ("time_rotating", "rfc3339", Some("rotation_days"), "2091-03-04T23:30:00Z"),
+    ];
+    for (kind, base, unit, id) in cases {
+        let tester = Tester::resource(Time, kind).await;
+        let units = unit.map(|unit| (unit, sdk::Value::int(1)));
+        let config = tester.object_of([(base, sdk::Value::string(GIVEN))].into_iter().chain(units));
+        let planned = tester.plan(tester.absent(), config.clone()).await.planned;
+        if kind == "time_static" {
+            assert_eq!(text(&planned, "id"), id);
+        }
+        let created = tester.create(planned).await.unwrap();
+        assert_eq!((text(&created, "id"), text(&created, base)), (id, GIVEN), "{kind}");
+        assert_eq!(tester.plan(created.clone(), config).await.planned, created, "{kind}");
+    }
 }

@@ -23,10 +23,17 @@ pub struct Uri {
     omits_host: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct User {
     name: Vec<u8>,
     password: Option<Vec<u8>>,
+}
+
+/// Both may be secrets.
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("User")
+    }
 }
 
 /// A part of a URL, with and without its escapes.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::engine::engine_errors::INVALID_IMPORT_TARGET;
 use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
@@ -57,7 +58,8 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
         ExprKind::Index { collection, key, .. } => {
             let mut steps = steps_of(&expr.part(collection), scope, diagnostics)?;
             let key = expr.part(key);
-            if let Some(call) = first_call(&key.node) {
+            // OpenTofu evaluates functions here.
+            if let Some(call) = first_call(&key.node).filter(|_| !name::is_opentofu()) {
                 let call = Expression { file: key.file.clone(), node: call };
                 diagnostics.push(with_values(no_functions(call.range()), &call, scope));
                 return None;

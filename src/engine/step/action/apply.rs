@@ -2,8 +2,8 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::breach_text;
-use crate::engine::change::compatible::object_compatible;
-use crate::engine::engine_errors::{actions_not_invoked, differs_from_plan, halted};
+use crate::engine::change::compatible::{object_compatible, replaced_nulls};
+use crate::engine::engine_errors::{actions_not_invoked, differs_from_plan, halted, is_halted};
 use crate::engine::graph::Invocation;
 use crate::engine::run::{Run, Verb};
 use crate::engine::step::resource;
@@ -11,6 +11,7 @@ use crate::lang::eval::evaluate_to;
 use crate::lang::value::{Type, Value};
 use crate::model::config::{ActionEvent, OnActionFailure};
 use crate::model::plan::LifecycleTrigger;
+use crate::model::state::journal::ActionPhase;
 
 use super::instance::Instance;
 use super::invoke::{address, invoke};
@@ -44,33 +45,67 @@ fn taints(trigger: &LifecycleTrigger) -> bool {
 /// Invokes what comes before a creation or an update. `planned`: the object as it is planned.
 pub async fn before(instance: &resource::Instance<'_>, invocations: &[Invocation], planned: &Value) -> Diagnostics {
     let due = due(invocations, |event| event.is_before() && !event.is_destroy());
-    invoke_all(instance, &due, planned).await.diagnostics
+    invoke_all(instance, &due, planned, false).await.diagnostics
 }
 
-/// Invokes what comes after a creation or an update. `value`: the object as it is.
-pub async fn after(instance: &resource::Instance<'_>, invocations: &[Invocation], value: &Value) -> Ended {
+/// Invokes what comes after a creation or an update. `value`: the object as it is; `reported`: by [`report_due`].
+pub async fn after(
+    instance: &resource::Instance<'_>,
+    invocations: &[Invocation],
+    value: &Value,
+    reported: bool,
+) -> Ended {
     let due = due(invocations, |event| !event.is_before() && !event.is_destroy());
-    invoke_all(instance, &due, value).await
+    invoke_all(instance, &due, value, reported).await
 }
 
-async fn invoke_all(instance: &resource::Instance<'_>, due: &[Due<'_>], caller: &Value) -> Ended {
+/// Reports the actions that follow a change that was just made, before the change itself is reported. Not those of an object that
+/// stays tainted until they have run: its replacement invokes them again.
+pub async fn report_due(run: &Run, invocations: &[Invocation], destroyed: bool) -> Diagnostics {
+    let due = due(invocations, |event| !event.is_before() && event.is_destroy() == destroyed);
+    let Some((_, first)) = due.first() else { return Diagnostics::new() };
+    let names: Vec<String> = due.iter().map(|(invocation, _)| invocation.planned.addr.to_string()).collect();
+    run.ports.sink.actions(&first.resource, &names, ActionPhase::Due).await.err().unwrap_or_default()
+}
+
+/// Reports how far an action is, if it was reported as due.
+async fn report(run: &Run, (invocation, trigger): &Due<'_>, phase: ActionPhase, reported: bool) -> Diagnostics {
+    if !reported {
+        return Diagnostics::new();
+    }
+    let name = [invocation.planned.addr.to_string()];
+    run.ports.sink.actions(&trigger.resource, &name, phase).await.err().unwrap_or_default()
+}
+
+async fn invoke_all(instance: &resource::Instance<'_>, due: &[Due<'_>], caller: &Value, reported: bool) -> Ended {
     let mut ended = Ended::default();
-    for (at, (invocation, trigger)) in due.iter().enumerate() {
-        if let Some(stopped) = stopped(instance.run, &due[at..]) {
+    let run = instance.run;
+    for (at, action) in due.iter().enumerate() {
+        let (invocation, trigger) = action;
+        if let Some(stopped) = stopped(run, &due[at..]) {
             ended.diagnostics.extend(stopped);
             ended.tainted = due[at..].iter().any(|(_, trigger)| taints(trigger));
             return ended;
         }
         match is_met(instance, trigger, caller) {
             Ok(true) => {}
-            Ok(false) => continue,
+            Ok(false) => {
+                ended.diagnostics.extend(report(run, action, ActionPhase::Done, reported).await);
+                continue;
+            }
             Err(errors) => {
                 ended.diagnostics.extend(errors);
                 ended.tainted = taints(trigger);
                 return ended;
             }
         }
-        let found = evaluate_and_invoke(instance.run, invocation, caller).await;
+        let recorded = report(run, action, ActionPhase::Running, reported).await;
+        if recorded.has_errors() {
+            ended.diagnostics.extend(recorded);
+            return ended;
+        }
+        let found = evaluate_and_invoke(run, invocation, caller).await;
+        ended.diagnostics.extend(report(run, action, ActionPhase::Done, reported).await);
         match trigger.on_failure {
             OnActionFailure::Continue => ended.diagnostics.extend(as_warnings(found)),
             OnActionFailure::Halt | OnActionFailure::Taint => {
@@ -78,6 +113,9 @@ async fn invoke_all(instance: &resource::Instance<'_>, due: &[Due<'_>], caller: 
                 ended.diagnostics.extend(found);
                 if failed {
                     ended.tainted = taints(trigger);
+                    // An interrupt may be what made it fail: then the others are lost as well.
+                    let left = stopped(run, &due[at + 1..]).unwrap_or_default();
+                    ended.diagnostics.extend(left.into_iter().filter(|d| !is_halted(d)));
                     return ended;
                 }
             }
@@ -90,12 +128,18 @@ async fn invoke_all(instance: &resource::Instance<'_>, due: &[Due<'_>], caller: 
 pub async fn destroying(run: &Run, invocations: &[Invocation], when: ActionEvent) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let due = due(invocations, |event| event == when);
-    for (at, (invocation, trigger)) in due.iter().enumerate() {
+    for (at, action) in due.iter().enumerate() {
+        let (invocation, trigger) = action;
         if let Some(stopped) = stopped(run, &due[at..]) {
             diagnostics.extend(stopped);
             return diagnostics;
         }
+        diagnostics.extend(report(run, action, ActionPhase::Running, !when.is_before()).await);
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
         let found = invoke(run, invocation, invocation.planned.config.clone()).await;
+        diagnostics.extend(report(run, action, ActionPhase::Done, !when.is_before()).await);
         // As in the reference, no action keeps everything from being destroyed.
         if trigger.on_failure == OnActionFailure::Continue || run.verb == Verb::ApplyDestroy {
             diagnostics.extend(as_warnings(found));
@@ -156,8 +200,10 @@ async fn evaluate_and_invoke(run: &Run, invocation: &Invocation, caller: &Value)
     };
     let (config, mut diagnostics) = action.evaluate(Some(caller.clone()), &address(invocation));
     if run.results.have_files_changed() && !diagnostics.has_errors() {
-        let breaches = object_compatible(&action.schema.block, &invocation.planned.config, &config);
-        let error = |breach| differs_from_plan(&action.addr.to_string(), &breach_text(breach, "its configuration"));
+        let planned = &invocation.planned.config;
+        let mut breaches = object_compatible(&action.schema.block, planned, &config);
+        breaches.extend(replaced_nulls(planned, &config));
+        let error = |breach| differs_from_plan(&action.addr.to_string(), &breach_text(breach, None));
         diagnostics.extend(breaches.iter().map(error));
     }
     if !diagnostics.has_errors() {

@@ -371,7 +371,8 @@ mod tests {
   }
 }"#;
         assert_eq!(written(&[]), expected);
-        let kept = expected.replace("  e = null\n  n", "  e = \"\"\n  n").replace("b {\n    e = null", "b {\n    e = \"\"");
+        let kept =
+            expected.replace("  e = null\n  n", "  e = \"\"\n  n").replace("b {\n    e = null", "b {\n    e = \"\"");
         assert_eq!(written(&["b", "e"]), kept);
     }
 

@@ -96,9 +96,10 @@ async fn read_data(instance: &Instance<'_>, task: &Task, publish: &(dyn Fn(Optio
     let config = diagnostics.take(instance.evaluate());
     if instance.run.results.have_files_changed() && !diagnostics.has_errors() {
         let (planned, now) = (&task.change.change.after, data::planned_object(instance, &config));
-        let breaches = compatible::object_compatible(&instance.schema.block, planned, &now);
+        let mut breaches = compatible::object_compatible(&instance.schema.block, planned, &now);
+        breaches.extend(compatible::replaced_nulls(planned, &now));
         let addr = instance.addr.to_string();
-        let error = |breach| differs_from_plan(&addr, &breach_text(breach, "the object")).about(addr.clone());
+        let error = |breach| differs_from_plan(&addr, &breach_text(breach, None)).about(addr.clone());
         diagnostics.extend(breaches.iter().map(error));
     }
     if diagnostics.has_errors() {
@@ -180,6 +181,9 @@ async fn apply_managed(
             instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
     }
     let is_settled = !creates || diagnostics.has_errors() || !may_taint(instance, task);
+    if is_settled && !diagnostics.has_errors() && applied.as_ref().is_some_and(|a| !a.value.is_null()) {
+        diagnostics.extend(action::apply::report_due(run, &task.invocations, false).await);
+    }
     // Until what may taint it has run, a new object is tainted, in case this process ends.
     diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, !is_settled)).as_ref()).await);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
@@ -214,7 +218,8 @@ async fn follow_up(instance: &Instance<'_>, task: &Task, applied: &mut Stored, t
         }
     }
     if !diagnostics.has_errors() {
-        let ended = action::apply::after(instance, &task.invocations, &applied.value).await;
+        let reported = !creates || !may_taint(instance, task);
+        let ended = action::apply::after(instance, &task.invocations, &applied.value, reported).await;
         diagnostics.extend(ended.diagnostics);
         if ended.tainted {
             applied.status = ObjectStatus::Tainted;
@@ -299,7 +304,7 @@ fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &Re
     }
     let (planned, after) = (&promised.change.after, &actual.change.after);
     for breach in compatible::object_compatible(&instance.schema.block, planned, after) {
-        let text = breach_text(&breach, "Root object");
+        let text = breach_text(&breach, Some("Root object"));
         let what = format!("{expanding} produced an invalid new value for {text}.");
         diagnostics.push(instance.bug(summary, what));
     }
@@ -451,7 +456,7 @@ fn check_new_value(
             "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
             instance.addr,
             instance.provider_addr.to_string(),
-            breach_text(&breach, "Root object")
+            breach_text(&breach, Some("Root object"))
         );
         diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
     }

@@ -94,6 +94,9 @@ async fn destroy(instance: &Instance<'_>, task: &Task, deposed: Option<DeposedKe
     }
     let (left, found) = apply(instance, Some(stored), &half).await;
     diagnostics.extend(found);
+    if left.is_none() && !diagnostics.has_errors() {
+        diagnostics.extend(action::apply::report_due(run, &task.invocations, true).await);
+    }
     let left = left.map(|left| left.encode(&instance.schema));
     let saved = save(run, &instance.addr, instance.provider_addr, |place| match (&deposed, left) {
         (None, left) => place.current = left,

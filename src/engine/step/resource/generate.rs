@@ -83,7 +83,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     diagnostics.extend(found);
     let mut change = match change {
         Some(change) => ResourceChange { importing: Some(import::importing(&named, Some(&current))), ..change },
-        // The plan has failed. The text is written all the same, to be edited.
+        // The plan has failed. The text is still written, to be edited.
         None => new_change(&instance, Action::NoOp, current.value.clone(), current.value.clone()),
     };
     change.generated_config = Some(text);

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::base::files::named;
 
 use super::FetchError;
+use crate::install::package::names::Names;
 
 /// How much an archive may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,14 @@ impl Kind {
 pub fn unpack(kind: Kind, file: &Path, target: &Path, limits: Limits) -> Result<(), FetchError> {
     fs::create_dir_all(target).map_err(|e| named(e, "create", target))?;
     let open = || File::open(file).map_err(|e| named(e, "open", file));
-    let mut folder = Folder { root: target, limits, entries: 0, left: limits.bytes, links: BTreeMap::new() };
+    let mut folder = Folder {
+        root: target,
+        limits,
+        entries: 0,
+        left: limits.bytes,
+        links: BTreeMap::new(),
+        names: Names::default(),
+    };
     match kind {
         Kind::Zip => unpack_zip(open()?, &mut folder)?,
         Kind::Tar(compression) => unpack_tar(decompress(compression, open()?)?, &mut folder)?,
@@ -111,10 +119,14 @@ fn decompress(compression: Compression, file: File) -> Result<Box<dyn Read>, Fet
 fn unpack_zip(file: File, folder: &mut Folder<'_>) -> Result<(), FetchError> {
     let bad = |e: zip::result::ZipError| FetchError::new(format!("zip: {e}"));
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(bad)?;
+    if archive.has_duplicate_names() {
+        return Err(FetchError::new("bad archive: it has two entries of the same name"));
+    }
     for i in 0..archive.len() {
         let mut entry = archive.by_index(i).map_err(bad)?;
         let name = entry.name().map_err(bad)?.to_string();
         let Some(place) = folder.place(Path::new(&name))? else { continue };
+        folder.name(&place, entry.is_dir())?;
         if entry.is_dir() {
             folder.directory(&place)?;
         } else if entry.is_symlink() {
@@ -145,6 +157,7 @@ fn unpack_tar(reader: Box<dyn Read>, folder: &mut Folder<'_>) -> Result<(), Fetc
         let name = entry.path().map_err(bad)?.into_owned();
         let leads = entry.link_name().map_err(bad)?.map(|path| path.into_owned());
         let Some(place) = folder.place(&name)? else { continue };
+        folder.name(&place, kind == tar::EntryType::Directory)?;
         match (kind, leads) {
             (tar::EntryType::Directory, _) => folder.directory(&place)?,
             (tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse, _) => {
@@ -167,6 +180,7 @@ struct Folder<'a> {
     left: u64,
     /// Made when everything else is there, so that nothing is written through them.
     links: BTreeMap<PathBuf, PathBuf>,
+    names: Names,
 }
 
 impl Folder<'_> {
@@ -190,6 +204,11 @@ impl Folder<'_> {
             }
         }
         Ok(Some(place).filter(|place| !place.as_os_str().is_empty()))
+    }
+
+    /// No two entries may be one file, on any system: which of them counts is not for an archive to leave open.
+    fn name(&mut self, place: &Path, is_dir: bool) -> Result<(), FetchError> {
+        self.names.add(place, is_dir).map_err(|why| FetchError::new(format!("bad archive: {why}")))
     }
 
     fn directory(&self, place: &Path) -> Result<(), FetchError> {
@@ -365,6 +384,26 @@ mod tests {
             let mode = fs::metadata(out.join("d/run")).unwrap().permissions().mode();
             assert_eq!((mode & 0o100, mode & 0o022), (0o100, 0));
         }
+    }
+
+    #[test]
+    fn names_are_there_once() {
+        let bad: &[(&[Entry<'_>], &str)] = &[
+            (&[F("a.tf", b"1"), F("a.tf", b"2")], "two entries for \"a.tf\""),
+            (&[F("a.tf", b"1"), F("./a.tf", b"2")], "two entries for \"a.tf\""),
+            (&[F("a.tf", b"1"), F("A.tf", b"2")], "\"a.tf\" and \"A.tf\" are one name on some systems"),
+            (&[F("d/a", b"1"), F("D/b", b"2")], "\"d\" and \"D\" are one name on some systems"),
+            (&[F("d", b"1"), F("d/b", b"2")], "\"d\" is a file and a folder"),
+            (&[F("a", b"1"), L("a", "b"), F("b", b"")], "two entries for \"a\""),
+            (&[L("a", "b"), L("a", "c"), F("b", b"")], "two entries for \"a\""),
+        ];
+        for (entries, expected) in bad {
+            let (_, result) = try_unpack(entries, Limits::default());
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let (_, result) = try_unpack(&[F("d/a", b"1"), F("d/b", b"2"), F("e/a", b"3")], Limits::default());
+        assert_eq!(result, Ok(()));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::base::env::{self, Environment};
 use crate::base::files::named;
 use crate::base::hex::hex;
 use crate::base::http::Request;
+use crate::base::limits::Limit;
 use crate::base::percent::encoded;
 use crate::base::secret::Secret;
 
@@ -125,7 +126,7 @@ impl Bucket {
         std::fs::create_dir_all(folder).map_err(|e| named(e, "create", folder))?;
         let mut file = std::fs::File::create_new(place).map_err(|e| named(e, "create", place))?;
         let request = self.request(&self.path(name), Vec::new()).await?;
-        let limit = left.load(Ordering::Relaxed);
+        let limit = Limit { bytes: left.load(Ordering::Relaxed), setting: Some(env::TERRANE_MODULE_SIZE_LIMIT) };
         let answer = fetcher.http.download(&request, &mut file, limit, &|_, _| {}).await?;
         match answer.status.as_u16() {
             200 => {}

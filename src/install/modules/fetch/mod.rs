@@ -18,6 +18,7 @@ use std::path::Path;
 
 use crate::base::env::{self, Environment};
 use crate::base::http::{Client, Failure, FailureKind};
+use crate::base::limits::Limit;
 use crate::base::secret::redacted;
 
 use address::{Address, percent_decoded};
@@ -154,7 +155,8 @@ impl Fetcher {
                 crate::log!(Debug, "modules: {have} of {all:?} bytes of {shown}");
             }
         };
-        let answer = self.http.download(&request, file.as_file_mut(), self.limits.bytes, &progress).await?;
+        let limit = Limit { bytes: self.limits.bytes, setting: Some(env::TERRANE_MODULE_SIZE_LIMIT) };
+        let answer = self.http.download(&request, file.as_file_mut(), limit, &progress).await?;
         match (answer.status.as_u16(), &bucket) {
             (200, _) => Ok(OneFile::Fetched(file)),
             (403, Some(bucket)) => Err(bucket.refused()),

@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn primitive_values_have_the_type_of_their_encoding() {
-        let cases = [
-            (&b"\xa1r"[..], Value::string("r")),
+        let cases: [(&[u8], Value); 4] = [
+            (b"\xa1r", Value::string("r")),
             (b"\x03", Value::int(3)),
             (b"\xc3", Value::bool(true)),
             (b"\xc0", Value::null_dynamic()),

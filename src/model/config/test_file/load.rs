@@ -1,30 +1,30 @@
 //! Finding and reading test files, and loading the modules that their runs test.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use crate::base::diag::Diagnostics;
 use crate::base::files::Files;
+use crate::base::name::{self, Name};
 use crate::model::addr;
 use crate::model::config::block::ModuleCall;
-use crate::model::config::file_set;
+use crate::model::config::file_set::{self, EndingPair};
 use crate::model::config::load::{ModuleRequest, Resolver};
 use crate::model::config::module::Config;
 
 use super::{DEFAULT_DIR, TestFile, TestProvider, decode, mock, providers};
 
-/// Endings of test files; those in the same place of the second list are OpenTofu's, and stand in for a file that has the
-/// other ending and the same name before it.
-const ENDINGS: [&str; 2] = [".tftest.hcl", ".tftest.json"];
-const STRONGER: [&str; 2] = [".tofutest.hcl", ".tofutest.json"];
+const ENDINGS: [EndingPair; 2] = [
+    EndingPair { terraform: ".tftest.hcl", opentofu: ".tofutest.hcl" },
+    EndingPair { terraform: ".tftest.json", opentofu: ".tofutest.json" },
+];
 
 /// The test files of a root module: those in its folder and in one below it.
 pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, Diagnostics) {
     let mut diags = Diagnostics::new();
-    let Some(paths) = find(root, test_dir, files, &mut diags) else { return (Vec::new(), diags) };
+    let Some(paths) = find(name::current(), root, test_dir, files, &mut diags) else { return (Vec::new(), diags) };
     let mut all = Vec::with_capacity(paths.len());
     for path in paths {
         let Some(body) = file_set::load(&path, files, &mut diags) else { continue };
@@ -35,14 +35,19 @@ pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, D
 }
 
 /// None if there is a test folder that cannot be read.
-fn find(root: &Path, test_dir: &str, files: &dyn Files, diags: &mut Diagnostics) -> Option<Vec<PathBuf>> {
+fn find(
+    program: Name,
+    root: &Path,
+    test_dir: &str,
+    files: &dyn Files,
+    diags: &mut Diagnostics,
+) -> Option<Vec<PathBuf>> {
     let beside = |dir: &Path, name: &str| if dir == Path::new(".") { PathBuf::from(name) } else { dir.join(name) };
     let list = |dir: &Path| {
-        let mut names: Vec<String> = files.list(dir)?.into_iter().filter(|e| !e.is_dir).map(|e| e.name).collect();
-        names.retain(|name| !file_set::is_ignored(name) && ENDINGS.iter().chain(&STRONGER).any(|e| name.ends_with(e)));
-        let stronger: FxHashSet<String> = names.iter().filter_map(|name| weaker_name(name)).collect();
-        names.retain(|name| !stronger.contains(name));
-        Ok::<_, std::io::Error>(names.iter().map(|name| beside(dir, name)).collect::<Vec<_>>())
+        let entries = files.list(dir)?;
+        let names: BTreeSet<&str> = entries.iter().filter(|e| !e.is_dir).map(|e| &*e.name).collect();
+        let is_read = |name: &&&str| !file_set::is_ignored(name) && file_set::is_read(name, &names, &ENDINGS, program);
+        Ok::<_, std::io::Error>(names.iter().filter(is_read).map(|name| beside(dir, name)).collect::<Vec<_>>())
     };
     let dir = beside(root, test_dir.trim_start_matches('/'));
     let mut paths = match list(&dir) {
@@ -62,11 +67,6 @@ fn find(root: &Path, test_dir: &str, files: &dyn Files, diags: &mut Diagnostics)
     };
     paths.extend(list(root).unwrap_or_default());
     Some(paths)
-}
-
-/// The file that this one stands in for, if its ending is OpenTofu's.
-fn weaker_name(name: &str) -> Option<String> {
-    STRONGER.iter().zip(ENDINGS).find_map(|(ending, weaker)| Some(format!("{}{weaker}", name.strip_suffix(ending)?)))
 }
 
 /// Loads a configuration by its folder.
@@ -131,7 +131,29 @@ pub fn calls(tests: &[TestFile]) -> Vec<(addr::Module, ModuleCall)> {
 
 /// Where among the installed modules those of a file's runs are.
 fn module_parent(file: &str) -> addr::Module {
-    let stem = file.strip_suffix(ENDINGS[0]).or_else(|| file.strip_suffix(STRONGER[0])).unwrap_or(file);
+    let stem = ENDINGS[0].stem(file).unwrap_or(file);
     let folders = stem.split('/').map(Arc::from);
     std::iter::once(Arc::from("test")).chain(folders).collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::files::Memory;
+
+    #[test]
+    fn the_name_of_the_program_decides_on_test_files_of_opentofu() {
+        let names =
+            ["a.tftest.hcl", "a.tofutest.hcl", "b.tofutest.hcl", "tests/c.tftest.json", "tests/c.tofutest.json"];
+        let memory = Memory::of(names.map(|name| (name, "")));
+        let check = |program: Name, expected: &str| {
+            let mut diags = Diagnostics::new();
+            let paths = find(program, Path::new("."), DEFAULT_DIR, &memory, &mut diags).unwrap();
+            let found: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+            assert_eq!(found.join(" "), expected, "{program:?}");
+        };
+        check(Name::Terrane, "tests/c.tftest.json a.tftest.hcl b.tofutest.hcl");
+        check(Name::Terraform, "tests/c.tftest.json a.tftest.hcl");
+        check(Name::OpenTofu, "tests/c.tofutest.json a.tofutest.hcl b.tofutest.hcl");
+    }
 }

@@ -256,13 +256,13 @@ fn plans_of_terraform_with_indexes_in_paths_are_read() {
         [
             "terraform_data.a.output[0]",
             "terraform_data.a.triggers_replace[\"t\"]",
-            "terraform_data.a.triggers_replace[true]",
+            "terraform_data.a.triggers_replace[...]",
             "terraform_data.b[\"x.y\"].output",
         ]
     );
     let (_, sensitive) = plan.changes[0].change.after.unmark_deep_with_paths();
     let sensitive: Vec<String> = sensitive.iter().map(|(path, _)| path.to_string()).collect();
-    assert_eq!(sensitive, [".input[1][\"k.1\"][0]", ".triggers_replace[\"t\"]"]);
+    assert_eq!(sensitive, [".input[1].k.1[0]", ".triggers_replace[\"t\"]"]);
     assert_eq!(plan.changes[2].importing.as_ref().and_then(|importing| importing.id.as_deref()), Some("imported"));
     assert!(plan.applyable && plan.complete && !plan.is_of_opentofu);
 }

@@ -80,7 +80,7 @@ fn read_other(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
 /// The content of the file for a state. To write many snapshots of one state, keep a [`Rendered`].
 /// Errors: values that no file can hold, unknown ones for example.
 pub fn write(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
-    Ok(Rendered::of(state)?.to_bytes(meta))
+    Ok(Rendered::of(state)?.to_bytes(meta).to_vec())
 }
 
 /// As [`write`], without blanks or line endings.

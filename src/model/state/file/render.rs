@@ -1,6 +1,8 @@
 //! Writing version 4: a state kept as the pieces of its file, so that a snapshot costs a copy and a change costs the
 //! instance that changed.
 
+mod whole;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,10 +13,7 @@ use crate::base::name;
 use crate::lang::value::json::{self, JsonError};
 use crate::lang::value::{Path, PathStep, Type};
 use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
-use crate::model::state::{
-    Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State, StateMeta,
-};
-use crate::model::version::language_version;
+use crate::model::state::{Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State};
 
 use super::json_text::{indent, new_line, string};
 
@@ -163,7 +162,7 @@ impl Rendered {
         let objects = resource.instances.get(addr.key())?;
         let mut out = Vec::new();
         let provider = resource.provider_of([addr.key()].into_iter());
-        render_resource(&module, &addr.resource.resource, provider, [objects].into_iter(), &mut out);
+        render_resource(&module, &addr.resource.resource, provider, [objects].into_iter(), &mut out, copy);
         Some(text_of(out))
     }
 
@@ -179,7 +178,7 @@ impl Rendered {
                 }
                 let mut out = Vec::new();
                 let provider = resource.provider_of([key].into_iter());
-                render_resource(&place.0, &place.1, provider, [objects].into_iter(), &mut out);
+                render_resource(&place.0, &place.1, provider, [objects].into_iter(), &mut out, copy);
                 pieces.push(Piece::Instance(resource.addr.instance(key.clone()), text_of(out)));
             }
         }
@@ -210,34 +209,10 @@ impl Rendered {
     pub fn size(&self) -> usize {
         self.size + 400 * self.resources.len() + 1024
     }
+}
 
-    /// The whole file.
-    pub fn to_bytes(&self, meta: &StateMeta) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.size());
-        out.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
-        string(language_version(), &mut out);
-        out.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());
-        string(&meta.lineage, &mut out);
-        out.extend_from_slice(b",\n  \"outputs\": {");
-        for (i, (name, output)) in self.outputs.iter().enumerate() {
-            separate(i, 2, &mut out);
-            string(name, &mut out);
-            out.extend_from_slice(b": ");
-            out.extend_from_slice(output);
-        }
-        close(self.outputs.is_empty(), b"}", 1, &mut out);
-        out.extend_from_slice(b",\n  \"resources\": [");
-        for (i, ((module, resource), rendered)) in self.resources.iter().enumerate() {
-            separate(i, 2, &mut out);
-            let provider = rendered.provider_of(rendered.instances.keys());
-            render_resource(module, resource, provider, rendered.instances.values(), &mut out);
-        }
-        close(self.resources.is_empty(), b"]", 1, &mut out);
-        out.extend_from_slice(b",\n  \"check_results\": ");
-        out.extend_from_slice(if self.checks.is_empty() { b"null" } else { &self.checks });
-        out.extend_from_slice(b"\n}\n");
-        out
-    }
+fn copy(out: &mut Vec<u8>, objects: &Arc<[u8]>) {
+    out.extend_from_slice(objects);
 }
 
 /// What was rendered from text and ASCII is text.
@@ -271,6 +246,7 @@ fn render_resource<'a>(
     provider: Option<&AbsProviderConfig>,
     instances: impl Iterator<Item = &'a Arc<[u8]>>,
     out: &mut Vec<u8>,
+    mut add: impl FnMut(&mut Vec<u8>, &'a Arc<[u8]>),
 ) {
     let fields = [
         ("module", module),
@@ -290,7 +266,7 @@ fn render_resource<'a>(
     out.push(b'[');
     for (i, objects) in instances.enumerate() {
         separate(i, OBJECT_DEPTH, out);
-        out.extend_from_slice(objects);
+        add(out, objects);
     }
     new_line(3, out);
     out.push(b']');
@@ -520,6 +496,8 @@ fn render_checks(checks: Option<&[CheckResult]>) -> Arc<[u8]> {
 mod tests {
     use super::super::read;
     use super::*;
+    use crate::model::state::StateMeta;
+    use crate::model::version::language_version;
 
     /// Written by the reference: data source, count, for_each, modules, sensitive paths, a tainted object, checks.
     const WIDE: &str = include_str!("fixtures/wide.tfstate");

@@ -17,6 +17,7 @@ use std::time::Duration;
 use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
 use crate::backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
 use crate::base::diag::Diagnostics;
+use crate::base::env;
 use crate::base::files::Disk;
 use crate::model::state::State;
 use crate::model::state::file::problems_text;
@@ -97,7 +98,7 @@ impl From<Diagnostics> for Refusal {
 
 /// The configuration, if there is one, must be sound and for this version.
 pub(super) fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
-    let here = std::env::current_dir().unwrap_or_default();
+    let here = env::working_dir().unwrap_or_default();
     let (_, diagnostics) = load::config(&here, setup, &Disk);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }

@@ -78,6 +78,7 @@ pub(super) fn pair_indices(before: usize, after: usize) -> Pairs {
 }
 
 /// Pairs two sets: equal elements meet, the others stand alone.
+#[allow(clippy::mutable_key_type, reason = "the cells of values only keep their types")]
 pub(super) fn pair_sets(change: &Change<'_>) -> Pairs {
     let (before, after) = (change.before.elements(), change.after.elements());
     let mut places: FxHashMap<Comparable<'_>, VecDeque<usize>> = FxHashMap::default();

@@ -14,7 +14,9 @@ use tokio::io::AsyncWriteExt;
 pub use action::CommandAction;
 pub use query::Command;
 
+use crate::base::limits;
 use crate::base::process::KilledGroup;
+use crate::base::program::output_within;
 use crate::builtin::providers::program::Program;
 use crate::sdk::{Error, Path};
 
@@ -59,7 +61,7 @@ impl Invocation<'_> {
                 input.write_all(text.as_bytes()).await.ok();
             }
         };
-        let ((), output) = tokio::join!(feed, child.wait_with_output());
+        let ((), output) = tokio::join!(feed, output_within(child, limits::answer()));
         output.map_err(|error| error.to_string())
     }
 

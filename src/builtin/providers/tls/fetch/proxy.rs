@@ -10,7 +10,8 @@ use crate::builtin::providers::tls::uri::Uri;
 use crate::lang::value::text::go_quoted;
 
 /// The `proxy` block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Addresses and the password may be secrets: it has no debug form.
+#[derive(Clone, Default)]
 pub struct ProxyBlock {
     pub url: Option<String>,
     pub username: Option<String>,
@@ -20,7 +21,7 @@ pub struct ProxyBlock {
 }
 
 /// Variables of the environment. The names in capitals come before those in small letters; empty ones are not set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct ProxyVariables {
     pub http_proxy: Option<String>,
     pub https_proxy: Option<String>,
@@ -28,7 +29,7 @@ pub struct ProxyVariables {
 }
 
 /// Which requests go through which proxy.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Proxy {
     None,
     /// All requests.

@@ -1,1 +1,5 @@
-this is not read, since main.tofu is there
+variable "inner" {}
+
+output "name" {
+  value = "two"
+}

@@ -1,0 +1,71 @@
+//! The whole file of a state that is kept in pieces.
+
+use std::sync::Arc;
+
+use super::super::json_text::string;
+use super::{Rendered, close, render_resource, separate};
+use crate::model::state::StateMeta;
+use crate::model::version::language_version;
+
+/// A text and the pieces that belong into it, each with its place in the text, in order.
+#[derive(Default)]
+struct Framed<'r> {
+    text: Vec<u8>,
+    pieces: Vec<(usize, &'r [u8])>,
+}
+
+impl Framed<'_> {
+    /// All of it, written once and where it stays: a large state is not copied while it grows.
+    fn joined(&self) -> Arc<[u8]> {
+        let length = self.text.len() + self.pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>();
+        let mut content: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
+        let mut rest = Arc::get_mut(&mut content).unwrap_or_default();
+        let mut put = |piece: &[u8]| {
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(piece.len());
+            now.copy_from_slice(piece);
+            rest = later;
+        };
+        let mut done = 0;
+        for (at, piece) in &self.pieces {
+            put(&self.text[done..*at]);
+            put(piece);
+            done = *at;
+        }
+        put(&self.text[done..]);
+        content
+    }
+}
+
+impl Rendered {
+    /// The whole file.
+    pub fn to_bytes(&self, meta: &StateMeta) -> Arc<[u8]> {
+        let mut framed = Framed::default();
+        let Framed { text, pieces } = &mut framed;
+        text.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
+        string(language_version(), text);
+        text.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());
+        string(&meta.lineage, text);
+        text.extend_from_slice(b",\n  \"outputs\": {");
+        for (i, (name, output)) in self.outputs.iter().enumerate() {
+            separate(i, 2, text);
+            string(name, text);
+            text.extend_from_slice(b": ");
+            pieces.push((text.len(), &**output));
+        }
+        close(self.outputs.is_empty(), b"}", 1, text);
+        text.extend_from_slice(b",\n  \"resources\": [");
+        for (i, ((module, resource), rendered)) in self.resources.iter().enumerate() {
+            separate(i, 2, text);
+            let provider = rendered.provider_of(rendered.instances.keys());
+            let instances = rendered.instances.values();
+            render_resource(module, resource, provider, instances, text, |text, objects| {
+                pieces.push((text.len(), &**objects));
+            });
+        }
+        close(self.resources.is_empty(), b"]", 1, text);
+        text.extend_from_slice(b",\n  \"check_results\": ");
+        text.extend_from_slice(if self.checks.is_empty() { b"null" } else { &self.checks });
+        text.extend_from_slice(b"\n}\n");
+        framed.joined()
+    }
+}

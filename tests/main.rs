@@ -13,6 +13,7 @@ mod faults;
 mod growth;
 mod hostile;
 mod interop;
+mod lives;
 mod model;
 mod modules;
 mod protocols;

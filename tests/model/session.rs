@@ -1,6 +1,7 @@
 //! Runs histories: the same steps in one or two programs, compared after each command.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -10,6 +11,7 @@ use super::invariants;
 use super::newer::Newer;
 use super::normal::{Difference, details, difference};
 use super::program::{Answer, Diagnostic, Template, Workspace};
+use super::shrink;
 use super::step::Step;
 use crate::syntax::chance::Chance;
 
@@ -138,6 +140,12 @@ impl Lab {
         (history, None)
     }
 
+    /// Makes a history small that has a finding.
+    pub fn shrunk(&self, history: Vec<Step>, finding: Finding, budget: Duration) -> (Vec<Step>, Finding) {
+        let name = format!("shrink-{}", std::process::id());
+        shrink::shrink(&|steps| self.replay(steps, &name), history, finding, budget)
+    }
+
     /// Runs given steps.
     pub fn replay(&self, history: &[Step], name: &str) -> Option<Finding> {
         let uses_providers = history.iter().any(|step| step.configuration.display().contains("hashicorp/"));
@@ -224,7 +232,7 @@ fn copy_files(from: &Path, to: &Path) {
 }
 
 /// Does both at the same time.
-fn both<T: Send>(ours: impl FnOnce() -> T, theirs: Option<impl FnOnce() -> T + Send>) -> (T, Option<T>) {
+pub fn both<T: Send>(ours: impl FnOnce() -> T, theirs: Option<impl FnOnce() -> T + Send>) -> (T, Option<T>) {
     std::thread::scope(|scope| {
         let theirs = theirs.map(|theirs| scope.spawn(theirs));
         let ours = ours();

@@ -5,13 +5,15 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::session::{Finding, Lab};
+use super::session::Finding;
 use super::step::Step;
 use super::tree::{Block, Item};
 
+/// Runs a history; returns what is wrong with it.
+pub type Replay<'a> = dyn Fn(&[Step]) -> Option<Finding> + 'a;
+
 pub struct Shrinker<'a> {
-    lab: &'a Lab,
-    name: String,
+    replay: &'a Replay<'a>,
     class: String,
     end: Instant,
     best: Vec<Step>,
@@ -22,15 +24,9 @@ pub struct Shrinker<'a> {
 type Path = Vec<String>;
 
 /// Returns a smaller history with a finding of the same class.
-pub fn shrink(lab: &Lab, history: Vec<Step>, finding: Finding, budget: Duration) -> (Vec<Step>, Finding) {
-    let mut shrinker = Shrinker {
-        lab,
-        name: format!("shrink-{}", std::process::id()),
-        class: finding.class.clone(),
-        end: Instant::now() + budget,
-        best: history,
-        finding,
-    };
+pub fn shrink(replay: &Replay, history: Vec<Step>, finding: Finding, budget: Duration) -> (Vec<Step>, Finding) {
+    let mut shrinker =
+        Shrinker { replay, class: finding.class.clone(), end: Instant::now() + budget, best: history, finding };
     loop {
         let before = shrinker.best.clone();
         shrinker.steps();
@@ -51,7 +47,7 @@ impl Shrinker<'_> {
         if Instant::now() > self.end || candidate.is_empty() {
             return false;
         }
-        match self.lab.replay(&candidate, &self.name) {
+        match (self.replay)(&candidate) {
             Some(finding) if finding.class == self.class => {
                 self.best = candidate;
                 self.finding = finding;

@@ -20,7 +20,8 @@ pub enum Item {
     Block(Block),
 }
 
-/// The blocks of each module, by the module's folder; the root module's folder is the empty string.
+/// The blocks of each module, by the module's folder; the root module's folder is the empty string. A key that ends in
+/// `.tf` is one more file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     pub modules: BTreeMap<String, Vec<Block>>,
@@ -113,5 +114,9 @@ impl Configuration {
 }
 
 fn file_name(folder: &str) -> String {
-    if folder.is_empty() { "main.tf".to_owned() } else { format!("{folder}/main.tf") }
+    match folder {
+        "" => "main.tf".to_owned(),
+        file if file.ends_with(".tf") => file.to_owned(),
+        folder => format!("{folder}/main.tf"),
+    }
 }

@@ -1,0 +1,38 @@
+//! Answers of the reference from which we differ on purpose; each has a line in docs/compatibility/.
+
+use std::collections::HashSet;
+
+use super::life::Outcome;
+use crate::model::program::Answer;
+use crate::model::step::Step;
+
+/// Returns what is different on purpose, if the programs go different ways from here.
+pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let says = |outcome: &Outcome, summary: &str| {
+        outcome.commands.iter().flat_map(|ran| ran.answer.errors()).any(|error| error.summary.starts_with(summary))
+    };
+    let only_theirs = |summary: &str| says(theirs, summary) && !says(ours, summary);
+    let no_block = "Configuration for import target does not exist";
+    let others =
+        ["Resource has no configuration", "Invalid import 'to' expression", "The target resource does not use"];
+    if says(ours, no_block) && others.iter().any(|summary| only_theirs(summary)) {
+        return Some("imports for resources without a block");
+    }
+    if only_theirs("Cannot apply non-applyable plan") {
+        return Some("refresh-only plans with nothing but outputs to come");
+    }
+    let (mine, other) = (changes_made(ours), changes_made(theirs));
+    if step.is_targeted() && other.is_subset(&mine) && other.len() < mine.len() {
+        return Some("planned changes that targets leave out");
+    }
+    None
+}
+
+/// The changes that the step made: actions and addresses.
+fn changes_made(outcome: &Outcome) -> HashSet<String> {
+    let lines = |answer: &Answer| answer.out.lines().map(str::to_owned).collect::<Vec<_>>();
+    let lines = outcome.commands.iter().flat_map(|ran| lines(&ran.answer));
+    let events = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
+    let made = events.filter(|event| event["type"] == "apply_complete");
+    made.map(|event| format!("{} {}", event["hook"]["action"], event["hook"]["resource"]["addr"])).collect()
+}

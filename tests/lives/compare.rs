@@ -127,9 +127,16 @@ fn requests(ours: &Ran, theirs: &Ran) -> Option<Finding> {
         list
     };
     for is_configure in [true, false] {
-        let (mine, other) = (list(ours, is_configure), list(theirs, is_configure));
+        let (mut mine, mut other) = (list(ours, is_configure), list(theirs, is_configure));
+        if is_configure {
+            // A process serves the apply that was configured for the plan, and providers that no change uses are not configured: how
+            // often is not compared, and what only the reference asks for does no harm.
+            mine.dedup();
+            other.dedup();
+        }
         let found = lacking(&mine, &other).map(|request| ("only ours", request));
-        let found = found.or_else(|| lacking(&other, &mine).map(|request| ("only the reference", request)));
+        let lacks = || lacking(&other, &mine).filter(|_| !is_configure).map(|request| ("only the reference", request));
+        let found = found.or_else(lacks);
         if let Some((whose, request)) = found {
             let call = request.split(' ').next().unwrap_or_default();
             let class = format!("{}: request {call}: {whose}", ours.command);

@@ -40,7 +40,7 @@ struct Life {
     chain: Vec<&'static str>,
     count: u64,
     backend: &'static str,
-    /// What was done, for who reads a failure.
+    /// The steps so far, for failure reports.
     story: Vec<String>,
 }
 

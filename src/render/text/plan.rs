@@ -368,7 +368,7 @@ pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
     out
 }
 
-/// True only for outputs without a difference, told without comparing their parts one by one.
+/// True only for outputs without a difference, found without a comparison of their parts.
 fn is_unchanged(output: &OutputChange) -> bool {
     let (before, after) = (&output.change.before, &output.change.after);
     output.action == Action::NoOp && after.is_wholly_known() && before == after

@@ -274,6 +274,36 @@ async fn destructions_wait_for_the_change_that_configures_their_provider() {
     }
 }
 
+/// Where not all orders can be kept, an object still goes after the one that depends on it, not before. The reference refuses such
+/// plans as cycles.
+#[tokio::test]
+async fn replaced_objects_are_destroyed_after_removed_dependents_of_another_provider() {
+    let text = |name: &str, more: &str| {
+        format!(
+            r#"provider "test" {{ alias = "other" }}
+            resource "test_thing" "base" {{
+              name  = "{name}"
+              force = "{name}"
+            }}
+            {more}"#
+        )
+    };
+    let user = r#"resource "test_thing" "user" {
+      provider = test.other
+      name     = "user"
+      input    = test_thing.base.output
+      lifecycle { create_before_destroy = true }
+    }"#;
+    let world = World::new();
+    let (state, found) = apply(&world, &text("base1", user), &State::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    world.took();
+    let (_, found) = apply(&world, &text("base2", ""), &state).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let changes: Vec<String> = world.took().into_iter().filter(|line| !line.starts_with("configure ")).collect();
+    assert_eq!(changes, ["destroy user", "destroy base1", "create base2"]);
+}
+
 /// Two such providers in a chain.
 #[tokio::test]
 async fn chained_providers_close_no_circle() {

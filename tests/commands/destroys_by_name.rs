@@ -63,6 +63,13 @@ const CASES: &[Case] = &[
             "Error: Configuration for import target does not exist",
         ],
     },
+    // A destroy is not kept from destroying it.
+    Case {
+        before: "resource \"terraform_data\" \"a\" {\n  count = 2\n}\n",
+        after: "resource \"terraform_data\" \"a\" {\n  count = 1\n}\nimport {\n  to = terraform_data.a[1]\n  id = \"x\"\n}\n",
+        options: &["-destroy"],
+        expected: ["Plan: 0 to add, 0 to change, 2 to destroy."; 3],
+    },
     // An object without a block that depends on an excluded one.
     Case {
         before: "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {\n  input = terraform_data.a.id\n}\n",

@@ -55,6 +55,8 @@ pub enum Each {
     None,
     Index(usize),
     Entry(Arc<str>, Value),
+    /// An instance that `for_each` does not have any more: it has no value.
+    Key(Arc<str>),
     /// Key and value of an import, of any type.
     Pair(Value, Value),
     /// Some instance, while it is not known which: in validate, and of a placeholder.
@@ -255,6 +257,8 @@ pub struct Results {
     calls: Mutex<FunctionResults>,
     /// A function that reads files gave another result than before.
     files_changed: AtomicBool,
+    /// By their texts.
+    changed_files: Mutex<BTreeMap<String, Diagnostic>>,
     lists: Mutex<Lists>,
 }
 
@@ -285,6 +289,7 @@ impl Results {
             ephemerals: Mutex::default(),
             calls: Mutex::new(calls),
             files_changed: AtomicBool::new(false),
+            changed_files: Mutex::default(),
             lists: Mutex::default(),
         }
     }
@@ -346,10 +351,10 @@ impl Results {
         lock(&self.calls)
     }
 
-    /// Reports a file function whose result changed, after all nodes.
+    /// Reports a file function whose result changed, after all nodes and in the order of the texts: calls have no order.
     pub fn note_changed_file(&self, warning: Diagnostic) {
         self.files_changed.store(true, Ordering::Release);
-        self.report(NodeId::MAX, warning.into());
+        lock(&self.changed_files).insert(warning.detail.clone(), warning);
     }
 
     /// Whether values may differ from those of the plan, because files changed since.
@@ -406,6 +411,7 @@ impl Results {
         for (node, diagnostics) in std::mem::take(&mut *lock(&self.diagnostics)) {
             by_node.entry(node).or_default().push(diagnostics);
         }
-        by_node.into_values().flatten().flatten().collect()
+        let files = std::mem::take(&mut *lock(&self.changed_files)).into_values();
+        by_node.into_values().flatten().flatten().chain(files).collect()
     }
 }

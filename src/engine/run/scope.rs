@@ -137,7 +137,7 @@ impl<'r> ModuleScope<'r> {
 
     fn each(&self, name: &str, range: &Range) -> Result<Value, Diagnostic> {
         let value = match (name, &self.each) {
-            ("key", Each::Entry(key, _)) => Value::shared_string(key.clone()),
+            ("key", Each::Entry(key, _) | Each::Key(key)) => Value::shared_string(key.clone()),
             ("value", Each::Entry(_, value)) => value.clone(),
             ("key", Each::Pair(key, _)) => key.clone(),
             ("value", Each::Pair(_, value)) => value.clone(),

@@ -148,3 +148,29 @@ async fn a_destroy_keeps_what_its_refresh_read() {
     let (plan, ..) = changed(text, Mode::Destroy, &state).await;
     assert_eq!(plan.function_results.len(), 1);
 }
+
+/// Observed on the reference: the instances of the plan are made, as they were planned.
+#[tokio::test]
+async fn planned_instances_are_made_although_a_file_leaves_them_out() {
+    let cases = [
+        ("count = fileexists(\"b\") ? 0 : 1\n name = \"n${count.index}\"", None),
+        ("for_each = fileexists(\"b\") ? toset([]) : toset([\"n0\"])\n name = each.key", None),
+        (
+            "for_each = fileexists(\"b\") ? {} : { n0 = \"n0\" }\n name = each.value",
+            Some("each.value cannot be used in this context"),
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let world = World::new();
+        let config = config(&[("main.tf", &format!("resource \"test_thing\" \"a\" {{\n {arguments}\n}}"))]);
+        let (plan, found) = plan(&world, &config, &State::default(), Options::default()).await;
+        assert!(!found.has_errors(), "{:?}", texts(&found));
+        world.took();
+        world.files.insert("b", "here");
+        let (state, found) = apply_plan(&world, &config, plan.unwrap()).await;
+        let (errors, warnings) = split(&found);
+        assert_eq!((errors, warnings.len()), (Vec::from_iter(expected.map(str::to_string)), 1), "{arguments}");
+        assert_eq!(addresses(&state).len(), usize::from(expected.is_none()), "{arguments}");
+        assert_eq!(world.took().contains(&"create n0".to_string()), expected.is_none(), "{arguments}");
+    }
+}

@@ -8,8 +8,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name;
 use crate::engine::blocks::BlockId;
 use crate::engine::blocks::imports::{NO_TARGET, Statement};
-use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
+use crate::engine::run::{Run, Verb};
 use crate::engine::step::expansion::Unknown;
 use crate::engine::step::resource::identity::IDENTITY_SCHEMAS;
 use crate::engine::waiting::PendingRequest;
@@ -55,6 +55,7 @@ pub fn validate(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnosti
 /// Notes which instances of a block are imported. Those that the state has already are left as they are.
 pub fn plan(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
+    let is_destroy = matches!(run.verb, Verb::Plan { pre_destroy: true, .. });
     for statement in run.blocks.imports.of(block) {
         if diagnostics.has_errors() {
             break;
@@ -62,7 +63,7 @@ pub fn plan(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
         let known = Known { identity, unknown: Unknown::of_run(run) };
         for (addr, named) in diagnostics.take(expand(run, statement, Some(block), known)) {
             let is_stored = run.prior.state.instance(&addr).is_some();
-            if is_stored && !name::is_careful() {
+            if is_stored && (is_destroy || !name::is_careful()) {
                 // The object is destroyed, although an import names it.
                 continue;
             }

@@ -14,7 +14,7 @@ use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::engine::step::action;
 use crate::lang::value::Value;
-use crate::model::addr::{ConfigResource, ResourceMode};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ResourceMode};
 use crate::model::config::ProvisionerWhen;
 use crate::model::plan::{Action, ResourceChange};
 use crate::model::provider::ApplyRequest;
@@ -67,8 +67,8 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let addr = &task.change.addr;
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let place = InstanceSlot::of(run, task);
-    let each =
-        place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position))).unwrap_or(Each::None);
+    let each = place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position)));
+    let each = each.unwrap_or_else(|| planned_each(addr));
     if module.is_none() && task.block.is_some() && run.results.have_files_changed() {
         let what = format!("The module instance {}", addr.module);
         return differs_from_plan(&what, "it no longer exists").about(addr.to_string()).into();
@@ -85,6 +85,16 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     match addr.mode() {
         ResourceMode::Data => read_data(&instance, task, &publish).await,
         _ => apply_managed(&instance, task, turn, &publish).await,
+    }
+}
+
+/// What `count.index` and `each.key` are in an instance that was planned and that its block, which a file decides on, does not have
+/// any more.
+fn planned_each(addr: &AbsResourceInstance) -> Each {
+    match addr.key() {
+        InstanceKey::None | InstanceKey::Wildcard => Each::None,
+        InstanceKey::Int(i) => usize::try_from(*i).map_or(Each::None, Each::Index),
+        InstanceKey::Str(key) => Each::Key(key.clone()),
     }
 }
 

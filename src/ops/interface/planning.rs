@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::addr;
+use crate::model::addr::{self, ResourceMode};
 use crate::model::config::Config;
-use crate::model::plan::{Action, Plan};
+use crate::model::plan::{Action, Plan, ResourceChange};
 use crate::model::schema::ProviderSchemas;
 
 /// Schemas by provider, as far as a plan or a state speaks of them.
@@ -37,7 +37,10 @@ impl Tally {
     /// What a plan is going to do.
     pub fn of_plan(plan: &Plan) -> Tally {
         let mut tally = Tally { actions: plan.invocations.len(), ..Tally::default() };
-        for change in &plan.changes {
+        // Data sources that are dropped are not shown.
+        let is_shown =
+            |change: &&ResourceChange| change.action != Action::Delete || change.addr.mode() == ResourceMode::Managed;
+        for change in plan.changes.iter().filter(is_shown) {
             tally.imported += usize::from(change.importing.is_some());
             tally.forgotten += usize::from(change.action.forgets());
             match change.action {

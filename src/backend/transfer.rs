@@ -72,6 +72,9 @@ pub async fn transfer(gives: Side<'_>, takes: Side<'_>) -> Result<(), TransferEr
     }
     let (giving, taking) = (snapshot(&gives).map_err(nothing)?, snapshot(&takes).map_err(nothing)?);
     let (giving_path, taking_path) = (place(gives.store), place(takes.store));
+    for path in [&giving_path, &taking_path] {
+        refuse_unfinished(path).map_err(nothing)?;
+    }
     let partner = std::path::absolute(&giving_path).map_err(|e| nothing(e.to_string()))?;
     keep(&takes, Role::Takes, &partner, &taking).await.map_err(|e| nothing(e.to_string()))?;
     let partner = std::path::absolute(&taking_path).map_err(|e| nothing(e.to_string()))?;
@@ -90,6 +93,21 @@ pub async fn transfer(gives: Side<'_>, takes: Side<'_>) -> Result<(), TransferEr
     forget(&taking_path);
     forget(&giving_path);
     Ok(())
+}
+
+/// A move that was decided has its file until the other state is written, which another move must not replace.
+fn refuse_unfinished(path: &Path) -> Result<(), String> {
+    let Ok(file) = std::fs::read(path) else { return Ok(()) };
+    let (header, _) = parse(&file).map_err(|why| format!("{}: {why}", path.display()))?;
+    if header.role == Role::Takes || is_gone(&header.partner) {
+        return Ok(());
+    }
+    Err(format!(
+        "an earlier move gave objects of the same state to another one, which is not written yet. To complete it, run a command that \
+         locks the state of {}, such as \"{COMMAND} plan\". If that directory is of no use any more, remove the file {}",
+        header.partner.parent().unwrap_or(Path::new(".")).display(),
+        path.display()
+    ))
 }
 
 /// The error of a move that failed before it was done. The file that decides goes first; if it stays, so does the move.
@@ -193,7 +211,7 @@ pub async fn finish_interrupted(
             let why = format!("the folder of the other state's part, {}, is not there", header.partner.display());
             return Err(unreadable(&path, &why));
         }
-        Role::Takes => header.partner.exists(),
+        Role::Takes => header.partner.exists() && gives_to(&header.partner, &path),
     };
     if !is_decided || header.done || now == header.new {
         if access == Access::Locked {
@@ -224,11 +242,26 @@ fn unchanged(content: Vec<u8>) -> FinishedMove {
     FinishedMove { content, is_pending: false, warning: None }
 }
 
+/// Whether the file of a state that gives is about the state whose file is `taking`: it may have moved on to another move.
+fn gives_to(giving: &Path, taking: &Path) -> bool {
+    // What cannot be read counts: objects in two states are better than objects in none.
+    let Some((header, _)) = std::fs::read(giving).ok().and_then(|file| parse(&file).ok()) else { return true };
+    let folders = [header.partner.as_path(), taking].map(|path| atomic::directory_of(path).canonicalize());
+    let is_same = match folders {
+        [Ok(one), Ok(other)] => one == other && header.partner.file_name() == taking.file_name(),
+        _ => true,
+    };
+    header.role == Role::Gives && is_same
+}
+
+/// Whether a partner's file is not there. Without its folder this is unknown.
+fn is_gone(partner: &Path) -> bool {
+    !partner.exists() && atomic::directory_of(partner).is_dir()
+}
+
 /// What is done needs no file any more, unless the partner needs to know that it was decided.
 fn close(path: &Path, header: &Header) -> io::Result<()> {
-    // Without the partner's folder this is unknown.
-    let is_gone = !header.partner.exists() && atomic::directory_of(&header.partner).is_dir();
-    match header.role == Role::Gives && !is_gone {
+    match header.role == Role::Gives && !is_gone(&header.partner) {
         true if header.done => Ok(()),
         true => write(path, &Header { done: true, ..header.clone() }, &[]),
         false => remove(path),

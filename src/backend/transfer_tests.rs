@@ -171,6 +171,44 @@ async fn the_giving_state_goes_on_meanwhile() {
     assert_eq!(pair.files(), 0);
 }
 
+/// What the taking state needs to know is not replaced by another move.
+#[tokio::test]
+async fn another_move_waits_until_the_first_one_is_completed() {
+    let (pair, third) = (Pair::new().await, Pair::new().await);
+    pair.takes.mode.store(HANGS, Ordering::SeqCst);
+    pair.killed().await;
+    assert_eq!(pair.seen(false, Access::Locked).await, "8 stays warned");
+    let again = async |from: &Store, to: &Store| {
+        let (given, taken) = (load(from, Access::Locked).await.unwrap(), load(to, Access::Locked).await.unwrap());
+        let (less, more) = (outputs(&[]), outputs(&["other", "stays"]));
+        let gives = Side { store: from, loaded: &given, state: &less };
+        transfer(gives, Side { store: to, loaded: &taken, state: &more }).await
+    };
+    for refused in [again(&pair.gives, &third.takes).await, again(&third.gives, &pair.gives).await] {
+        let Err(TransferError::Nothing(why)) = refused else { panic!("{refused:?}") };
+        assert!(why.contains("an earlier move gave objects"), "{why}");
+    }
+    assert_eq!(pair.seen(true, Access::Locked).await, "8 moved other warned");
+    again(&pair.gives, &third.takes).await.unwrap();
+    assert_eq!((pair.files(), third.files()), (0, 0));
+}
+
+/// Killed before the second file is there: nothing was decided, whatever the giving state gives to another one meanwhile.
+#[tokio::test]
+async fn a_move_to_another_state_decides_nothing() {
+    let (pair, third) = (Pair::new().await, Pair::new().await);
+    let loaded = load(&pair.takes, Access::Locked).await.unwrap();
+    let taken = outputs(&["other", "moved"]);
+    let side = Side { store: &pair.takes, loaded: &loaded, state: &taken };
+    keep(&side, Role::Takes, &place(&pair.gives), &snapshot(&side).unwrap()).await.unwrap();
+    let loaded = load(&pair.gives, Access::Locked).await.unwrap();
+    let given = outputs(&["stays"]);
+    let side = Side { store: &pair.gives, loaded: &loaded, state: &given };
+    keep(&side, Role::Gives, &place(&third.takes), &snapshot(&side).unwrap()).await.unwrap();
+    assert_eq!(pair.seen(true, Access::ReadOnly).await, "7 other");
+    assert_eq!(pair.seen(true, Access::Locked).await, "7 other");
+}
+
 /// Killed before the second file is there: nothing was decided.
 #[tokio::test]
 async fn a_move_that_was_not_decided_is_rolled_back() {

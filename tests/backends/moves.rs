@@ -1,7 +1,9 @@
 //! States that move from a file of this machine to each kind of store, and back.
 
+use std::path::Path;
+
 use super::places::{self, Place};
-use crate::support::{Outcome, Project, program};
+use crate::support::{Outcome, Project, can_trace, program};
 
 const BODY: &str = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
 
@@ -99,4 +101,59 @@ fn kubernetes() {
 #[test]
 fn http() {
     there_and_back(Some(places::http()), "http", false);
+}
+
+/// A place without workspaces takes one of them. The others are nowhere else.
+#[test]
+fn workspaces_that_are_not_copied_keep_their_states() {
+    let project = places::http().project("one", BODY);
+    let backend = project.read("work/backend.tf");
+    std::fs::remove_file(project.path("work/backend.tf")).unwrap();
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    let left = project.read("work/terraform.tfstate");
+    project.ok(&["workspace", "new", "w"]);
+    project.ok(&["apply", "-auto-approve"]);
+    let moved = pulled(&project);
+    project.write("work/backend.tf", &backend);
+    project.ok(&["init", "-force-copy"]);
+    assert_eq!(pulled(&project), moved);
+    assert_eq!(project.read("work/terraform.tfstate.d/w/terraform.tfstate"), "");
+    assert_eq!(project.read("work/terraform.tfstate"), left);
+}
+
+/// Killed at each of its steps, and begun again: the copy is neither lost nor replaced by the state of another workspace.
+#[test]
+fn a_killed_copy_of_one_workspace_is_completed() {
+    if !can_trace() {
+        return;
+    }
+    let place = places::http();
+    let mut unharmed = 0;
+    for n in 1..40 {
+        let project = place.project(&format!("killed{n}"), BODY);
+        let backend = project.read("work/backend.tf");
+        std::fs::remove_file(project.path("work/backend.tf")).unwrap();
+        project.ok(&["init"]);
+        project.ok(&["apply", "-auto-approve"]);
+        let left = project.read("work/terraform.tfstate");
+        project.ok(&["workspace", "new", "w"]);
+        project.ok(&["apply", "-auto-approve"]);
+        let moved = pulled(&project);
+        // Without a lock, which a killed run would leave.
+        let lines: Vec<&str> = backend.lines().filter(|line| !line.contains("lock_")).collect();
+        project.write("work/backend.tf", &lines.join("\n"));
+        let inject = format!("inject=renameat,fsync,fdatasync,ftruncate:signal=KILL:when={n}");
+        let trace = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,fsync,fdatasync,ftruncate", "-e", &inject];
+        let mut killed = project.command(Path::new("strace"), &trace);
+        killed.arg(program()).args(["init", "-force-copy"]);
+        unharmed = if project.finish(killed).code == Some(0) { unharmed + 1 } else { 0 };
+        project.ok(&["init", "-force-copy"]);
+        assert_eq!(pulled(&project), moved, "killed at {n}");
+        assert_eq!(project.read("work/terraform.tfstate"), left, "killed at {n}");
+        if unharmed == 3 {
+            return;
+        }
+    }
+    panic!("the command never succeeds");
 }

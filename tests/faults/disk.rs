@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::needs::{self, Need};
 use crate::support::{self, Outcome, Project, processes, program};
 
 /// Forty objects of two kilobytes: more than the disk below holds.
@@ -157,19 +156,28 @@ fn output_that_does_not_arrive_fails_the_command() {
     assert_eq!(listed(&project, &["state", "list"]), ["terraform_data.a"]);
 }
 
-/// Runs a command in which the Nth sync of a file or folder fails. None if the system does not allow that.
-fn with_failing_sync(project: &Project, folder: &Path, n: usize, args: &[&str]) -> Option<Outcome> {
-    let probe = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-    if !probe.is_ok_and(|probe| probe.status.success()) {
-        needs::skip(Need::Strace, "strace cannot trace a program here");
+/// Runs a command in which syncs of files and folders fail, by rules of `strace`, which counts them in each thread. None if the
+/// system does not allow that.
+fn with_failing_syncs(project: &Project, folder: &Path, rules: &[String], args: &[&str]) -> Option<Outcome> {
+    if !support::can_trace() {
         return None;
     }
-    let inject = format!("inject=fsync:error=EIO:when={n}");
-    let trace = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", &inject];
+    let trace = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"];
     let mut command = project.command(Path::new("strace"), &trace);
+    for rule in rules {
+        command.args(["-e", &format!("inject={rule}")]);
+    }
     command.arg(program()).args(args).current_dir(folder);
     Some(project.finish(command))
 }
+
+/// As [`with_failing_syncs`]: the Nth sync.
+fn with_failing_sync(project: &Project, folder: &Path, n: usize, args: &[&str]) -> Option<Outcome> {
+    with_failing_syncs(project, folder, &[format!("fsync:error=EIO:when={n}")], args)
+}
+
+/// So many runs in a row without a failure: no thread syncs more often.
+const UNHARMED: usize = 5;
 
 /// A copy of a folder, in place of an earlier one.
 fn copied(project: &Project, from: &str, to: &str) -> std::path::PathBuf {
@@ -193,6 +201,7 @@ fn a_failed_sync_changes_nothing_later() {
     let project = Project::new("resource \"terraform_data\" \"x\" {\n  count = 4\n}\n");
     project.ok(&["apply", "-auto-approve"]);
     let before = addresses_in(&project, &project.work());
+    let mut unharmed = 0;
     for n in 1..40 {
         let folder = copied(&project, "work", "copy");
         let args = ["state", "rm", "terraform_data.x[0]"];
@@ -204,12 +213,29 @@ fn a_failed_sync_changes_nothing_later() {
                 assert_eq!(now.len(), 4 - usize::from(outcome.out.contains("Removed")), "sync {n}: {}", outcome.err)
             }
         }
-        if outcome.code == Some(0) {
-            assert!(n > 3, "no sync failed");
+        unharmed = if outcome.code == Some(0) { unharmed + 1 } else { 0 };
+        if unharmed == UNHARMED {
+            assert!(n > 3 + UNHARMED, "no sync failed");
             return;
         }
     }
     panic!("the command never succeeds");
+}
+
+/// Where nothing becomes durable any more, the old state is still there, and whole.
+#[test]
+fn a_disk_that_fails_for_good_keeps_the_old_state() {
+    let project = Project::new("resource \"terraform_data\" \"x\" {\n  count = 4\n}\n");
+    project.ok(&["apply", "-auto-approve"]);
+    let before = addresses_in(&project, &project.work());
+    for n in 1..12 {
+        let folder = copied(&project, "work", "copy");
+        let rules = ["fdatasync:error=EIO:when=1+".to_owned(), format!("fsync:error=EIO:when={n}+")];
+        let args = ["state", "rm", "terraform_data.x[0]"];
+        let Some(outcome) = with_failing_syncs(&project, &folder, &rules, &args) else { return };
+        assert_eq!(outcome.code, Some(1), "sync {n}: {}", outcome.out);
+        assert_eq!(addresses_in(&project, &folder), before, "sync {n}: {}", outcome.err);
+    }
 }
 
 #[test]
@@ -220,6 +246,7 @@ fn a_failed_sync_leaves_each_object_in_one_state() {
     let mut apply = project.command(program(), &["apply", "-auto-approve"]);
     apply.current_dir(project.path("other"));
     project.finish(apply).expect(0, &[]);
+    let mut unharmed = 0;
     for n in 1..60 {
         let (from, to) = (copied(&project, "work", "from"), copied(&project, "other", "to"));
         let args = ["state", "mv", "-to-dir=../to", "terraform_data.x", "module.m.terraform_data.x"];
@@ -227,8 +254,9 @@ fn a_failed_sync_leaves_each_object_in_one_state() {
         let (left, moved) = (addresses_in(&project, &from), addresses_in(&project, &to));
         let expected = if outcome.text().contains("not saved") { [(4, 1)].as_slice() } else { &[(4, 1), (0, 5)] };
         assert!(expected.contains(&(left.len(), moved.len())), "sync {n}: {left:?} {moved:?}\n{}", outcome.err);
-        if outcome.code == Some(0) {
-            assert!(n > 5, "no sync failed");
+        unharmed = if outcome.code == Some(0) { unharmed + 1 } else { 0 };
+        if unharmed == UNHARMED {
+            assert!(n > 5 + UNHARMED, "no sync failed");
             return;
         }
     }

@@ -308,3 +308,13 @@ pub fn can_mount(project: &Project) -> bool {
     needs::skip(Need::Mounts, &format!("commands cannot have mounts of their own: {why}"));
     false
 }
+
+/// Whether `strace` can trace a program, and let its calls of the system fail. If not, the test is skipped.
+pub fn can_trace() -> bool {
+    let probe = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    let traces = probe.is_ok_and(|probe| probe.status.success());
+    if !traces {
+        needs::skip(Need::Strace, "strace cannot trace a program here");
+    }
+    traces
+}

@@ -137,8 +137,8 @@ impl KubernetesStore {
         let secrets: BTreeMap<usize, Value> = numbered.collect();
         if let Some(lost) = (0..secrets.len()).find(|number| content && !secrets.contains_key(number)) {
             return Err(StoreError::damaged(format!(
-                "The state is stored in several secrets, and the secret {:?} of the namespace {:?} is missing. Restore it, or write a \
-                 whole state with \"{COMMAND} state push\".",
+                "The state is stored in several secrets, and the secret {:?} of the namespace {:?} is missing. Restore it, or \
+                 remove all secrets of this state and write a whole one with \"{COMMAND} state push\".",
                 self.place.name(lost),
                 self.place.namespace
             )));

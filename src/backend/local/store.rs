@@ -215,16 +215,12 @@ impl Inner {
     /// Undoes a write that failed, which must not be finished by the next command.
     fn restore(&self, file: &mut File, old: &[u8]) {
         let next = self.next_path();
-        if old.is_empty() {
-            discard(&next);
-            let _ = overwrite(file, old);
-            return;
-        }
         // Now the old snapshot is what the next command finishes, if this one cannot.
-        if atomic::write_private(&next, old).is_err() {
-            discard(&next);
-        }
-        if overwrite(file, old).is_ok() {
+        let is_kept = !old.is_empty() && atomic::write_private(&next, old).is_ok();
+        let is_durable = overwrite(file, old).is_ok();
+        let is_back = is_durable || write_over(file, old).is_ok();
+        // Beside a state that is torn, a whole one stays: if need be, the new one.
+        if is_durable || (is_back && !is_kept) {
             discard(&next);
         }
     }
@@ -325,10 +321,12 @@ fn write_backup(backup: &Path, content: &[u8], state: &File) -> io::Result<()> {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = state.metadata().map_err(|e| named(e, "stat", backup))?.permissions().mode() & 0o777;
-        // Of a backup that is there, too: only then is what it holds written.
-        if backup.is_file() {
-            let permissions = std::fs::Permissions::from_mode(mode);
-            std::fs::set_permissions(backup, permissions).map_err(|e| named(e, "change the mode of", backup))?;
+        let is_other = |found: std::fs::Metadata| found.is_file() && found.permissions().mode() & 0o777 != mode;
+        // Of a backup that is there, too: only then is what it holds written. That of another user can only be replaced.
+        if std::fs::metadata(backup).is_ok_and(is_other)
+            && std::fs::set_permissions(backup, std::fs::Permissions::from_mode(mode)).is_err()
+        {
+            std::fs::remove_file(backup).map_err(|e| named(e, "remove", backup))?;
         }
         atomic::write_with(backup, mode, |file| file.write_all(content))
     }
@@ -400,6 +398,13 @@ fn overwrite(file: &mut File, content: &[u8]) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&[*first])?;
     file.sync_data()
+}
+
+/// As [`overwrite`], where what is written cannot be made durable: it is there for those who read the file now.
+fn write_over(file: &mut File, content: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(content)?;
+    file.set_len(content.len() as u64)
 }
 
 /// Makes sure that there is room for so many bytes before any of the old ones is overwritten.

@@ -67,6 +67,57 @@ async fn a_backup_is_as_secret_as_the_state() {
     }
 }
 
+/// The thread does what follows as a user who owns nothing, until this is dropped.
+#[cfg(target_os = "linux")]
+struct Nobody;
+
+#[cfg(target_os = "linux")]
+impl Nobody {
+    const ID: u32 = 65534;
+
+    /// None: only root may become somebody else.
+    fn new() -> Option<Nobody> {
+        // SAFETY: a call without arguments.
+        if unsafe { libc::geteuid() } != 0 {
+            return None;
+        }
+        // SAFETY: it takes a number, and is about this thread only.
+        unsafe { libc::setfsuid(Self::ID) };
+        Some(Nobody)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Nobody {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { libc::setfsuid(0) };
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_backup_of_another_user_is_replaced() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let (state, backup) = (place.path("terraform.tfstate"), place.path("terraform.tfstate.backup"));
+    mode(place.dir.path(), 0o777);
+    std::fs::write(&state, "new").unwrap();
+    mode(&state, 0o666);
+    let file = File::open(&state).unwrap();
+    for of_backup in [0o666, 0o644] {
+        std::fs::write(&backup, "old").unwrap();
+        mode(&backup, of_backup);
+        let Some(nobody) = Nobody::new() else { return };
+        let written = write_backup(&backup, of_backup.to_string().as_bytes(), &file);
+        drop(nobody);
+        written.unwrap();
+        assert_eq!(std::fs::read(&backup).unwrap(), of_backup.to_string().as_bytes());
+        std::fs::remove_file(&backup).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_lock_excludes_and_leaves_nothing_behind() {
     let place = Place::new();

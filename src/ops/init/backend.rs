@@ -38,10 +38,14 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
     }
     let options = StateOptions { lock: request.lock, lock_timeout: request.lock_timeout, ..StateOptions::default() };
     let workspace = setup.workdir.workspace.clone();
-    let mut step = Step { setup, request, options, tell, workspace, diagnostics };
+    let mut step = Step { setup, request, options, tell, workspace, to_select: None, diagnostics };
     let done = match setup.workdir.check_workspace() {
         Ok(()) => step.configure(root).await,
         Err(problems) => Err(problems),
+    };
+    let done = match done {
+        Ok(backend) => step.select_at_last().map(|()| backend),
+        failed => failed,
     };
     let mut diagnostics = step.diagnostics;
     diagnostics.extend(setup.sealing.take_warnings());
@@ -89,6 +93,9 @@ struct Step<'a, 't> {
     options: StateOptions,
     tell: Tell<'t>,
     workspace: String,
+    /// What to select once the backend is recorded. An interrupted migration begins again with the workspace that was in use,
+    /// or it would copy another one over the state that it has copied.
+    to_select: Option<String>,
     /// Warnings and other messages that are shown in any case.
     diagnostics: Diagnostics,
 }
@@ -238,13 +245,15 @@ impl Step<'_, '_> {
         problems: Diagnostics,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
         let local = self.open(&default_settings()?).await?;
-        let filled = filled_workspaces(&local).await?;
+        let mut filled = filled_workspaces(&local).await?;
         Change::of(None, Some(kind_of(&settings)), !filled.is_empty()).check_options(self.request)?;
         let backend = self.open_new(&mut settings, problems).await?;
         if !filled.is_empty() {
             let from = Side { kind: "local".to_owned(), is_store: false, backend: local.clone() };
             let migrated = self.migrate(from, &settings, &backend).await?;
             if !migrated.refused {
+                // A backend without workspaces has one of them.
+                filled.retain(|name| migrated.copied.contains(name));
                 erase(&local, &backend, &filled).await?;
             }
         }
@@ -323,7 +332,10 @@ impl Step<'_, '_> {
         }
         let migrated = result.map_err(plain)?;
         if let Some(name) = &migrated.select {
-            self.use_workspace(name)?;
+            if !self.setup.workdir.workspace_overridden {
+                self.workspace.clone_from(name);
+            }
+            self.to_select = Some(name.clone());
         }
         if let Some(list) = &migrated.listed {
             (self.tell)(InitEvent::WorkspacesCopied(list.clone()));
@@ -385,10 +397,15 @@ impl Step<'_, '_> {
     /// Selects a workspace for this command and those that follow; one that a variable names stays in use.
     fn use_workspace(&mut self, name: &str) -> Result<(), Diagnostics> {
         select_workspace(&self.setup.workdir.data_dir, name).map_err(|e| plain(e.to_string()))?;
+        self.to_select = None;
         if !self.setup.workdir.workspace_overridden {
             self.workspace = name.to_owned();
         }
         Ok(())
+    }
+
+    fn select_at_last(&mut self) -> Result<(), Diagnostics> {
+        self.to_select.take().map_or(Ok(()), |name| self.use_workspace(&name))
     }
 
     /// Asks for the name of the first workspace, which the first look at its state makes.
@@ -417,7 +434,9 @@ impl Step<'_, '_> {
 
     /// Makes sure that the workspace in use exists; another one is selected if it does not.
     async fn select(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
-        let Some(names) = names_of(backend).await? else { return Ok(()) };
+        let Some(names) = names_of(backend).await? else {
+            return if self.workspace == DEFAULT_WORKSPACE { Ok(()) } else { self.use_workspace(DEFAULT_WORKSPACE) };
+        };
         let current = self.workspace.clone();
         match &names[..] {
             [] if self.setup.ask.is_some() && is_cloud(&**backend) => self.first_workspace(backend).await,

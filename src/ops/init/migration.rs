@@ -63,6 +63,8 @@ pub struct Migration<'a> {
 pub struct Migrated {
     /// A state was not copied, because that was not wanted.
     pub refused: bool,
+    /// The workspaces whose states are at the new place now.
+    pub copied: Vec<String>,
     /// The workspace to select from now on.
     pub select: Option<String>,
     /// The workspaces as they are now, a line each, with a mark at the selected one.
@@ -169,8 +171,10 @@ impl Migration<'_> {
             other => other.map_err(|e| self.not_loaded(&self.to, &e.text))?,
         };
         let present = read(&destination).await.map_err(|e| self.not_loaded(&self.to, &e))?;
+        let workspace = from.to_owned();
         // Before any lock: both may be one and the same place.
         if present.is_some_and(|file| file.meta.lineage == before.meta.lineage && same_content(&file, &before)) {
+            migrated.copied.push(workspace);
             return Ok(());
         }
         let from = self.hold(&source, "migration source state").await?;
@@ -184,7 +188,10 @@ impl Migration<'_> {
         let copied = self.copy(&from, &to, force).await;
         self.found.extend(to.release().await);
         self.found.extend(from.release().await);
-        migrated.refused |= !copied?;
+        match copied? {
+            true => migrated.copied.push(workspace),
+            false => migrated.refused = true,
+        }
         Ok(())
     }
 

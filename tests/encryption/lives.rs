@@ -40,6 +40,8 @@ struct Life {
     chain: Vec<&'static str>,
     count: u64,
     backend: &'static str,
+    /// The blocks of the places on the server so far.
+    blocks: Vec<String>,
     /// The steps so far, for failure reports.
     story: Vec<String>,
 }
@@ -56,6 +58,7 @@ impl Life {
             chain: vec!["new"],
             count: 2,
             backend: "none",
+            blocks: Vec::new(),
             story: vec![format!("seed {seed}")],
         };
         life.configure();
@@ -83,9 +86,31 @@ impl Life {
         let outcome = self.project.run(args);
         let text = outcome.text();
         let Some((_, after)) = text.split_once("Lock Info: ID: ") else { return outcome };
-        let id = after.split(' ').next().unwrap();
-        self.project.ok(&["force-unlock", "-force", id]);
+        self.unlock(after.split(' ').next().unwrap());
         self.project.run(args)
+    }
+
+    /// Releases a lock. Between two backends `force-unlock` asks for `init`, which waits for the lock of one of them: that is
+    /// released from another directory, as the reference needs it, too.
+    fn unlock(&self, id: &str) {
+        let args = ["force-unlock", "-force", id];
+        let refused = self.project.run(&args);
+        if refused.code == Some(0) {
+            return;
+        }
+        assert!(refused.text().contains("Backend initialization required"), "{:#?}\n{}", self.story, refused.err);
+        self.project.write("unlock/main.tf", &self.project.read("work/main.tf"));
+        let elsewhere = |args: &[&str]| {
+            let mut command = self.project.command(program(), args);
+            command.current_dir(self.project.path("unlock"));
+            self.project.finish(command)
+        };
+        let is_released = self.blocks.iter().rev().take(2).any(|block| {
+            self.project.write("unlock/backend.tf", block);
+            elsewhere(&["init", "-reconfigure"]);
+            elsewhere(&args).code == Some(0)
+        });
+        assert!(is_released, "{id} is of no place: {:#?}", self.story);
     }
 
     fn ok(&mut self, args: &[&str]) -> Outcome {
@@ -162,7 +187,10 @@ impl Life {
             "file" => _ = self.project.write("work/backend.tf", &local("other/s.tfstate")),
             "same file" => _ = self.project.write("work/backend.tf", &local("./terraform.tfstate")),
             // A new place each time: a copy from before may be of a key that is gone.
-            _ => self.place.configure(&mut self.project, &format!("life{}", self.story.len())),
+            _ => {
+                self.place.configure(&mut self.project, &format!("life{}", self.story.len()));
+                self.blocks.push(self.project.read("work/backend.tf"));
+            }
         }
         self.story.push(format!("backend {}", self.backend));
         let init = ["init", "-migrate-state", "-force-copy"];

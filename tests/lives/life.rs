@@ -9,6 +9,7 @@ use super::excuses;
 use super::generate::Generator;
 use super::order;
 use super::provider::LOG;
+use super::recording::Recording;
 use super::world::{Node, What, World};
 use crate::model::newer::Newer;
 use crate::model::program::{Answer, Template, Workspace};
@@ -28,7 +29,16 @@ pub struct Lab {
     /// Settings that name the judge's providers.
     pub template: Template,
     pub folder: PathBuf,
+    /// Where the answers of the reference to random lives are kept.
+    pub recordings: Option<PathBuf>,
 }
+
+/// What is run in a step; which of them follows from its options.
+pub const COMMANDS: [&str; 3] = [PLAN, APPLY, APPLY_FILE];
+
+const PLAN: &str = "plan";
+const APPLY: &str = "apply";
+const APPLY_FILE: &str = "apply of the file";
 
 /// A command that has ended, and what the providers were asked.
 pub struct Ran {
@@ -55,6 +65,7 @@ impl Outcome {
 pub struct Session {
     ours: Workspace,
     theirs: Option<Workspace>,
+    recording: Option<Recording>,
 }
 
 impl Lab {
@@ -66,6 +77,7 @@ impl Lab {
         Session {
             ours: make(&self.ours, "ours"),
             theirs: self.reference.as_ref().map(|program| make(program, "reference")),
+            recording: None,
         }
     }
 
@@ -74,6 +86,7 @@ impl Lab {
         let mut generator = Generator { chance: Chance::new(seed) };
         let mut world = generator.world();
         let mut session = self.session(name);
+        session.recording = self.recordings.as_ref().map(|folder| Recording::of(folder, seed));
         let mut history = Vec::new();
         let (mut good, mut note) = (world.clone(), "start".to_owned());
         let mut endings = ending(&mut generator);
@@ -179,8 +192,14 @@ impl Generator {
 impl Session {
     /// Runs one step in every program and compares.
     pub fn step(&mut self, step: &Step) -> (Outcome, Option<Finding>) {
-        let (ours, theirs) =
-            both(|| run(&self.ours, step), self.theirs.as_ref().map(|workspace| || run(workspace, step)));
+        let recording = &mut self.recording;
+        let theirs = self.theirs.as_ref().map(|workspace| {
+            move || match recording {
+                Some(recording) => recording.outcome(step, |step| run(workspace, step)),
+                None => run(workspace, step),
+            }
+        });
+        let (ours, theirs) = both(|| run(&self.ours, step), theirs);
         let meant = theirs.as_ref().and_then(|theirs| excuses::of(step, &ours, theirs));
         if let Some(what) = meant {
             return (ours, Some(Finding::new(ACCEPTED, what)));
@@ -190,7 +209,6 @@ impl Session {
             None => compare::alone(&ours),
         };
         let finding = finding.or_else(|| order::check(&ours, "ours"));
-        let finding = finding.or_else(|| theirs.as_ref().and_then(|theirs| order::check(theirs, "reference")));
         let about = format!("{} {:?}\n", step.note, step.options);
         (ours, finding.map(|f| Finding { report: format!("{about}{}", f.report), ..f }))
     }
@@ -204,14 +222,14 @@ fn run(workspace: &Workspace, step: &Step) -> Outcome {
     let mut document = Value::Null;
     if step.has(BY_FILE) || step.has(PLAN_ONLY) {
         let _ = std::fs::remove_file(workspace.folder.join("p"));
-        commands.push(ran(workspace, "plan", &["plan", "-json", "-out=p"], &own));
+        commands.push(ran(workspace, PLAN, &["plan", "-json", "-out=p"], &own));
         document = shown(workspace, "p");
         let is_good = commands[0].answer.code == Some(0);
         if is_good && step.has(BY_FILE) && document["applyable"] == true {
-            commands.push(ran(workspace, "apply of the file", &["apply", "-json", "p"], &[]));
+            commands.push(ran(workspace, APPLY_FILE, &["apply", "-json", "p"], &[]));
         }
     } else {
-        commands.push(ran(workspace, "apply", &["apply", "-json", "-auto-approve"], &own));
+        commands.push(ran(workspace, APPLY, &["apply", "-json", "-auto-approve"], &own));
     }
     Outcome { before, commands, shown: document, after: workspace.state() }
 }

@@ -11,6 +11,7 @@ mod generate;
 mod life;
 mod order;
 mod provider;
+mod recording;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ use life::Lab;
 #[ignore = "the generator is new: run it by hand"]
 fn random_lives_agree_with_the_reference() {
     let folder = tempfile::Builder::new().prefix("terrane-lives-").tempdir().unwrap();
-    let lab = lab(folder.path(), reference());
+    let lab = lab(folder.path(), reference(), None);
     let end = Instant::now() + Duration::from_secs(30);
     for seed in 1..=6 {
         if Instant::now() > end {
@@ -54,7 +55,7 @@ fn many_random_lives_agree_with_the_reference() {
     assert!(classes.is_empty(), "{classes:#?}");
 }
 
-fn lab(folder: &Path, reference: Option<PathBuf>) -> Lab {
+fn lab(folder: &Path, reference: Option<PathBuf>, recordings: Option<PathBuf>) -> Lab {
     let overrides: String = provider::install(folder)
         .iter()
         .map(|(name, at)| format!("    \"example.com/lives/{name}\" = {at:?}\n"))
@@ -65,7 +66,11 @@ fn lab(folder: &Path, reference: Option<PathBuf>) -> Lab {
     let empty = folder.join("empty");
     std::fs::create_dir_all(&empty).unwrap();
     let template = Template { settings, folder: empty };
-    Lab { ours: terrane().to_owned(), reference, template, folder: folder.to_owned() }
+    // What is destroyed follows the program's name.
+    let ours = folder.join("terraform");
+    let _ = std::fs::remove_file(&ours);
+    std::os::unix::fs::symlink(terrane(), &ours).unwrap();
+    Lab { ours, reference, template, folder: folder.to_owned(), recordings }
 }
 
 struct LongRun {
@@ -77,6 +82,8 @@ struct LongRun {
     workers: usize,
     /// `TERRANE_LIVES_FOLDER`: for working directories and reports.
     folder: PathBuf,
+    /// `TERRANE_LIVES_RECORDINGS`: a folder that keeps the answers of the reference for the next run of the same lives.
+    recordings: Option<PathBuf>,
     /// `TERRANE_LIVES_SHRINK`: seconds to spend on the first finding of each class.
     shrink: u64,
     /// `TERRANE_LIVES_SECONDS`: when to stop.
@@ -95,6 +102,7 @@ impl LongRun {
             steps: number("STEPS", 4) as usize,
             workers: number("WORKERS", 2) as usize,
             folder: text("FOLDER").map_or_else(|| std::env::temp_dir().join("terrane-lives"), PathBuf::from),
+            recordings: text("RECORDINGS").map(PathBuf::from),
             shrink: number("SHRINK", 120),
             seconds: number("SECONDS", 1_000_000),
         }
@@ -103,7 +111,9 @@ impl LongRun {
     /// Lives all seeds; returns the classes of what was found.
     fn run(&self) -> Vec<String> {
         std::fs::create_dir_all(&self.folder).unwrap();
-        let lab = lab(&self.folder, Some(reference().expect("a long run needs terraform on the PATH")));
+        let reference = reference().expect("a long run needs terraform on the PATH");
+        self.recordings.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+        let lab = lab(&self.folder, Some(reference), self.recordings.clone());
         let (next, lived) = (AtomicU64::new(self.seeds.start), AtomicU64::new(0));
         let seen: Mutex<Vec<String>> = Mutex::new(Vec::new());
         let end = Instant::now() + Duration::from_secs(self.seconds);

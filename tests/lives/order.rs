@@ -1,6 +1,6 @@
 //! The order of requests in an apply: what refers to another object is created after it, and destroyed before it.
 //!
-//! What refers to what is taken from the states before and after. Holds for the reference, too.
+//! What refers to what is taken from the states before and after, so that references to one instance are to all.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,9 @@ use super::life::{Outcome, Ran};
 use crate::model::normal::elements;
 use crate::model::session::Finding;
 
-/// An object of a state: the address of its block, and the addresses that it depends on.
+/// An object of a state: its module, the address of its block, and the addresses that it depends on.
 struct Stored {
+    module: String,
     address: String,
     dependencies: Vec<String>,
 }
@@ -41,6 +42,13 @@ pub fn check(outcome: &Outcome, whose: &str) -> Option<Finding> {
     None
 }
 
+impl Stored {
+    /// True in another instance of the same module: dependencies do not say which instance is meant, and none is of another.
+    fn is_beside(&self, other: &Stored) -> bool {
+        self.module != other.module && strip_keys(&self.module) == strip_keys(&other.module)
+    }
+}
+
 /// Pairs of objects by ID, of which the first depends on the second.
 fn pairs<'a>(
     objects: &'a BTreeMap<String, Stored>,
@@ -48,7 +56,8 @@ fn pairs<'a>(
 ) -> impl Iterator<Item = (&'a String, &'a String)> {
     let known = || objects.iter().filter(|(id, _)| spans.contains_key(*id));
     known().flat_map(move |(user, stored)| {
-        let used = known().filter(|(_, other)| stored.dependencies.contains(&other.address));
+        let is_used = |other: &Stored| stored.dependencies.contains(&other.address) && !stored.is_beside(other);
+        let used = known().filter(move |(_, other)| is_used(other));
         used.map(move |(used, _)| (user, used))
     })
 }
@@ -66,7 +75,8 @@ fn objects(state: &Value) -> BTreeMap<String, Stored> {
             let dependencies =
                 elements(&instance["dependencies"]).map(|at| at.as_str().unwrap_or_default().to_owned()).collect();
             let id = instance["attributes"]["id"].as_str().unwrap_or_default();
-            found.insert(id.to_owned(), Stored { address: address.clone(), dependencies });
+            let stored = Stored { module: text("module").to_owned(), address: address.clone(), dependencies };
+            found.insert(id.to_owned(), stored);
         }
     }
     found

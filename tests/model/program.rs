@@ -88,8 +88,7 @@ impl Workspace {
             let code = wait(&mut child);
             (out.join().unwrap_or_default(), err.join().unwrap_or_default(), code)
         });
-        let diagnostics = diagnostics(&out);
-        Answer { code, diagnostics, out, err }
+        Answer::read(code, out, err)
     }
 
     /// Runs a command that prints one JSON document.
@@ -161,6 +160,11 @@ fn diagnostics(out: &str) -> Vec<Diagnostic> {
 }
 
 impl Answer {
+    /// Of a command's exit code and its two streams.
+    pub fn read(code: Option<i32>, out: String, err: String) -> Answer {
+        Answer { code, diagnostics: diagnostics(&out), out, err }
+    }
+
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|d| d.severity == "error")
     }

@@ -101,6 +101,8 @@ pub struct ExpressionValue {
 pub struct FunctionCall {
     pub name: String,
     pub signature: String,
+    /// The signature for programs, of a function that cannot be looked up by its name.
+    pub document: Option<Box<serde_json::Value>>,
 }
 
 impl Diagnostic {

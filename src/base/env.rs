@@ -159,7 +159,8 @@ variables! {
     XDG_DATA_DIRS;
     /// Where users keep what belongs to a session: passwords for OCI registries in `containers/auth.json`.
     XDG_RUNTIME_DIR;
-    /// Where programs keep their settings, instead of `~/.config`: for `-install-autocomplete`.
+    /// Where programs keep their settings, instead of `~/.config`: for `-install-autocomplete`, and passwords for OCI registries in
+    /// `containers/auth.json`.
     XDG_CONFIG_HOME;
     /// A command line, set by a shell that wants to complete it.
     COMP_LINE;

@@ -7,6 +7,7 @@
 pub mod authenticate;
 pub mod event;
 pub mod modules;
+pub mod oci;
 pub mod package;
 pub mod providers;
 pub mod registry;

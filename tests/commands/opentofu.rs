@@ -199,6 +199,74 @@ fn json_into_has_errors_of_the_arguments() {
     assert_eq!(project.read("work/errors.json"), "");
 }
 
+#[test]
+fn json_into_has_the_streams_of_state_commands() {
+    let project = tofu("resource \"terraform_data\" \"a\" {}\n");
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["import", "terraform_data.a", "x"], "Import successful!", "\"@message\":\"Import successful!"),
+        (&["state", "list"], "terraform_data.a", "\"type\":\"resource_address\""),
+        (&["state", "show", "terraform_data.a"], "# terraform_data.a:", "\"values\":{\"root_module\""),
+        (&["taint", "terraform_data.a"], "has been marked as tainted", "has been marked as tainted"),
+        (&["untaint", "terraform_data.a"], "successfully untainted", "successfully untainted"),
+        (
+            &["state", "mv", "terraform_data.a", "terraform_data.b"],
+            "Successfully moved 1 object(s).",
+            "Successfully moved 1 object(s)\"",
+        ),
+        (&["state", "rm", "terraform_data.b"], "Successfully removed 1", "Successfully removed 1"),
+        (&["workspace", "new", "w"], "Created and switched", "Created and switched to workspace"),
+        (&["workspace", "list"], "* w", "\"type\":\"workspace_list\""),
+        (&["workspace", "select", "default"], "Switched to workspace", "Switched to workspace"),
+        (&["workspace", "delete", "w"], "Deleted workspace", "Deleted workspace"),
+    ];
+    for (words, screen, stream) in cases {
+        let outcome = project.ok(&[*words, &["-no-color", "-json-into=stream.json"][..]].concat());
+        assert!(outcome.out.contains(screen) && !outcome.out.contains("\"@message\""), "{words:?}: {}", outcome.out);
+        let file = project.read("work/stream.json");
+        assert!(file.starts_with("{\"@level\":\"info\",\"@message\":\"OpenTofu 1.12.6\""), "{words:?}: {file}");
+        assert!(file.contains(stream), "{words:?}: {file}");
+    }
+    project.run(&["state", "show", "-json-into=stream.json", "terraform_data.none"]).expect(1, &["No instance found"]);
+    assert!(project.read("work/stream.json").contains("\"@level\":\"error\""));
+}
+
+#[test]
+fn replacements_of_providers_and_locks_have_streams() {
+    let state = r#"{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+        {"mode": "managed", "type": "null_resource", "name": "a", "provider": "provider[\"example.com/a/null\"]",
+         "instances": [{"schema_version": 0, "attributes": {"id": "1"}}]}]}"#;
+    let project = Project::new("");
+    project.write("work/terraform.tfstate", state);
+    let all_lines_are_json = |text: &str| assert!(text.lines().all(|line| line.starts_with('{')), "{text}");
+    let replace = |flags: &[&str], from: &str, to: &str| {
+        let names = [format!("example.com/{from}/null"), format!("example.com/{to}/null")];
+        let words = ["state", "replace-provider"];
+        project.run(&[&words[..], flags, &[names[0].as_str(), names[1].as_str()][..]].concat())
+    };
+    let refused = replace(&["-json"], "a", "b");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.out.contains("\"summary\":\"Auto-approve required\""), "{}", refused.out);
+    let stream = replace(&["-json", "-auto-approve"], "a", "b").out;
+    all_lines_are_json(&stream);
+    for text in [
+        "\"type\":\"replace_provider\"",
+        "\"resources\":[\"null_resource.a\"]",
+        "Successfully replaced provider for 1 resources\"",
+    ] {
+        assert!(stream.contains(text), "no {text} in:\n{stream}");
+    }
+    let screen = replace(&["-json-into=stream.json", "-auto-approve"], "b", "a").out;
+    assert!(screen.contains("will perform the following actions:"), "{screen}");
+    assert!(project.read("work/stream.json").contains("\"type\":\"replace_provider\""));
+    let none = replace(&["-json", "-auto-approve"], "x", "y").out;
+    assert!(none.contains("\"@message\":\"No matching resources found\""), "{none}");
+
+    let unlock = project.run(&["force-unlock", "-json", "id"]);
+    assert_eq!(unlock.code, Some(1));
+    all_lines_are_json(&unlock.out);
+    assert!(unlock.out.contains("Local state cannot be unlocked by another process"), "{}", unlock.out);
+}
+
 /// The functions of a provider do not depend on its configurations.
 #[test]
 fn provider_functions_may_be_called_by_an_alias() {

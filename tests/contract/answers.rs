@@ -284,7 +284,7 @@ fn the_import_command_takes_what_is_there() {
     let absent = "While attempting to import an existing object to \"scripted_thing.a\", the provider detected";
     let secret = "\"scripted_thing.a.secret\" during import.";
     let cases = [
-        (json!({"import": [{"objects": 0}]}), ["Error: Import returned no resources", "with ID \"i\", the provider"]),
+        (json!({"import": [{"objects": 0}]}), ["Error: Import returned no resources", "with ID i, the provider"]),
         (json!({"import": [{"error": "Unknown id"}]}), ["Error: Unknown id", "As scripted."]),
         (json!({"import": [{"set": {"": null}}]}), ["Error: Cannot import non-existent remote object", absent]),
         (

@@ -3,6 +3,7 @@
 mod archives;
 mod buckets;
 mod checksums;
+mod containers;
 mod folders;
 mod many;
 mod registry;

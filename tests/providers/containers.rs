@@ -47,6 +47,21 @@ fn clients_with_a_password_receive_a_token() {
 }
 
 #[test]
+fn settings_have_credentials_for_mirrors() {
+    let mut stage = stage(&["1.0.0"], "");
+    stage.registry.change(|shelf| shelf.token = Some("t0ken".to_owned()));
+    let config = stage.filled(r#"{"auths": {"HOST": {"auth": "dXNlcjp3cm9uZw=="}}}"#);
+    stage.project.write("home/.docker/config.json", &config);
+    stage.run(&["init"]).expect(1, &["rejected the given authentication credentials"]);
+    let block = "oci_credentials \"HOST\" {\n  username = \"user\"\n  password = \"pass\"\n}\n";
+    stage.settings(&(SETTINGS.to_owned() + block));
+    stage.run(&["init"]).expect(0, &["Installed"]);
+    stage.settings(&(SETTINGS.to_owned() + "oci_credentials \"HOST\" {\n  username = \"user\"\n}\n"));
+    // The other settings still count.
+    stage.run(&["init"]).expect(0, &["Invalid oci_credentials block", "must set username and password together"]);
+}
+
+#[test]
 fn missing_or_invalid_manifests_are_errors() {
     let mut missing = stage(&["1.0.0"], "> 1");
     missing.run(&["init"]).expect(1, &["no available releases match the given constraints > 1.0.0"]);
@@ -75,6 +90,34 @@ fn missing_or_invalid_manifests_are_errors() {
         assert!(outcome.code == Some(1) && said.contains(expected), "{part}: {said}");
         assert!(!stage.project.exists("work/.terraform.lock.hcl"));
         assert_eq!(stage.files("work/.terraform/providers"), Vec::<std::path::PathBuf>::new(), "{part}");
+    }
+}
+
+#[test]
+fn providers_are_locked_from_a_mirror_of_the_command_line() {
+    let mut stage = stage(&["1.0.0", "1.1.0"], "");
+    stage.settings("");
+    let host = stage.registry.host();
+    let mirror = format!("-oci-mirror={host}/providers/{{namespace}}/{{type}}");
+    let stream = stage.run(&["providers", "lock", "-json", &mirror]).out;
+    assert!(stream.lines().all(|line| line.starts_with('{')), "{stream}");
+    for text in [
+        "\"type\":\"version\"",
+        "\"@message\":\"Fetching",
+        "\"@message\":\"Success! Terrane has updated the lock file. Review",
+    ] {
+        assert!(stream.contains(text), "no {text} in:\n{stream}");
+    }
+    assert_eq!(stage.registry.downloads(), 0, "archives are blobs there");
+    assert!(stage.project.read("work/.terraform.lock.hcl").contains("version = \"1.1.0\""));
+    for (arguments, expected) in [
+        (
+            vec![mirror.as_str(), "-fs-mirror=x"],
+            "-fs-mirror and -oci-mirror command line options are mutually-exclusive",
+        ),
+        (vec!["-oci-mirror=x/{name}"], "the symbol \"name\" is not available"),
+    ] {
+        stage.run(&[&["providers", "lock"][..], &arguments[..]].concat()).expect(1, &[expected]);
     }
 }
 

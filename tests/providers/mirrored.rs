@@ -215,6 +215,27 @@ fn nginx_offers_the_folder() {
 }
 
 #[test]
+fn programs_read_which_packages_are_mirrored() {
+    let mut stage = Stage::new([everywhere("1.0.0")]);
+    stage.requires(&[("thing", "acme/thing", "")]);
+    let screen = stage.run(&["providers", "mirror", "-json-into=mirror.json", "../mirror"]).out;
+    assert!(screen.contains("  - Selected v1.0.0 with no constraints"), "{screen}");
+    let stream = stage.project.read("work/mirror.json");
+    let name = format!("{}/acme/thing", stage.registry.host());
+    for text in [
+        format!("Mirroring {name}..."),
+        format!("Selected {name} v1.0.0 with no constraints"),
+        format!("Downloading {name} v1.0.0 package for {}...", platform()),
+    ] {
+        assert!(stream.contains(&format!("\"@message\":\"{text}\"")), "no {text} in:\n{stream}");
+    }
+    let stream = stage.run(&["providers", "mirror", "-json", "../mirror"]).out;
+    assert!(stream.lines().all(|line| line.starts_with('{')) && stream.contains("that is there already"), "{stream}");
+    let stream = stage.run(&["providers", "mirror", "-json"]).out;
+    assert!(stream.contains("\"summary\":\"No output directory specified\""), "{stream}");
+}
+
+#[test]
 fn what_is_whole_is_not_fetched_again() {
     let stage = Stage::new([everywhere("1.0.0")]);
     stage.requires(&[("thing", "acme/thing", "")]);

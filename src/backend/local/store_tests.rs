@@ -75,7 +75,7 @@ struct Nobody;
 impl Nobody {
     const ID: u32 = 65534;
 
-    /// None: only root may become somebody else.
+    /// None: only root may become another user.
     fn new() -> Option<Nobody> {
         // SAFETY: a call without arguments.
         if unsafe { libc::geteuid() } != 0 {

@@ -280,6 +280,11 @@ pub fn json_flag() -> Arg {
     switch("json", false, "Write JSON, for programs.")
 }
 
+/// The flags of commands that write for people, for programs, or for both.
+pub fn json_flags() -> [Arg; 2] {
+    [json_flag(), json_into_flag()]
+}
+
 pub fn test_directory_flag() -> Arg {
     text("test-directory", "path", "The folder with the test files.").default_value("tests")
 }

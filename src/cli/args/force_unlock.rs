@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-use super::common::{variable_arguments, variable_flags, view_flags};
+use super::common::{json_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch};
 use super::{ArgsError, Parsed};
 
@@ -10,6 +10,7 @@ use super::{ArgsError, Parsed};
 pub struct ForceUnlock {
     pub id: String,
     pub force: bool,
+    pub json: bool,
 }
 
 pub fn command() -> Command {
@@ -21,6 +22,7 @@ pub fn command() -> Command {
              backend; the lock of another process on a local state file cannot be removed.",
         )
         .args([switch("force", false, "Do not ask for confirmation.")])
+        .args(json_flags())
         .args(variable_flags())
         .args(view_flags())
 }
@@ -28,7 +30,10 @@ pub fn command() -> Command {
 pub fn parse(args: &[String]) -> Parsed<ForceUnlock> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
     match given.positional().as_slice() {
-        [id] => Ok((ForceUnlock { id: id.clone(), force: given.on("force") }, variable_arguments(&given))),
+        [id] => {
+            let wanted = ForceUnlock { id: id.clone(), force: given.on("force"), json: given.on("json") };
+            Ok((wanted, variable_arguments(&given)))
+        }
         _ => Err(ArgsError::Text { text: "Expected a single argument: LOCK_ID".into(), usage: true }),
     }
 }

@@ -28,8 +28,8 @@ pub fn command() -> Command {
             parallelism_flag(),
             input_flag(),
             ignore_remote_version_flag(),
-            json_flag(),
         ])
+        .args(json_flags())
         .args(variable_flags())
         .args(state_flags())
         .args(view_flags())

@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::ArgsError;
-use super::common::{input_flag, view_flags};
+use super::common::{input_flag, json_flags, view_flags};
 use super::flags::{self, Given};
 use crate::base::name;
 
@@ -16,6 +16,7 @@ pub fn command() -> Command {
              configuration, or else in the file ~/.terraform.d/credentials.tfrc.json.",
         )
         .args([input_flag()])
+        .args(json_flags())
         .args(view_flags())
 }
 
@@ -27,6 +28,7 @@ pub fn logout_command() -> Command {
             "Removes the saved API token of a host (default: app.terraform.io). The host is not asked: the token stays valid until \
              it is revoked there.",
         )
+        .args(json_flags())
         .args(view_flags())
 }
 
@@ -34,18 +36,25 @@ pub fn logout_command() -> Command {
 pub struct Login {
     pub host: Option<String>,
     pub input: bool,
+    pub json: bool,
+}
+
+#[derive(Debug)]
+pub struct Logout {
+    pub host: Option<String>,
+    pub json: bool,
 }
 
 pub fn parse(args: &[String]) -> Result<Login, ArgsError> {
     let given = parsed(command(), args)?;
     let host = one(&given, "login", "the host to log in to")?;
-    Ok(Login { host, input: given.on("input") })
+    let json = given.on("json");
+    Ok(Login { host, input: given.on("input") && !json, json })
 }
 
-/// The host.
-pub fn parse_logout(args: &[String]) -> Result<Option<String>, ArgsError> {
+pub fn parse_logout(args: &[String]) -> Result<Logout, ArgsError> {
     let given = parsed(logout_command(), args)?;
-    one(&given, "logout", "the host to log out of")
+    Ok(Logout { host: one(&given, "logout", "the host to log out of")?, json: given.on("json") })
 }
 
 fn parsed(command: Command, args: &[String]) -> Result<clap::ArgMatches, ArgsError> {

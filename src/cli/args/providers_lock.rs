@@ -2,13 +2,12 @@
 
 use clap::{Arg, Command};
 
-use super::ArgsError;
-use super::common::{variable_arguments, variable_flags, view_flags};
+use super::common::{json_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, list, switch, text};
+use super::{ArgsError, Parsed};
 use crate::base::diag::Diagnostic;
 use crate::ops::init::providers_lock::LockRequest;
 use crate::ops::init::providers_mirror::MirrorRequest;
-use crate::ops::interface::options::VariableArgument;
 
 fn platform_flag() -> Arg {
     list(
@@ -35,22 +34,30 @@ pub fn lock_command() -> Command {
             ),
             text("fs-mirror", "dir", "Use this filesystem mirror instead of the origin registries."),
             text("net-mirror", "url", "Use this network mirror instead of the origin registries."),
+            text(
+                "oci-mirror",
+                "template",
+                "Use this OCI mirror instead of the origin registries: the address of the repositories, with {hostname}, {namespace} and {type}.",
+            ),
             platform_flag(),
         ])
+        .args(json_flags())
         .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_lock(args: &[String]) -> Result<(LockRequest, Vec<VariableArgument>), ArgsError> {
+/// The request, and whether JSON is wanted.
+pub fn parse_lock(args: &[String]) -> Parsed<(LockRequest, bool)> {
     let given = flags::parse(lock_command(), args).map_err(ArgsError::flag_with_page)?;
     let request = LockRequest {
         platforms: given.texts("platform"),
         fs_mirror: given.text("fs-mirror").filter(|dir| !dir.is_empty()).map(Into::into),
         net_mirror: given.text("net-mirror").filter(|url| !url.is_empty()),
+        oci_mirror: given.text("oci-mirror").filter(|template| !template.is_empty()),
         plugin_cache: given.on("enable-plugin-cache"),
         providers: given.positional(),
     };
-    Ok((request, variable_arguments(&given)))
+    Ok(((request, given.on("json")), variable_arguments(&given)))
 }
 
 pub fn mirror_command() -> Command {
@@ -66,19 +73,24 @@ pub fn mirror_command() -> Command {
             switch("lock-file", true, "Download the newest versions, not those of the dependency lock file."),
             platform_flag(),
         ])
+        .args(json_flags())
         .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_mirror(args: &[String]) -> Result<(MirrorRequest, Vec<VariableArgument>), ArgsError> {
+/// The request, and whether JSON is wanted.
+pub fn parse_mirror(args: &[String]) -> Parsed<(MirrorRequest, bool)> {
     let given = flags::parse(mirror_command(), args).map_err(ArgsError::flag_with_page)?;
     let words = given.positional();
     let [target] = &words[..] else {
         let detail = "The providers mirror command requires an output directory as a command-line argument.";
         let diagnostics = Diagnostic::error("No output directory specified", detail).into();
-        return Err(ArgsError::Diagnostics { diagnostics, hint: false });
+        return Err(match given.on("json") {
+            true => ArgsError::Json(diagnostics),
+            false => ArgsError::Diagnostics { diagnostics, hint: false },
+        });
     };
     let request =
         MirrorRequest { target: target.into(), platforms: given.texts("platform"), lock_file: given.on("lock-file") };
-    Ok((request, variable_arguments(&given)))
+    Ok(((request, given.on("json")), variable_arguments(&given)))
 }

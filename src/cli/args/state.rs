@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
 
-use super::common::{json_flag, show_sensitive_flag, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flag, json_flags, show_sensitive_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, text};
 use super::{ArgsError, Parsed};
 
@@ -24,8 +24,8 @@ pub fn list_command() -> Command {
             "Lists the resource instances that the state holds, all of them or those within the given addresses. An address may \
              have \"*\" in it, which stands for any characters: \"aws_instance.web*\" or \"module.a.*\".",
         )
+        .args(json_flags())
         .args([
-            json_flag(),
             text("state", "path", "Legacy, local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" is this."),
         ])
@@ -82,7 +82,8 @@ pub fn show_command() -> Command {
         .about("Show a resource in the state")
         .override_usage("[options] ADDRESS")
         .long_about("Shows the attributes of one resource instance as the state holds them.")
-        .args([json_flag(), text("state", "path", "Legacy, local backend only: the state file to use.")])
+        .args(json_flags())
+        .args([text("state", "path", "Legacy, local backend only: the state file to use.")])
         .args(variable_flags())
         .arg(show_sensitive_flag())
         .args(view_flags())

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command};
 
 use super::common::{
-    ignore_remote_version_flag, json_flag, lock_flags, variable_arguments, variable_flags, view_flags,
+    ignore_remote_version_flag, json_flags, lock_flags, variable_arguments, variable_flags, view_flags,
 };
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
+use crate::base::diag::Diagnostic;
 use crate::ops::state::edits::{EditOptions, Locking, Move, OtherDir, ReplaceProvider};
 
 pub fn mv_command() -> Command {
@@ -24,7 +25,6 @@ pub fn mv_command() -> Command {
         )
         .args([
             switch("dry-run", false, "Show what would be moved, and move nothing."),
-            json_flag(),
             text(
                 "from",
                 "dir",
@@ -37,6 +37,7 @@ pub fn mv_command() -> Command {
                  neither.",
             ),
         ])
+        .args(json_flags())
         .args(edit_flags())
         .args([
             text("backup-out", "path", "For the local backend only: the file to keep the previous state of -state-out in."),
@@ -80,7 +81,8 @@ pub fn rm_command() -> Command {
              \"aws_instance.web*\" or \"module.a.*\". The next apply creates those that the configuration still has. A backup \
              of the state is always written.",
         )
-        .args([switch("dry-run", false, "Show what would be removed, and remove nothing."), json_flag()])
+        .args([switch("dry-run", false, "Show what would be removed, and remove nothing.")])
+        .args(json_flags())
         .args(edit_flags())
         .args(variable_flags())
         .args(view_flags())
@@ -105,18 +107,25 @@ pub fn replace_provider_command() -> Command {
              addresses as in \"required_providers\": hashicorp/aws or example.com/acme/aws. A backup of the state is always \
              written.",
         )
-        .args([switch("auto-approve", false, "Do not ask for confirmation.")])
+        .args([switch("auto-approve", false, "Do not ask for confirmation. Required with -json.")])
+        .args(json_flags())
         .args(edit_flags())
         .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_replace_provider(args: &[String]) -> Parsed<ReplaceProvider> {
+/// The second value is true if JSON is wanted.
+pub fn parse_replace_provider(args: &[String]) -> Parsed<(ReplaceProvider, bool)> {
     let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
     let given = flags::parse(replace_provider_command(), args).map_err(with_page)?;
     let [from, to] = two(&given)?;
     let wanted = ReplaceProvider { from, to, auto_approve: given.on("auto-approve"), options: options(&given) };
-    Ok((wanted, variable_arguments(&given)))
+    let json = given.on("json");
+    if json && !wanted.auto_approve {
+        let detail = "The -json option cannot ask for approval. Use it together with -auto-approve.";
+        return Err(ArgsError::Json(Diagnostic::error("Auto-approve required", detail).into()));
+    }
+    Ok(((wanted, json), variable_arguments(&given)))
 }
 
 #[derive(Debug)]
@@ -136,7 +145,8 @@ pub fn push_command() -> Command {
             "Replaces the current state, wherever the backend stores it, by a state file. \"-\" as the path reads standard \
              input. The file must have the lineage of the current state and a higher serial, unless that state is empty.",
         )
-        .args([switch("force", false, "Replace the state even if the lineages differ or its serial is higher."), json_flag()])
+        .args([switch("force", false, "Replace the state even if the lineages differ or its serial is higher.")])
+        .args(json_flags())
         .args(lock_flags())
         .args([ignore_remote_version_flag()])
         .args(variable_flags())
@@ -239,6 +249,16 @@ mod tests {
         };
         assert_eq!(backups("-backup=- -backup-out= a.b a.c"), (None, None));
         assert_eq!(backups("-backup=x -backup-out=y a.b a.c"), (Some("x".into()), Some("y".into())));
+    }
+
+    #[test]
+    fn programs_approve_beforehand() {
+        let parse = |line: &str| parse_replace_provider(&words(line));
+        assert!(matches!(parse("-json a b"), Err(ArgsError::Json(_))));
+        for (line, expected) in [("-json -auto-approve a b", true), ("a b", false)] {
+            let ((_, json), _) = parse(line).unwrap();
+            assert_eq!(json, expected, "{line}");
+        }
     }
 
     #[test]

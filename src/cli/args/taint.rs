@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::common::{
-    ignore_remote_version_flag, json_flag, state_flags, state_options, variable_arguments, variable_flags, view_flags,
+    ignore_remote_version_flag, json_flags, state_flags, state_options, variable_arguments, variable_flags, view_flags,
 };
 use super::flags::{self, Given, switch};
 use super::{ArgsError, Parsed};
@@ -42,9 +42,9 @@ fn with_flags(command: Command) -> Command {
         .override_usage("[options] ADDRESS...")
         .args([
             switch("allow-missing", false, "Succeed even if the instance is not in the state."),
-            json_flag(),
             ignore_remote_version_flag(),
         ])
+        .args(json_flags())
         .args(state_flags())
         .args(variable_flags())
         .args(view_flags())

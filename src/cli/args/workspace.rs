@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
 
-use super::common::{json_flag, lock_flags, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flags, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
 use crate::ops::interface::options::StateOptions;
@@ -13,7 +13,7 @@ pub fn list_command() -> Command {
     flags::command("workspace list")
         .about("List Workspaces")
         .long_about("Lists the workspaces. An asterisk marks the current one.")
-        .args([json_flag()])
+        .args(json_flags())
         .args(variable_flags())
         .args(view_flags())
 }
@@ -54,7 +54,8 @@ pub fn new_command() -> Command {
         .override_usage("[options] NAME")
         .long_about("Creates a workspace with an empty state, and selects it.")
         .args(lock_flags())
-        .args([text("state", "path", "A state file to copy to the new workspace."), json_flag()])
+        .args([text("state", "path", "A state file to copy to the new workspace.")])
+        .args(json_flags())
         .args(variable_flags())
         .args(view_flags())
 }
@@ -80,7 +81,8 @@ pub fn select_command() -> Command {
         .about("Select a workspace")
         .override_usage("[options] NAME")
         .long_about("Selects the workspace that the commands in this working directory use.")
-        .args([switch("or-create", false, "Create the workspace if it does not exist."), json_flag()])
+        .args([switch("or-create", false, "Create the workspace if it does not exist.")])
+        .args(json_flags())
         .args(variable_flags())
         .args(view_flags())
 }
@@ -111,7 +113,7 @@ pub fn delete_command() -> Command {
             false,
             "Delete the workspace even if its state has objects. The objects stay, and are no longer managed.",
         )])
-        .args([json_flag()])
+        .args(json_flags())
         .args(lock_flags())
         .args(variable_flags())
         .args(view_flags())

@@ -3,33 +3,42 @@
 use crate::base::name::PROGRAM;
 use crate::cli::Invocation;
 use crate::cli::args::force_unlock::parse;
+use crate::cli::view::lines::Lines;
 use crate::ops::interface::ask::NoAnswer;
+use crate::ops::interface::listen::Listener;
 use crate::ops::state::force_unlock::{self, Outcome};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| true) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |args| !args.json) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
+    let lines = Lines::new(&invocation.console, args.json);
     let work = force_unlock::run(&setup, &args.id, args.force);
     match super::run_with(invocation, &setup, work) {
-        Ok(Ok(outcome)) => show(invocation, outcome),
-        Ok(Err(diagnostics)) => super::finish(&invocation.console, diagnostics),
+        Ok(Ok(outcome)) => show(invocation, &lines, outcome),
+        Ok(Err(diagnostics)) => {
+            let failed = diagnostics.has_errors();
+            lines.diagnostics(diagnostics);
+            u8::from(failed)
+        }
         Err(code) => code,
     }
 }
 
-fn show(invocation: &Invocation, outcome: Outcome) -> u8 {
-    let console = &invocation.console;
+fn show(invocation: &Invocation, lines: &Lines, outcome: Outcome) -> u8 {
     let error = match outcome {
         Outcome::Unlocked => {
             let text = "[reset][bold][green]{} state has been successfully unlocked![reset][green]\n\nThe state has been \
                         unlocked, and {} commands should now be able to\nobtain a new lock on the remote state.";
-            console.line(&console.style.fill(text, &[&PROGRAM, &PROGRAM]));
+            let plain = format!(
+                "The state has been unlocked, and {PROGRAM} commands should now be able to obtain a new lock on the remote state."
+            );
+            lines.coloured(&invocation.console.style.fill(text, &[&PROGRAM, &PROGRAM]), &plain);
             return 0;
         }
         Outcome::Refused => {
-            console.line("force-unlock cancelled.");
+            lines.sentence("force-unlock cancelled.");
             return 1;
         }
         Outcome::OfProcess => "Local state cannot be unlocked by another process".to_owned(),
@@ -37,6 +46,6 @@ fn show(invocation: &Invocation, outcome: Outcome) -> u8 {
         Outcome::NoAnswer(NoAnswer::Failed(reason)) => format!("Error asking for confirmation: {reason}"),
         Outcome::Failed(reason) => format!("Failed to unlock state: {reason}"),
     };
-    console.red_error_line(&error);
+    lines.refuse_plainly(&error);
     1
 }

@@ -5,6 +5,7 @@ use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::login::{parse, parse_logout};
 use crate::cli::prompt::Prompt;
+use crate::cli::view::lines::Lines;
 use crate::cli::view::login::show;
 use crate::ops::login;
 
@@ -14,6 +15,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let console = &invocation.console;
+    let lines = Lines::new(console, args.json);
     if !args.input {
         let problem = Diagnostic::error(
             "Login is an interactive command",
@@ -23,34 +25,34 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
              configuration file."
             ),
         );
-        return super::finish_spaced(console, problem.into());
+        return lines.finish(problem.into());
     }
     let setup = match super::setup(invocation, false) {
         Ok(setup) => setup,
         Err(code) => return code,
     };
     let prompt = Prompt { console: console.clone(), stop: setup.stop.clone() };
-    let work = async { login::login(&setup, args.host.as_deref(), &prompt, &mut |event| show(console, event)).await };
+    let work = async { login::login(&setup, args.host.as_deref(), &prompt, &mut |event| show(&lines, &event)).await };
     // An interrupt ends the login at once: nothing is left half done.
     match super::run_heard(invocation, &setup, |_| {}, work) {
-        Ok(diagnostics) => super::finish_spaced(console, diagnostics),
+        Ok(diagnostics) => lines.finish(diagnostics),
         Err(code) => code,
     }
 }
 
 pub fn run_logout(invocation: &Invocation, args: &[String]) -> u8 {
-    let host = match parse_logout(args) {
-        Ok(host) => host,
+    let args = match parse_logout(args) {
+        Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
     let setup = match super::setup(invocation, false) {
         Ok(setup) => setup,
         Err(code) => return code,
     };
-    let console = &invocation.console;
-    let work = async { login::logout(&setup, host.as_deref(), &mut |event| show(console, event)).await };
+    let lines = Lines::new(&invocation.console, args.json);
+    let work = async { login::logout(&setup, args.host.as_deref(), &mut |event| show(&lines, &event)).await };
     match super::run_heard(invocation, &setup, |_| {}, work) {
-        Ok(diagnostics) => super::finish_spaced(console, diagnostics),
+        Ok(diagnostics) => lines.finish(diagnostics),
         Err(code) => code,
     }
 }

@@ -3,40 +3,64 @@
 use crate::base::name::PROGRAM;
 use crate::cli::Invocation;
 use crate::cli::args::providers_lock::{parse_lock, parse_mirror};
+use crate::cli::view::lines::{LineOutput, Lines};
 use crate::install::event::{Change, LockEvent, MirrorEvent, Tracked};
 use crate::ops::init::providers_lock;
 use crate::ops::init::providers_mirror;
 use crate::render::text::style::Style;
 
 pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((request, _), setup) =
-        match super::arguments_and_setup(invocation, parse_lock(args), |(_, variables)| variables) {
-            Ok(begun) => begun,
-            Err(code) => return code,
-        };
-    let console = &invocation.console;
-    let mut tell = |event: LockEvent| console.line(&fetching(&event, &console.style));
+    let ((request, json), setup) = match super::parsed_and_setup(invocation, parse_lock(args), |_| false) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let lines = Lines::new(&invocation.console, json);
+    let mut tell = |event: LockEvent| lines.each(|output| say_item(output, |style| fetching(&event, style)));
     let work = providers_lock::run(&setup, &request, &mut tell);
     let (tracked, diagnostics) = match super::run_with(invocation, &setup, work) {
         Ok(done) => done,
         Err(code) => return code,
     };
-    let code = super::finish_spaced(console, diagnostics);
+    let code = lines.finish(diagnostics);
     let Some(tracked) = tracked else { return code };
     let mut changed = false;
     for Tracked { provider, platform, change } in tracked {
         changed |= change != Change::None;
-        console.line(&format!("- Obtained {} checksums for {platform}; {}", provider.for_display(), meaning(change)));
+        let text = format!("- Obtained {} checksums for {platform}; {}", provider.for_display(), meaning(change));
+        lines.each(|output| say_item(output, |_| text.clone()));
     }
     let done = match changed {
         true => "has updated the lock file.",
         false => "has validated the lock file and found no need for changes.",
     };
-    console.line(&console.style.fill("\n[bold][green]Success![reset] [bold]{} {}[reset]", &[&PROGRAM, &done]));
-    if changed {
-        console.line(REVIEW);
-    }
+    lines.each(|output| {
+        let console = &output.console;
+        if output.is_stream() {
+            let review = if changed {
+                format!(" {}", REVIEW.split_whitespace().collect::<Vec<_>>().join(" "))
+            } else {
+                String::new()
+            };
+            return output.say(&format!("Success! {PROGRAM} {done}{review}"));
+        }
+        console.line(&console.style.fill("\n[bold][green]Success![reset] [bold]{} {}[reset]", &[&PROGRAM, &done]));
+        if changed {
+            console.line(REVIEW);
+        }
+    });
     code
+}
+
+/// An item of a list, which programs receive without its sign and without colours.
+fn say_item(output: &LineOutput, text: impl Fn(&Style) -> String) {
+    let style = output.console.style;
+    match output.is_stream() {
+        true => {
+            let text = text(&Style { colour: false, ..style });
+            output.say(text.strip_prefix("- ").unwrap_or(&text));
+        }
+        false => output.say(&text(&style)),
+    }
 }
 
 const REVIEW: &str = "
@@ -70,16 +94,19 @@ fn fetching(event: &LockEvent, style: &Style) -> String {
 }
 
 pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((request, _), setup) =
-        match super::arguments_and_setup(invocation, parse_mirror(args), |(_, variables)| variables) {
-            Ok(begun) => begun,
-            Err(code) => return code,
-        };
-    let console = &invocation.console;
-    let mut tell = |event: MirrorEvent| console.line(&mirroring(&event));
+    let ((request, json), setup) = match super::parsed_and_setup(invocation, parse_mirror(args), |_| false) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let lines = Lines::new(&invocation.console, json);
+    let mut package = String::new();
+    let mut tell = |event: MirrorEvent| {
+        let plain = mirroring_plainly(&event, &mut package);
+        lines.coloured(&mirroring(&event), &plain);
+    };
     let work = providers_mirror::run(&setup, &request, &mut tell);
     match super::run_with(invocation, &setup, work) {
-        Ok(diagnostics) => super::finish_spaced(console, diagnostics),
+        Ok(diagnostics) => lines.finish(diagnostics),
         Err(code) => code,
     }
 }
@@ -104,5 +131,33 @@ fn mirroring(event: &MirrorEvent) -> String {
             format!("  - Using the package for {platform} that is there already...")
         }
         MirrorEvent::Authenticated { authentication } => format!("  - Package authenticated: {authentication}"),
+    }
+}
+
+/// The same for programs, whose lines name the package: `package`, the provider and its version, as far as events have named them.
+fn mirroring_plainly(event: &MirrorEvent, package: &mut String) -> String {
+    match event {
+        MirrorEvent::Started { provider } => *package = provider.for_display(),
+        MirrorEvent::Selected { version, .. } => {
+            let provider = package.split(' ').next().unwrap_or_default();
+            *package = format!("{provider} v{version}");
+        }
+        _ => {}
+    }
+    match event {
+        MirrorEvent::Selected { locked: true, .. } => format!("Selected {package} to match dependency lock file"),
+        MirrorEvent::Selected { constraints, .. } if constraints.is_empty() => {
+            format!("Selected {package} with no constraints")
+        }
+        MirrorEvent::Selected { constraints, .. } => format!("Selected {package} to meet constraints {constraints}"),
+        MirrorEvent::FetchStarted { platform } => format!("Downloading {package} package for {platform}..."),
+        MirrorEvent::AlreadyThere { platform } => {
+            format!("Using the {package} package for {platform} that is there already...")
+        }
+        MirrorEvent::Authenticated { authentication } => format!("Package {package} authenticated: {authentication}"),
+        MirrorEvent::BuiltIn { .. } | MirrorEvent::Started { .. } => {
+            let text = mirroring(event);
+            text.strip_prefix("- ").unwrap_or(&text).to_owned()
+        }
     }
 }

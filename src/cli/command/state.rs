@@ -8,12 +8,13 @@ use serde_json::Value as Json;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::state::{parse_identities, parse_list, parse_pull, parse_show};
-use crate::cli::view::lines::Lines;
+use crate::cli::view::lines::{LineOutput, Lines};
 use crate::cli::view::shown;
 use crate::model::state::StateMeta;
 use crate::model::state::file::StateFile;
+use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
-use crate::ops::state::{self, Refusal, ShowRefusal};
+use crate::ops::state::{self, Refusal, ShowRefusal, StoredInstance};
 use crate::render::json::go;
 
 pub(super) fn no_state() -> String {
@@ -83,10 +84,10 @@ pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 /// An error that the reference does not colour.
-fn put_error(lines: &Lines, text: &str) {
-    match lines.is_stream() {
-        true => lines.refuse(text),
-        false => lines.console.error_line(text),
+fn put_error(output: &LineOutput, text: &str) {
+    match output.is_stream() {
+        true => output.refuse(text),
+        false => output.console.error_line(text),
     }
 }
 
@@ -96,9 +97,26 @@ fn refused(lines: &Lines, refusal: Refusal) -> u8 {
             lines.refuse(&no_state());
             1
         }
-        Refusal::Unread(diagnostics) if !lines.is_stream() => super::finish(&lines.console, diagnostics),
-        Refusal::Unread(diagnostics) | Refusal::Diagnostics(diagnostics) => lines.finish(diagnostics),
+        Refusal::Unread(diagnostics) => {
+            let failed = diagnostics.has_errors();
+            lines.diagnostics(diagnostics);
+            u8::from(failed)
+        }
+        Refusal::Diagnostics(diagnostics) => lines.finish(diagnostics),
     }
+}
+
+/// Shows one instance. The error is for people.
+fn show_instance(output: &LineOutput, found: &StoredInstance) -> Result<(), String> {
+    let console = &output.console;
+    let text = match output.is_stream() {
+        true => {
+            let file = StateFile { meta: StateMeta::default(), state: found.state.clone() };
+            shown::state_json(&file, &found.schemas)
+        }
+        false => shown::instance(&found.addr, &found.state, &found.schemas, &console.style),
+    };
+    text.map(|text| console.print(&text)).map_err(|why| format!("Failed to marshal state to json: {why}"))
 }
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
@@ -108,40 +126,30 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let work = state::show(&setup, &options, &args.address);
-    let console = &invocation.console;
-    let lines = Lines::new(console, args.json);
+    let lines = Lines::new(&invocation.console, args.json);
     match super::run_with(invocation, &setup, work) {
-        Ok(Ok(found)) if args.json => {
-            lines.aside(found.warnings);
-            let file = StateFile { meta: StateMeta::default(), state: found.state };
-            match shown::state_json(&file, &found.schemas) {
-                Ok(text) => console.print(&text),
-                Err(why) => {
-                    lines.refuse(&format!("Failed to marshal state to json: {why}"));
-                    return 1;
-                }
-            }
-            0
-        }
         Ok(Ok(found)) => {
-            console.diagnostics_aside(found.warnings);
-            match shown::instance(&found.addr, &found.state, &found.schemas, &console.style) {
-                Ok(text) => console.print(&text),
-                Err(why) => {
-                    console.error_line(&format!("Failed to marshal state to json: {why}"));
-                    return 1;
+            lines.aside(found.warnings.clone());
+            let mut code = 0;
+            lines.each(|output| {
+                if let Err(why) = show_instance(output, &found) {
+                    put_error(output, &why);
+                    code = 1;
                 }
-            }
-            0
+            });
+            code
         }
         Ok(Err(ShowRefusal::Refusal(refusal))) => refused(&lines, refusal),
         Ok(Err(ShowRefusal::Address(text))) => {
-            let shown = if lines.is_stream() { format!(" {text:?}") } else { format!(": {text}") };
-            put_error(&lines, &format!("Error parsing instance address{shown}\n\n{}", one_instance()));
+            lines.each(|output| {
+                let shown = if output.is_stream() { format!(" {text:?}") } else { format!(": {text}") };
+                put_error(output, &format!("Error parsing instance address{shown}\n\n{}", one_instance()));
+            });
             1
         }
         Ok(Err(ShowRefusal::NotFound)) => {
-            put_error(&lines, &format!("No instance found for the given address!\n\n{}", one_instance()));
+            let text = format!("No instance found for the given address!\n\n{}", one_instance());
+            lines.each(|output| put_error(output, &text));
             1
         }
         Err(code) => code,

@@ -5,11 +5,11 @@ use crate::base::term;
 use crate::cli::Invocation;
 use crate::cli::args::state_edits as args;
 use crate::cli::console::Console;
-use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
 use crate::model::addr::pattern::is_pattern;
 use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
 use crate::ops::state::edits::{self, Edited, Moved, OtherDir, ROOT, Refusal, Which};
+use crate::render::json::events;
 
 use super::state::no_state;
 
@@ -75,27 +75,32 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
     let parsed = args::parse_replace_provider(args);
-    let (args, setup) = match super::parsed_and_setup(invocation, parsed, |args| !args.auto_approve) {
+    let ((args, json), setup) = match super::parsed_and_setup(invocation, parsed, |(args, _)| !args.auto_approve) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
+    let lines = Lines::new(&invocation.console, json);
     let planned = |from: &Provider, to: &Provider, resources: &[AbsResource]| {
-        show_replacement(console, from, to, resources, args.auto_approve);
+        lines.each(|output| match output.is_stream() {
+            true => output.message(&events::provider_replacement(from, to, resources)),
+            false => show_replacement(&output.console, from, to, resources, args.auto_approve),
+        });
     };
-    let work = edits::replace_provider(&setup, &args, &listener, planned);
+    let work = edits::replace_provider(&setup, &args, &lines, planned);
     match super::run_with(invocation, &setup, work) {
         Ok(Ok(Edited { outcome, warnings })) => {
-            super::finish_spaced(console, warnings);
-            console.line(&match outcome {
-                Some(0) => "No matching resources found.".to_owned(),
-                Some(count) => format!("\nSuccessfully replaced provider for {count} resources."),
-                None => "Cancelled replacing providers.".to_owned(),
-            });
+            lines.finish(warnings);
+            match outcome {
+                Some(0) => lines.sentence("No matching resources found."),
+                Some(count) => {
+                    let done = format!("Successfully replaced provider for {count} resources");
+                    lines.coloured(&format!("\n{done}."), &done);
+                }
+                None => lines.sentence("Cancelled replacing providers."),
+            }
             0
         }
-        Ok(Err(refusal)) => refused(&Lines::new(console, false), refusal, "source state", unsaved),
+        Ok(Err(refusal)) => refused(&lines, refusal, "source state", unsaved),
         Err(code) => code,
     }
 }
@@ -123,21 +128,31 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
     let work = edits::push(&setup, &args.path, args.force, args.locking, &lines, term::read_all);
     match super::run_with(invocation, &setup, work) {
         Ok(Ok(())) => 0,
-        Ok(Err(refusal)) => {
-            let unsaved = |reason: &str| match args.json {
-                true => format!("Failed to write the imported state\n\n{reason}"),
-                false => format!("Failed to write state: {reason}"),
-            };
-            refused(&lines, refusal, "destination state", unsaved)
+        Ok(Err(Refusal::NotSaved(reason))) => {
+            lines.each(|output| match output.is_stream() {
+                true => output.refuse(&format!("Failed to write the imported state\n\n{reason}")),
+                false => output.refuse(&format!("Failed to write state: {reason}")),
+            });
+            1
         }
+        Ok(Err(refusal)) => refused(&lines, refusal, "destination state", unsaved),
         Err(code) => code,
     }
 }
 
 /// Says why a state was not changed. `source`: what that state is called; `unsaved`: what is said if it cannot be written.
 pub fn refused(lines: &Lines, refusal: Refusal, source: &str, unsaved: impl Fn(&str) -> String) -> u8 {
-    lines.refuse(&match refusal {
-        Refusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
+    if let Refusal::Diagnostics(diagnostics) = refusal {
+        return lines.finish(diagnostics);
+    }
+    lines.each(|output| output.refuse(&refusal_text(&refusal, source, &unsaved, output.is_stream())));
+    1
+}
+
+/// Lists of diagnostics have no text.
+fn refusal_text(refusal: &Refusal, source: &str, unsaved: &dyn Fn(&str) -> String, is_stream: bool) -> String {
+    match refusal {
+        Refusal::Diagnostics(_) => String::new(),
         Refusal::Unopened(reason) => format!(
             "Error loading the state: {reason}\n\nPlease ensure that your {PROGRAM} state exists and that you've\nconfigured it \
              properly. You can use the \"-state\" flag to point\n{PROGRAM} at another state file."
@@ -148,16 +163,15 @@ pub fn refused(lines: &Lines, refusal: Refusal, source: &str, unsaved: impl Fn(&
         }
         Refusal::NoState => no_state(),
         Refusal::ModuleExists => MODULE_EXISTS.into(),
-        Refusal::NotSaved(reason) => unsaved(&reason),
-        Refusal::NoSource(reason) if lines.is_stream() => format!("Failed to open the given state file\n\n{reason}"),
-        Refusal::NoSource(reason) => reason,
-        Refusal::BadSource { path, reason } if lines.is_stream() => {
+        Refusal::NotSaved(reason) => unsaved(reason),
+        Refusal::NoSource(reason) if is_stream => format!("Failed to open the given state file\n\n{reason}"),
+        Refusal::NoSource(reason) => reason.clone(),
+        Refusal::BadSource { path, reason } if is_stream => {
             format!("Failed to read source state {path:?}\n\n{reason}")
         }
         Refusal::BadSource { path, reason } => format!("Error reading source state {path:?}: {reason}"),
         Refusal::NoAnswer(reason) => format!("Error asking for approval: {reason}"),
-    });
-    1
+    }
 }
 
 const MODULE_EXISTS: &str = "Error moving state: destination module already exists\n\nPlease ensure your addresses and state \

@@ -35,7 +35,10 @@ fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
     });
     if let Some(addr) = unfit {
         let why = format!("Resource instance {addr} cannot be tainted");
-        lines.refuse(&if args.json { format!("Invalid resource address\n\n{why}") } else { why });
+        lines.each(|output| match output.is_stream() {
+            true => output.refuse(&format!("Invalid resource address\n\n{why}")),
+            false => output.refuse(&why),
+        });
         return 1;
     }
     let wanted = Marking { selectors, mark, allow_missing: args.allow_missing, options: args.options };

@@ -4,8 +4,11 @@ use crate::base::diag::Diagnostic;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
-use crate::cli::view::lines::Lines;
+use crate::cli::console::Console;
+use crate::cli::view::lines::{LineOutput, Lines};
+use crate::ops::setup::workdir::WorkDir;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
+use crate::render::json::events;
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
@@ -13,33 +16,34 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let console = &invocation.console;
-    let out = Lines::new(console, json);
+    let out = Lines::new(&invocation.console, json);
     match super::run_with(invocation, &setup, workspaces::list(&setup)) {
-        Ok(Ok(names)) if json => {
-            out.workspaces(&setup.workdir.workspace, &names);
-            if setup.workdir.workspace_overridden {
-                out.say("The active workspace is being overridden using the TF_WORKSPACE environment variable");
-            }
-            0
-        }
-        Ok(Ok(names)) if names.is_empty() => {
-            console.diagnostics(no_workspaces(&setup.workdir.workspace).into());
-            0
-        }
         Ok(Ok(names)) => {
-            let mark = |name: &String| if *name == setup.workdir.workspace { "*" } else { " " };
-            let lines: String = names.iter().map(|name| format!("{} {name}\n", mark(name))).collect();
-            console.line(&lines);
-            if setup.workdir.workspace_overridden {
-                console.line(
-                    "\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n",
-                );
-            }
+            out.each(|output| list(output, &setup.workdir, &names));
             0
         }
         Ok(Err(refusal)) => refused(&out, refusal),
         Err(code) => code,
+    }
+}
+
+fn list(output: &LineOutput, workdir: &WorkDir, names: &[String]) {
+    let (console, current) = (&output.console, &workdir.workspace);
+    if output.is_stream() {
+        output.message(&events::workspaces(current, names));
+        if workdir.workspace_overridden {
+            output.say("The active workspace is being overridden using the TF_WORKSPACE environment variable");
+        }
+        return;
+    }
+    if names.is_empty() {
+        return console.diagnostics(no_workspaces(current).into());
+    }
+    let mark = |name: &String| if name == current { "*" } else { " " };
+    let lines: String = names.iter().map(|name| format!("{} {name}\n", mark(name))).collect();
+    console.line(&lines);
+    if workdir.workspace_overridden {
+        console.line("\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n");
     }
 }
 
@@ -82,7 +86,7 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let lines = Lines::new(console, args.json);
-    let created = || say_created(&lines, &args.name);
+    let created = || say_created(console, &lines, &args.name);
     let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &lines, created);
     match super::run_with(invocation, &setup, work) {
         Ok(Ok(())) => 0,
@@ -106,7 +110,7 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
     match super::run_with(invocation, &setup, workspaces::select(&setup, &args.name, args.or_create)) {
         Ok(Ok(Selected::Already)) => 0,
         Ok(Ok(Selected::Created)) => {
-            say_created(&lines, &args.name);
+            say_created(console, &lines, &args.name);
             0
         }
         Ok(Ok(Selected::Switched)) => {
@@ -154,8 +158,7 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
     }
 }
 
-fn say_created(lines: &Lines, name: &str) {
-    let console = &lines.console;
+fn say_created(console: &Console, lines: &Lines, name: &str) {
     let text = "[reset][green][bold]Created and switched to workspace {}![reset][green]\n\nYou're now on a new, empty \
                 workspace. Workspaces isolate their state,\nso if you run \"{} plan\" {} will not see any existing state\nfor \
                 this configuration.";

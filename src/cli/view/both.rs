@@ -13,8 +13,10 @@ use crate::model::state::State;
 use crate::ops::init::{InitEvent, InitOutcome};
 use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::interface::planning::{Planned, Tally};
+use crate::ops::run::import::Refusal;
 
 use super::get::GetView;
+use super::import::ImportView;
 use super::init::InitView;
 use super::operation::{OperationView, Written};
 use super::validate::ValidateView;
@@ -22,14 +24,14 @@ use super::validate::ValidateView;
 /// The view for people, and the one for programs.
 pub struct Both<V>(pub V, pub V);
 
-impl Observer for Both<Arc<dyn OperationView>> {
+impl<V: Listener + ?Sized> Observer for Both<Arc<V>> {
     fn event(&self, event: Event) {
         self.0.event(event.clone());
         self.1.event(event);
     }
 }
 
-impl Listener for Both<Arc<dyn OperationView>> {
+impl<V: Listener + ?Sized> Listener for Both<Arc<V>> {
     fn configured(&self, config: &Config) {
         self.0.configured(config);
         self.1.configured(config);
@@ -119,6 +121,22 @@ impl GetView for Both<Box<dyn GetView>> {
     fn finish(&self, diagnostics: Diagnostics) {
         self.0.finish(diagnostics.clone());
         self.1.finish(diagnostics);
+    }
+}
+
+impl ImportView for Both<Box<dyn ImportView>> {
+    fn listener(&self) -> Arc<dyn Listener> {
+        Arc::new(Both(self.0.listener(), self.1.listener()))
+    }
+
+    fn success(&self, diagnostics: Diagnostics) -> u8 {
+        self.1.success(diagnostics.clone());
+        self.0.success(diagnostics)
+    }
+
+    fn refused(&self, refusal: Refusal) -> u8 {
+        self.1.refused(refusal.clone());
+        self.0.refused(refusal)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::ops::interface::listen::Listener;
 use crate::ops::run::import::Refusal;
 use crate::render::json::events;
 
+use super::both::Both;
 use super::human;
 use super::json;
 use super::operation::Audience;
@@ -25,13 +26,13 @@ pub trait ImportView {
 }
 
 pub fn view(console: &Arc<Console>, audience: Audience) -> Box<dyn ImportView> {
-    match audience {
-        Audience::Programs => {
-            let stream = Arc::new(json::Json::new(console.clone()));
-            stream.begin(false);
-            Box::new(Json { console: console.clone(), stream })
-        }
+    let view: Box<dyn ImportView> = match audience {
+        Audience::Programs => Box::new(Json::new(console)),
         Audience::People { in_automation } => Box::new(Human { console: console.clone(), in_automation }),
+    };
+    match &console.copy {
+        Some(copy) => Box::new(Both(view, Box::new(Json::new(copy)))),
+        None => view,
     }
 }
 
@@ -79,6 +80,15 @@ impl ImportView for Human {
 struct Json {
     console: Arc<Console>,
     stream: Arc<json::Json>,
+}
+
+impl Json {
+    /// Begins the stream.
+    fn new(console: &Arc<Console>) -> Json {
+        let stream = Arc::new(json::Json::new(console.clone()));
+        stream.begin(false);
+        Json { console: console.clone(), stream }
+    }
 }
 
 impl ImportView for Json {

@@ -9,25 +9,78 @@ use crate::engine::ports::Observer;
 use crate::model::addr::AbsResourceInstance;
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::planning::Planned;
-use crate::render::json::events;
+use crate::render::json::events::{self, Message};
 
 use super::json;
 
-/// Where the lines go.
+/// Where the lines go: to people or programs, and with `-json-into` also to a file for programs.
 pub struct Lines {
+    /// The first is standard output.
+    outputs: Vec<LineOutput>,
+}
+
+/// One place that lines go to.
+pub struct LineOutput {
     pub console: Arc<Console>,
     json: bool,
 }
 
 impl Lines {
-    /// Begins the stream, if it is one.
+    /// Begins the streams.
     pub fn new(console: &Arc<Console>, json: bool) -> Lines {
-        if json {
-            json::write(console, &events::version(false));
+        let mut outputs = vec![LineOutput { console: console.clone(), json }];
+        outputs.extend(console.copy.iter().map(|copy| LineOutput { console: copy.clone(), json: true }));
+        for output in outputs.iter().filter(|output| output.json) {
+            json::write(&output.console, &events::version(false));
         }
-        Lines { console: console.clone(), json }
+        Lines { outputs }
     }
 
+    /// Does something for each place, where people and programs receive different texts.
+    pub fn each(&self, show: impl FnMut(&LineOutput)) {
+        self.outputs.iter().for_each(show);
+    }
+
+    pub fn say(&self, text: &str) {
+        self.each(|output| output.say(text));
+    }
+
+    pub fn sentence(&self, text: &str) {
+        self.each(|output| output.sentence(text));
+    }
+
+    pub fn coloured(&self, text: &str, plain: &str) {
+        self.each(|output| output.coloured(text, plain));
+    }
+
+    pub fn warn(&self, text: &str, plain: &str) {
+        self.each(|output| output.warn(text, plain));
+    }
+
+    pub fn address(&self, addr: &AbsResourceInstance) {
+        self.each(|output| output.address(addr));
+    }
+
+    pub fn aside(&self, diagnostics: Diagnostics) {
+        self.each(|output| output.aside(diagnostics.clone()));
+    }
+
+    /// Gives the exit code.
+    pub fn finish(&self, diagnostics: Diagnostics) -> u8 {
+        self.each(|output| output.finish(diagnostics.clone()));
+        u8::from(diagnostics.has_errors())
+    }
+
+    pub fn refuse_plainly(&self, text: &str) {
+        self.each(|output| output.refuse_plainly(text));
+    }
+
+    pub fn refuse(&self, text: &str) {
+        self.each(|output| output.refuse(text));
+    }
+}
+
+impl LineOutput {
     pub fn is_stream(&self) -> bool {
         self.json
     }
@@ -64,8 +117,9 @@ impl Lines {
         }
     }
 
-    pub fn workspaces(&self, current: &str, names: &[String]) {
-        json::write(&self.console, &events::workspaces(current, names));
+    /// A message that only programs receive.
+    pub fn message(&self, message: &Message) {
+        json::write(&self.console, message);
     }
 
     /// Warnings about a state, beside a list that programs read.
@@ -76,14 +130,12 @@ impl Lines {
         }
     }
 
-    /// Gives the exit code.
-    pub fn finish(&self, diagnostics: Diagnostics) -> u8 {
-        let failed = diagnostics.has_errors();
+    /// What a command found at its end.
+    pub fn finish(&self, diagnostics: Diagnostics) {
         match self.json {
             true => json::write_diagnostics(&self.console, diagnostics),
             false => self.console.spaced_diagnostics(diagnostics),
         }
-        u8::from(failed)
     }
 
     /// An error that is one text.
@@ -127,17 +179,13 @@ impl Listener for Lines {
     fn loaded(&self, _planned: &Planned) {}
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
-        match self.json {
-            true => json::write_diagnostics(&self.console, diagnostics),
-            false => self.console.diagnostics(diagnostics),
-        }
+        self.each(|output| match output.json {
+            true => json::write_diagnostics(&output.console, diagnostics.clone()),
+            false => output.console.diagnostics(diagnostics.clone()),
+        });
     }
 
     fn waiting_for_lock(&self) {
-        const TEXT: &str = "Acquiring state lock. This may take a few moments...";
-        match self.json {
-            true => json::write(&self.console, &events::note(TEXT)),
-            false => self.console.line(TEXT),
-        }
+        self.say("Acquiring state lock. This may take a few moments...");
     }
 }

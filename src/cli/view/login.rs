@@ -1,18 +1,35 @@
 //! What `login` and `logout` show.
 
 use crate::base::name::PROGRAM;
-use crate::cli::console::Console;
 use crate::ops::login::{LoginEvent, Source, TokenStorage, Welcome};
 use crate::render::text::style::Style;
 
-pub fn show(console: &Console, event: LoginEvent) {
-    let style = &console.style;
-    let text = match event {
-        LoginEvent::Wanted { host, source, place } => wanted(&host, source, &place),
-        LoginEvent::TokensPage { host, url, opened } => {
-            format!("{}{}{}", rule(), page("tokens", &host, &url, opened), rule())
+use super::lines::Lines;
+
+/// Shows an event to people, and each of its paragraphs to programs.
+pub fn show(lines: &Lines, event: &LoginEvent) {
+    lines.each(|output| {
+        if let LoginEvent::Done { warnings, .. } = event {
+            output.finish(warnings.clone());
         }
-        LoginEvent::TokenWanted { place } => token_wanted(&place),
+        let style = output.console.style;
+        match output.is_stream() {
+            true => {
+                let text = event_text(event, &Style { colour: false, ..style });
+                paragraphs(&text).iter().for_each(|paragraph| output.say(paragraph));
+            }
+            false => output.console.print(&event_text(event, &style)),
+        }
+    });
+}
+
+fn event_text(event: &LoginEvent, style: &Style) -> String {
+    match event {
+        LoginEvent::Wanted { host, source, place } => wanted(host, *source, place),
+        LoginEvent::TokensPage { host, url, opened } => {
+            format!("{}{}{}", rule(), page("tokens", host, url, *opened), rule())
+        }
+        LoginEvent::TokenWanted { place } => token_wanted(place),
         LoginEvent::PasswordWanted => {
             format!(
                 "{}{PROGRAM} must temporarily use your password to request an API token.\nThis password will NOT be saved locally.\n\n",
@@ -21,20 +38,23 @@ pub fn show(console: &Console, event: LoginEvent) {
         }
         LoginEvent::LoginPage { host, url, opened } => {
             let waits = format!("{PROGRAM} will now wait for the host to signal that login was successful.\n\n");
-            format!("{}{waits}", page("login", &host, &url, opened))
+            format!("{}{waits}", page("login", host, url, *opened))
         }
-        LoginEvent::User(name) => format!("\nRetrieved token for user {}\n\n", style.bold(printable(&name))),
-        LoginEvent::Done { warnings, welcome } => {
-            console.spaced_diagnostics(warnings);
-            format!("{}{}", rule(), welcome_text(style, &welcome))
-        }
-        LoginEvent::Removing { host, place } => removing(&host, &place),
+        LoginEvent::User(name) => format!("\nRetrieved token for user {}\n\n", style.bold(printable(name))),
+        LoginEvent::Done { welcome, .. } => format!("{}{}", rule(), welcome_text(style, welcome)),
+        LoginEvent::Removing { host, place } => removing(host, place),
         LoginEvent::Removed { host } => {
             success(style, &format!("{PROGRAM} has removed the stored API token for {host}.")) + "\n\n"
         }
         LoginEvent::NothingStored { host } => format!("No credentials for {host} are stored.\n\n"),
-    };
-    console.print(&text);
+    }
+}
+
+/// The paragraphs of a text, each in one line and without its full stop; rules between them are left out.
+fn paragraphs(text: &str) -> Vec<String> {
+    let one_line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = text.split("\n\n").map(one_line).filter(|line| !line.chars().all(|c| c == '-'));
+    lines.map(|line| line.strip_suffix('.').map(str::to_owned).unwrap_or(line)).collect()
 }
 
 fn rule() -> String {
@@ -128,6 +148,14 @@ fn marked(style: &Style, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_receive_paragraphs() {
+        let text = event_text(&LoginEvent::NothingStored { host: "a.example".into() }, &Style::plain());
+        assert_eq!(paragraphs(&text), ["No credentials for a.example are stored"]);
+        let text = format!("{}One\nline.\n\nTwo:\n    lines\n{}", rule(), rule());
+        assert_eq!(paragraphs(&text), ["One line", "Two: lines"]);
+    }
 
     #[test]
     fn marks_become_styles() {

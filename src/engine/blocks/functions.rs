@@ -79,6 +79,7 @@ impl ProviderFunction {
             params: described.parameters.iter().map(param).collect(),
             variadic: described.variadic.as_ref().map(param),
             description: Cow::Owned(described.description.clone()),
+            returns: Some(described.returns.clone()),
         };
         let identity = format!("{NAMESPACE}{provider}::{name}");
         let returns = described.returns.clone();

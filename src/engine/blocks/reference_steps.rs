@@ -9,8 +9,21 @@ use crate::engine::blocks::deprecated;
 use crate::lang::eval::traversal::apply_step;
 use crate::lang::syntax::ast::{IndexKey, TraversalStep};
 use crate::lang::value::Value;
+use crate::model::addr::Subject;
+use crate::model::config::Resource;
 use crate::model::model_errors::did_you_mean;
 use crate::model::schema::{Block, NestedBlock, Nesting};
+
+/// Whether there may be no such value in a block; `own` is the resource that it declares, if it does.
+pub fn may_be_unset(subject: &Subject, own: Option<&Resource>) -> bool {
+    match subject {
+        Subject::Each(_) => own.is_none_or(|own| own.for_each.is_none()),
+        Subject::Count(_) => own.is_none_or(|own| own.count.is_none()),
+        Subject::Path(name) => !["cwd", "module", "root"].contains(&&**name),
+        Subject::Terraform(name) => !["workspace", "applying"].contains(&&**name),
+        _ => false,
+    }
+}
 
 pub fn has(block: &Block, name: &str) -> bool {
     block.attributes.contains_key(name) || block.blocks.contains_key(name)

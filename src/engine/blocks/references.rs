@@ -21,7 +21,7 @@ use crate::model::schema::{Block, Schema};
 
 use crate::engine::blocks::deprecated;
 use crate::engine::blocks::list_steps::after_list;
-use crate::engine::blocks::reference_steps::{check_steps, has};
+use crate::engine::blocks::reference_steps::{check_steps, has, may_be_unset};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, Tree};
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
@@ -50,7 +50,8 @@ pub struct Needs {
     pub problems: Diagnostics,
     /// Variables and local values that are not declared: errors even where nothing evaluates them.
     pub undeclared: Vec<Diagnostic>,
-    /// There are invalid references in the content of `dynamic` blocks: errors of each block that these generate.
+    /// There are invalid references in the content of `dynamic` blocks: errors of each block that these generate, or names that
+    /// may mean nothing and that nested ones generate from.
     pub unchecked: bool,
     /// References of a block to itself: errors once there is something to make of it, not in validate.
     pub to_itself: Diagnostics,
@@ -205,6 +206,7 @@ impl<'a> Gatherer<'a> {
                 match place {
                     Place::Generated => this.generated(traversal, &expr.file),
                     Place::Argument | Place::Generator => this.traversal(traversal, &expr.file),
+                    Place::NestedGenerator => this.nested_generator(traversal, &expr.file),
                 }
                 if !this.quiet && seen.insert(Arc::as_ptr(&expr.node)) {
                     deprecated::outputs(this.tree, this.module, expr, this.needs.of_outputs());
@@ -324,6 +326,15 @@ impl<'a> Gatherer<'a> {
         let found = std::mem::replace(&mut self.needs.problems, problems);
         let unknown_names = std::mem::replace(&mut self.needs.undeclared, undeclared);
         self.needs.unchecked |= found.has_errors() || !unknown_names.is_empty();
+    }
+
+    /// What a `dynamic` block in the content of another one generates from: its name must mean something even if it is never
+    /// evaluated.
+    fn nested_generator(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
+        self.traversal(traversal, file);
+        let module = self.tree.module(self.module);
+        let own = self.own.as_ref().and_then(|own| module.resources.get(own));
+        self.needs.unchecked |= parse_reference(traversal, file).is_ok_and(|found| may_be_unset(&found.subject, own));
     }
 
     fn check_declared(&mut self, reference: &Reference) {

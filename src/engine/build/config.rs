@@ -14,7 +14,9 @@ use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
+use crate::model::addr::Subject;
+use crate::model::addr::parse::parse_reference;
+use crate::model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
 /// A graph being built, with what its passes share.
 pub struct Builder<'a> {
@@ -222,6 +224,7 @@ impl<'a> Builder<'a> {
         for (index, local) in config.locals.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.expression(&local.expr);
+            gatherer.needs.problems.extend(own_references(local));
             let node = self.local(module, index as u32) as usize;
             self.needs[node] = gatherer.needs;
         }
@@ -421,4 +424,13 @@ fn unexpected_key(choice: &Choice, addr: &crate::model::addr::AbsProviderConfig)
          instance key."
     );
     Diagnostic::error("Unexpected provider instance key", detail).at(choice.key.range())
+}
+
+/// References of a local value to itself, which are errors.
+fn own_references(local: &Local) -> Vec<Diagnostic> {
+    let references =
+        local.expr.variables().into_iter().filter_map(|found| parse_reference(found, &local.expr.file).ok());
+    let own = references.filter(|found| matches!(&found.subject, Subject::Local(name) if *name == local.name));
+    let detail = format!("Local value local.{} cannot use its own result as part of its expression.", local.name);
+    own.map(|found| Diagnostic::error("Self-referencing local value", detail.clone()).at(found.range)).collect()
 }

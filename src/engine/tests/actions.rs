@@ -134,11 +134,15 @@ async fn failures_halt_taint_or_warn() {
             "events = [{event}]\n actions = [action.test_act.x, action.test_act.x]\n on_failure = {on_failure}"
         );
         let more = "resource \"test_thing\" \"b\" {\n name = \"b\"\n input = test_thing.a.id\n}";
-        let (state, found) = apply(&world, &format!("{}{more}", text("a", &trigger, "\"x\"")), &State::default()).await;
+        let configuration = format!("{}{more}", text("a", &trigger, "\"x\""));
+        let (state, found) = apply(&world, &configuration, &State::default()).await;
         assert_eq!(found.has_errors(), fails, "{case}: {:?}", texts(&found));
         assert!(texts(&found).contains(&"act failed: x".to_owned()), "{case}");
         let address = found.iter().next().and_then(|d| d.address.clone());
         assert_eq!(address.as_deref(), Some("action.test_act.x, called from test_thing.a"), "{case}");
+        let line = found.iter().next().and_then(|d| d.subject.as_ref()).map(|subject| subject.start().line);
+        let header = configuration.lines().position(|line| line.contains("action \"test_act\""));
+        assert_eq!(line, header.map(|before| before + 1), "{case}: the message names no attribute");
         assert_eq!(done(&world), log, "{case}");
         let a = parse_abs_instance("test_thing.a").expect("an address");
         let found = state.instance(&a).and_then(|i| i.current.as_ref()).map(|object| object.status);

@@ -81,5 +81,7 @@ async fn imports_without_an_object_are_refused() {
         let text = format!("{A}\nresource \"test_thing\" \"b\" {{ }}\nimport {{\n to = test_thing.a\n {id}\n}}");
         let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;
         assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), [summary], "{id}");
+        let quotes = found.iter().any(|d| d.detail.contains("with ID \"x\""));
+        assert!(!quotes, "the reference does not quote ids");
     }
 }

@@ -239,6 +239,20 @@ async fn a_block_may_not_refer_to_itself() {
 }
 
 #[tokio::test]
+async fn a_local_value_may_not_refer_to_itself() {
+    let world = World::new();
+    let detail = "Local value local.a cannot use its own result as part of its expression.";
+    let expected = [format!("Self-referencing local value: {detail}")];
+    for value in ["local.a", "[local.a, 1]", "try(local.a, 5)", "true ? 1 : local.a"] {
+        let text = format!("locals {{\n a = {value}\n}}\noutput \"o\" {{\n value = local.a\n}}");
+        let config = config(&[("main.tf", &text)]);
+        assert_eq!(texts(&validate(&world, &config).await), expected, "{value}");
+        let (_, found) = plan(&world, &config, &State::default(), Options::default()).await;
+        assert_eq!(texts(&found), expected, "{value}");
+    }
+}
+
+#[tokio::test]
 async fn cycles_and_wrong_references_are_named() {
     let world = World::new();
     let cycle = r#"resource "test_thing" "a" { name = local.x }

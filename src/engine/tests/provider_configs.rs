@@ -274,7 +274,7 @@ async fn destructions_wait_for_the_change_that_configures_their_provider() {
     }
 }
 
-/// Where not all orders can be kept, an object still goes after the one that depends on it, not before. The reference refuses such
+/// Where not all orders can be kept, an object still follows the one that depends on it, not before. The reference refuses such
 /// plans as cycles.
 #[tokio::test]
 async fn replaced_objects_are_destroyed_after_removed_dependents_of_another_provider() {

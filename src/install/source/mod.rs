@@ -6,7 +6,6 @@ pub mod demanding;
 pub mod filesystem;
 pub mod multi;
 pub mod network_mirror;
-pub mod oci_access;
 pub mod oci_mirror;
 pub mod registry;
 

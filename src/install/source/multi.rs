@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
+use crate::install::oci::OciClient;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
@@ -13,7 +14,6 @@ use crate::model::service::{Location, Method, Pattern, ProviderInstallation};
 
 use super::filesystem::Filesystem;
 use super::network_mirror::NetworkMirror;
-use super::oci_access::Access;
 use super::oci_mirror::OciMirror;
 use super::registry::Registry;
 use super::{Available, Package, Source, SourceError};
@@ -25,9 +25,9 @@ pub struct Multi {
 }
 
 impl Multi {
-    /// As the user configured it. `access` is made for each mirror that needs passwords.
-    pub fn configured(installation: &ProviderInstallation, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Multi {
-        let method = |m: &Method| Some((m.clone(), source_of(m, hosts, access)?));
+    /// As the user configured it.
+    pub fn configured(installation: &ProviderInstallation, hosts: &Arc<Hosts>, oci: &Arc<OciClient>) -> Multi {
+        let method = |m: &Method| Some((m.clone(), source_of(m, hosts, oci)?));
         Multi {
             methods: installation.methods.iter().filter_map(method).collect(),
             nowhere: installation.methods.is_empty(),
@@ -58,14 +58,14 @@ impl Multi {
 }
 
 /// None: what it has needs no source.
-fn source_of(method: &Method, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Option<Box<dyn Source>> {
+fn source_of(method: &Method, hosts: &Arc<Hosts>, oci: &Arc<OciClient>) -> Option<Box<dyn Source>> {
     Some(match &method.location {
         Location::Direct => Box::new(Registry::new(hosts.clone())),
         Location::FilesystemMirror(path) => Box::new(Filesystem::new(path)),
         Location::NetworkMirror(url) => {
             Box::new(NetworkMirror::new(url, hosts.clone()).trusting_all_hashes(method.trust_all_hashes))
         }
-        Location::OciMirror(template) => Box::new(OciMirror::new(template.clone(), hosts.clone(), access())),
+        Location::OciMirror(template) => Box::new(OciMirror::new(template.clone(), oci.clone())),
         Location::BuiltIn => return None,
     })
 }

@@ -4,26 +4,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use http::header::ACCEPT;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::base::hex::hex;
-use crate::base::http::{Answer, FailureKind, Request};
 use crate::install::authenticate::checksum::{ArchiveChecksum, parse as parse_checksum};
 use crate::install::authenticate::{Step, Steps};
-use crate::install::registry::discovery::Hosts;
+use crate::install::oci::client::{Descriptor, INDEX, MANIFEST, address, decode};
+use crate::install::oci::{OciClient, OciError, client};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
-use crate::model::service::RepositoryTemplate;
-use crate::model::service::repository_template::Repository;
+use crate::model::service::{Repository, RepositoryTemplate};
 
-use super::oci_access::Access;
 use super::{Available, Package, PackageLocation, Source, SourceError};
 
-const INDEX: &str = "application/vnd.oci.image.index.v1+json";
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const PROVIDER: &str = "application/vnd.opentofu.provider";
 const TARGET: &str = "application/vnd.opentofu.provider-target";
 const ARCHIVE: &str = "archive/zip";
@@ -33,8 +26,7 @@ const MOST_PAGES: usize = 1000;
 
 pub struct OciMirror {
     template: RepositoryTemplate,
-    hosts: Arc<Hosts>,
-    access: Access,
+    client: Arc<OciClient>,
 }
 
 #[derive(Deserialize)]
@@ -63,27 +55,9 @@ struct Manifest {
     layers: Vec<Descriptor>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Descriptor {
-    #[serde(default)]
-    media_type: String,
-    #[serde(default)]
-    artifact_type: String,
-    digest: String,
-    platform: Option<Platform>,
-}
-
-#[derive(Deserialize)]
-struct Platform {
-    os: String,
-    architecture: String,
-}
-
 impl OciMirror {
-    /// `access` has the credentials for registries.
-    pub fn new(template: RepositoryTemplate, hosts: Arc<Hosts>, access: Access) -> OciMirror {
-        OciMirror { template, hosts, access }
+    pub fn new(template: RepositoryTemplate, client: Arc<OciClient>) -> OciMirror {
+        OciMirror { template, client }
     }
 
     fn repository(&self, provider: &Provider) -> Result<Repository, SourceError> {
@@ -93,31 +67,6 @@ impl OciMirror {
         })
     }
 
-    /// An answer of status 200 or 404; `path` is below the repository.
-    async fn ask(&self, repository: &Repository, url: Url, accept: &str) -> Result<Answer, SourceError> {
-        let mut credentials = self.access.known(repository);
-        for attempt in 0.. {
-            let request = credentials.show(Request::get(url.clone()).header(ACCEPT, accept));
-            let answer = self.hosts.http.send(&request).await.map_err(|e| match e.kind {
-                FailureKind::Stopped => SourceError::Interrupted,
-                FailureKind::Unreachable | FailureKind::TimedOut => {
-                    SourceError::Unreachable { host: repository.registry.clone(), why: e.to_string() }
-                }
-                _ => failed(repository, &e.to_string()),
-            })?;
-            let challenge = answer.header("www-authenticate").unwrap_or_default();
-            match answer.status.as_u16() {
-                200 | 404 => return Ok(answer),
-                401 if attempt == 0 => {
-                    credentials = self.access.answer(&self.hosts.http, repository, challenge).await?;
-                }
-                401 | 403 => break,
-                status => return Err(failed(repository, &format!("server returned unsuccessful status {status}"))),
-            }
-        }
-        Err(SourceError::Unauthorized { host: repository.registry.clone(), had_credentials: credentials.are_users() })
-    }
-
     async fn manifest(
         &self,
         repository: &Repository,
@@ -125,17 +74,12 @@ impl OciMirror {
         kind: &str,
         expected: &str,
     ) -> Result<Vec<u8>, SourceError> {
-        let answer = self.ask(repository, address(repository, &format!("manifests/{reference}"))?, kind).await?;
-        if answer.status.as_u16() == 404 {
+        let Some(content) = self.client.manifest(repository, reference, kind).await? else {
             return Err(failed(repository, &format!("there is no manifest for {reference}")));
-        }
-        let digest = format!("sha256:{}", hex(&Sha256::digest(&answer.body)));
-        if reference.starts_with("sha256:") && reference != digest {
-            return Err(failed(repository, &format!("the manifest for {reference} has other content: {digest}")));
-        }
-        let found: Kind = decode(repository, &answer.body)?;
+        };
+        let found: Kind = decode(repository, &content)?;
         match found.artifact_type == expected {
-            true => Ok(answer.body),
+            true => Ok(content),
             false => {
                 let why = format!(
                     "the manifest for {reference} has the artifact type {:?} instead of {expected:?}",
@@ -155,8 +99,7 @@ impl OciMirror {
             here && d.artifact_type == TARGET
         };
         let Some(target) = index.manifests.iter().find(fits) else {
-            let mirror = Some(format!("{}/{}", repository.registry, repository.name));
-            return Err(SourceError::PlatformNotSupported { mirror });
+            return Err(SourceError::PlatformNotSupported { mirror: Some(repository.to_string()) });
         };
         if checksum(&target.digest).is_none() {
             return Err(failed(repository, &format!("a manifest has an unusable digest {:?}", target.digest)));
@@ -185,7 +128,7 @@ impl Source for OciMirror {
         let mut versions = Vec::new();
         for _ in 0..MOST_PAGES {
             let Some(url) = next else { break };
-            let answer = self.ask(&repository, url.clone(), "application/json").await?;
+            let answer = self.client.ask(&repository, url.clone(), "application/json").await?;
             if answer.status.as_u16() == 404 {
                 let searched = vec![self.describe(provider)];
                 return Err(SourceError::NotFound { provider: provider.clone(), searched });
@@ -204,15 +147,14 @@ impl Source for OciMirror {
         let Some(sha256) = checksum(&digest) else {
             return Err(failed(&repository, &format!("the package has an unusable digest {digest:?}")));
         };
-        let request = Request::get(address(&repository, &format!("blobs/{digest}"))?);
-        let request = self.access.known(&repository).show(request);
+        let request = self.client.blob_request(&repository, &digest)?;
         let step: Box<dyn Step> = Box::new(ArchiveChecksum { sha256 });
         Ok(Package::new(PackageLocation::Asked(Box::new(request)), Steps(vec![step])))
     }
 
     fn describe(&self, provider: &Provider) -> String {
         match self.template.repository(provider) {
-            Some(repository) => format!("OCI repository {}/{}", repository.registry, repository.name),
+            Some(repository) => format!("OCI repository {repository}"),
             None => "OCI mirror".to_owned(),
         }
     }
@@ -223,17 +165,18 @@ fn checksum(digest: &str) -> Option<[u8; 32]> {
 }
 
 fn failed(repository: &Repository, why: &str) -> SourceError {
-    let Repository { registry, name } = repository;
-    SourceError::Failed(format!("failed to query the OCI repository {registry}/{name}: {why}"))
+    client::failed(repository, why).into()
 }
 
-fn address(repository: &Repository, path: &str) -> Result<Url, SourceError> {
-    let Repository { registry, name } = repository;
-    Url::parse(&format!("https://{registry}/v2/{name}/{path}")).map_err(|e| failed(repository, &e.to_string()))
-}
-
-fn decode<'a, T: Deserialize<'a>>(repository: &Repository, body: &'a [u8]) -> Result<T, SourceError> {
-    serde_json::from_slice(body).map_err(|e| failed(repository, &format!("invalid response content: {e}")))
+impl From<OciError> for SourceError {
+    fn from(error: OciError) -> SourceError {
+        match error {
+            OciError::Interrupted => SourceError::Interrupted,
+            OciError::Unreachable { host, why } => SourceError::Unreachable { host, why },
+            OciError::Unauthorized { host, had_credentials } => SourceError::Unauthorized { host, had_credentials },
+            OciError::Failed(why) => SourceError::Failed(why),
+        }
+    }
 }
 
 /// `Link: </v2/x/tags/list?n=5&last=z>; rel="next"`, on the same host.

@@ -408,12 +408,13 @@ fn param(signature: &Signature, i: usize) -> Option<&Param> {
 /// The call for the message. Where a construct binds names, the reference does not find the function's signature.
 fn called(call: &Call, signature: &Signature, env: Env<'_>) -> FunctionCall {
     if env.is_some() {
-        return FunctionCall { name: call.name.to_string(), signature: String::new() };
+        return FunctionCall { name: call.name.to_string(), signature: String::new(), document: None };
     }
     let base = call.name.rsplit("::").next().unwrap_or(&call.name);
     let text = signature.text();
+    let document = signature.returns.as_ref().map(|result| Box::new(signature.document(result)));
     let signature = text.split_once('(').map_or_else(|| text.clone(), |(_, params)| format!("{base}({params}"));
-    FunctionCall { name: call.name.to_string(), signature }
+    FunctionCall { name: call.name.to_string(), signature, document }
 }
 
 /// Summary and detail for a name that no function has.

@@ -286,6 +286,8 @@ pub enum Place {
     Argument,
     /// In `for_each` or `labels` of a `dynamic` block: what generates blocks.
     Generator,
+    /// As `Generator`, in the content of another `dynamic` block, which may generate nothing.
+    NestedGenerator,
     /// In the content of a `dynamic` block, which is evaluated once per generated block.
     Generated,
 }
@@ -330,11 +332,12 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], place: Place
         let label_names = schema.blocks.iter().find(|b| b.kind == *block.label(0)).map_or(0, |b| b.label_names.len());
         // Errors are reported where the block is expanded.
         let Some(spec) = read_spec(block, label_names, &mut Diagnostics::new()) else { continue };
-        take(&spec.for_each, bound, Place::Generator, found);
+        let generator = if place == Place::Generated { Place::NestedGenerator } else { Place::Generator };
+        take(&spec.for_each, bound, generator, found);
         let mut inside = bound.to_vec();
         inside.push(spec.iterator.clone());
         for label in &spec.labels {
-            take(label, &inside, Place::Generator, found);
+            take(label, &inside, generator, found);
         }
         if let Some(inner) = shape.nested(&spec.kind.text) {
             collect(&spec.content, inner, &inside, Place::Generated, found);

@@ -74,8 +74,8 @@ fn fixture() -> Fixture {
             param.allow_null = name == "sensitive" || name.starts_with("to");
             param.allow_dynamic = true;
             param.allow_marked = name == "sensitive";
-            let signature =
-                Signature { name: name.into(), params: vec![param], variadic: None, description: "".into() };
+            let (name_of, params) = (name.into(), vec![param]);
+            let signature = Signature { name: name_of, params, variadic: None, description: "".into(), returns: None };
             functions.insert(name, Unary { signature, body });
         };
     add("sensitive", "value", Type::Dynamic, |v| Ok(v.clone().mark(Marks::SENSITIVE)));

@@ -31,7 +31,7 @@ impl Builtin {
     pub fn new(name: &'static str, params: Vec<Param>, result: Type, body: Body) -> Builtin {
         let description = Cow::Borrowed("");
         Builtin {
-            signature: Signature { name: Cow::Borrowed(name), params, variadic: None, description },
+            signature: Signature { name: Cow::Borrowed(name), params, variadic: None, description, returns: None },
             result: ResultType::Fixed(result),
             body,
             never_null: true,

@@ -93,6 +93,14 @@ impl Prefix {
         self.v6 && self.length >= 96 && self.bits >> 32 == 0xffff
     }
 
+    /// The prefix of IPv4 that `::ffff:10.0.0.0/104` stands for; others as they are.
+    fn unmapped(self) -> Prefix {
+        match self.is_mapped_v4() {
+            true => Prefix { bits: self.bits & u128::from(u32::MAX), length: self.length - 96, v6: false },
+            false => self,
+        }
+    }
+
     fn address(&self, bits: u128) -> IpAddr {
         if self.v6 { IpAddr::V6(Ipv6Addr::from_bits(bits)) } else { IpAddr::V4(Ipv4Addr::from_bits(bits as u32)) }
     }
@@ -158,13 +166,17 @@ fn host(a: &[Value], _: &CallContext<'_>) -> Outcome {
     Ok(Value::string(prefix.address(bits).to_string()))
 }
 
-/// An address is a prefix of all its bits.
+/// An address is a prefix of all its bits; one that is mapped to IPv6 is that of IPv4.
 fn contains(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let outer = prefix(a)?;
+    let Some(outer) = Prefix::parse(text(a, 0)).map(Prefix::unmapped) else {
+        return fail(format!("invalid CIDR address: {}", text(a, 0)));
+    };
     let source = text(a, 1);
     let all_bits = if source.contains(':') { 128 } else { 32 };
     let inner = Prefix::parse(&format!("{source}/{all_bits}")).or_else(|| Prefix::parse(source));
-    let Some(inner) = inner else { return fail(format!("invalid IP address or prefix: {source}")) };
+    let Some(inner) = inner.map(Prefix::unmapped) else {
+        return fail(format!("invalid IP address or prefix: {source}"));
+    };
     if inner.v6 != outer.v6 {
         return fail(format!("address family mismatch: {} vs. {source}", text(a, 0)));
     }

@@ -246,7 +246,11 @@ fn flattened(list: &Value, marks: &mut Marks, out: &mut Vec<Value>) -> bool {
         if !value.is_null() && is_iterable_sequence(value.ty()) {
             known = flattened(value, marks, out) && known;
         } else {
-            known = known && (!value.ty().is_dynamic() || value.is_known());
+            if value.ty().is_dynamic() && !value.is_known() {
+                // It may turn out to be a list, whose marks the result gets.
+                *marks |= value.marks();
+                known = false;
+            }
             out.push(value.clone());
         }
     }

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value as Json, json};
+
 use super::consistency::{Reads, Remembered};
 use crate::base::files::Files;
 use crate::lang::eval::Scope;
@@ -43,6 +45,8 @@ pub struct Signature {
     /// Takes all arguments behind those for `params`.
     pub variadic: Option<Param>,
     pub description: Cow<'static, str>,
+    /// The type of every result, for functions that only their provider knows.
+    pub returns: Option<Type>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +85,17 @@ impl Signature {
         let variadic = self.variadic.iter().map(|p| format!("{}...", p.name));
         let all: Vec<String> = names.into_iter().chain(variadic).collect();
         format!("{}({})", self.name, all.join(", "))
+    }
+
+    /// As the JSON form of diagnostics has it: `{"name": ..., "params": [...], "return_type": ...}`.
+    pub fn document(&self, result: &Type) -> Json {
+        let of = |param: &Param| json!({ "name": param.name, "type": param.ty.to_json() });
+        let mut out = json!({ "name": self.name, "params": self.params.iter().map(of).collect::<Vec<_>>() });
+        if let Some(variadic) = &self.variadic {
+            out["variadic_param"] = of(variadic);
+        }
+        out["return_type"] = result.to_json();
+        out
     }
 }
 
@@ -143,5 +158,28 @@ pub trait Machine: Sync {
     /// Keeps the result of a call, or compares it with the one that is kept: false if the new one is an error.
     fn confirms(&self, _call: &Remembered<'_>) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_name_parameters_and_result() {
+        let signature = Signature {
+            name: "join".into(),
+            params: vec![Param::new("separator", Type::String)],
+            variadic: Some(Param::new("lists", Type::list(Type::String))),
+            description: "".into(),
+            returns: None,
+        };
+        let expected = json!({
+            "name": "join",
+            "params": [{"name": "separator", "type": "string"}],
+            "variadic_param": {"name": "lists", "type": ["list", "string"]},
+            "return_type": "bool",
+        });
+        assert_eq!(signature.document(&Type::Bool), expected);
     }
 }

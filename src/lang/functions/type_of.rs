@@ -28,6 +28,7 @@ pub static TYPE_OF: LazyLock<TypeOf> = LazyLock::new(|| {
         params: vec![value],
         variadic: None,
         description: Cow::Borrowed("The type of a value; only in the console."),
+        returns: None,
     })
 });
 

@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
+use super::base64_text;
 use super::builtin::{Allow, Builtin, Outcome, any, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
 use super::time;
 use super::yaml_errors::{self, at};
 use crate::base::name;
+use crate::lang::value::convert::convert;
 use crate::lang::value::{Number, Type, Value};
 
 /// Nesting beyond this would exhaust the stack.
@@ -396,28 +398,39 @@ fn check_collection_tag(tag: Option<&Cow<'_, Tag>>, expected: &str) -> Loaded<()
     }
 }
 
+/// As go-cty-yaml resolves scalars, observed on 1.11.4: blocks are looked at as unquoted scalars are, and then made text again.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: &Span) -> Loaded<Value> {
-    let plain = style == ScalarStyle::Plain;
-    let Some(tag) = tag else {
-        return if plain { plain_scalar(text) } else { Ok(Value::string(text)) };
+    let quoted_style = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+    let resolved = || match style {
+        ScalarStyle::Plain => plain_scalar(text),
+        _ if quoted_style => Ok(Value::string(text)),
+        _ => plain_scalar(text).and_then(|value| convert(&value, &Type::String).map_err(|error| error.message)),
     };
+    let Some(tag) = tag else { return resolved() };
     let full = tag_text(tag);
     let wrong = || format!("cannot parse {} as {full}", quoted(text));
-    let resolved = || if plain { plain_scalar(text) } else { Ok(Value::string(text)) };
     match full.strip_prefix(CORE) {
-        Some("str" | "binary") => Ok(Value::string(text)),
-        // A quoted scalar is a string; the tag has no effect.
-        Some("int" | "float" | "bool" | "null") if !plain => Ok(Value::string(text)),
-        Some("int" | "float") => {
-            let value = plain_scalar(text)?;
-            if value.as_number().is_some() { Ok(value) } else { Err(wrong()) }
+        Some("str") => Ok(Value::string(text)),
+        Some("binary") if base64_text::decode(text).is_err() => Err(format!("{}: not valid base64", wrong())),
+        Some("binary") => Ok(Value::string(text)),
+        // The tag has no effect on quoted scalars that could be something else, nor on what is of another kind.
+        Some("int" | "float" | "bool" | "null" | "timestamp") if quoted_style && is_ambiguous(text) => {
+            Ok(Value::string(text))
         }
-        Some("bool") => plain_scalar(text).and_then(|v| v.as_bool().map(Value::bool).ok_or_else(wrong)),
-        Some("null") => plain_scalar(text).and_then(|v| if v.is_null() { Ok(v) } else { Err(wrong()) }),
-        Some("timestamp") => timestamp(text).map(Value::string).ok_or_else(wrong),
+        Some(kind @ ("int" | "float" | "bool" | "null" | "timestamp")) => match plain_scalar(text) {
+            Ok(value) if !quoted_style && (value.is_null() || value.as_str().is_none()) => Ok(value),
+            _ if kind == "null" => Ok(Value::null_dynamic()),
+            _ if kind == "timestamp" => timestamp(text).map(Value::string).ok_or_else(wrong),
+            _ => Err(wrong()),
+        },
         _ if full == "!" => resolved(),
         _ => Err(at(&span.start, &format!("unsupported tag {}", quoted(&full)))),
     }
+}
+
+/// Whether a text begins as numbers, booleans and nulls do.
+fn is_ambiguous(text: &str) -> bool {
+    text.chars().next().is_none_or(|first| first.is_ascii_digit() || "+-.yYnNtTfFoO~".contains(first))
 }
 
 /// What an unquoted scalar means.

@@ -111,7 +111,7 @@ fn walk_for<'a>(f: &'a ForExpr, bound: &mut Vec<&'a str>, found: &mut Vec<&'a Tr
 
 /// Whether the call's second argument is a type: `convert(value, list(string))`.
 fn takes_type(call: &Call) -> bool {
-    matches!(&*call.name, "convert" | "core::convert") && call.args.len() == 2
+    matches!(&*call.name, "convert" | "core::convert") && call.args.len() >= 2
 }
 
 fn walk_calls<'a>(expr: &'a Expr, found: &mut Vec<&'a Call>) {
@@ -180,5 +180,21 @@ pub fn is_literal_key(key: &Expr) -> bool {
         ExprKind::Variable(t) => t.steps.is_empty(),
         ExprKind::Bool(_) | ExprKind::Null => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::source::SourceFile;
+    use crate::lang::syntax::parse_expression;
+
+    #[test]
+    fn types_are_not_variables() {
+        for text in ["convert(a, list(string))", "convert(a, number, 2)"] {
+            let (expr, _) = parse_expression(SourceFile::new("t", text));
+            let names: Vec<&str> = variables_of(&expr.node).iter().map(|t| t.root_name()).collect();
+            assert_eq!(names, ["a"], "{text}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::convert::convert;
 use super::{Number, Path, PathStep, Type, Value};
 
 /// Why a text is not a value of the type.
@@ -106,7 +107,7 @@ fn read(json: &Json, ty: &Type, path: &mut Path) -> Result<Value, JsonError> {
         (Json::Number(n), Type::Number) => read_number(n.as_str(), path),
         (Json::String(s), Type::Number) => read_number(s, path),
         (Json::Bool(b), Type::Bool) => Ok(Value::bool(*b)),
-        (Json::String(s), Type::Bool) if s == "true" || s == "false" => Ok(Value::bool(s == "true")),
+        (Json::String(s), Type::Bool) => convert(&Value::string(s), ty).or_else(|error| fail(path, error.message)),
         (Json::Array(elements), Type::List(t)) => Ok(Value::list((**t).clone(), read_elements(elements, t, path)?)),
         (Json::Array(elements), Type::Set(t)) => Ok(Value::set((**t).clone(), read_elements(elements, t, path)?)),
         (Json::Array(elements), Type::Tuple(types)) => read_tuple(elements, types, path),
@@ -121,9 +122,9 @@ fn read(json: &Json, ty: &Type, path: &mut Path) -> Result<Value, JsonError> {
         (Json::Object(members), Type::Object(_)) => read_object(members, ty, path),
         (_, Type::List(_) | Type::Set(_) | Type::Tuple(_)) => fail(path, "an array is required"),
         (_, Type::Map(_) | Type::Object(_)) => fail(path, "an object is required"),
-        (_, Type::Bool) => fail(path, "a bool is required"),
-        (_, Type::Number) => fail(path, "a number is required"),
-        _ => fail(path, "a string is required"),
+        (_, Type::Bool) => fail(path, "bool is required"),
+        (_, Type::Number) => fail(path, "number is required"),
+        _ => fail(path, "string is required"),
     }
 }
 
@@ -345,7 +346,30 @@ mod tests {
         for bad in ["01", "+1", "[1,]", "{'a':1}", "", "1 2"] {
             assert!(from_untyped_json(bad.as_bytes()).is_err(), "{bad}");
         }
-        let error = from_json(br#"{"a":[1]}"#, &Type::map(Type::String)).unwrap_err();
-        assert_eq!((error.path.to_string(), error.message.as_str()), ("[\"a\"]".into(), "a string is required"));
+    }
+
+    #[test]
+    fn primitives_are_read_as_the_reference_reads_them() {
+        let read = |text: &str, ty: &Type| match from_json(text.as_bytes(), ty) {
+            Ok(value) => format!("{value:?}"),
+            Err(error) => format!("{}: {}", error.path, error.message),
+        };
+        let cases = [
+            ("1", Type::String, "\"1\""),
+            ("\"1.5\"", Type::Number, "1.5"),
+            ("\"true\"", Type::Bool, "true"),
+            ("\"1\"", Type::Bool, "true"),
+            ("\"0\"", Type::Bool, "false"),
+            ("1", Type::Bool, ": bool is required"),
+            ("\"yes\"", Type::Bool, ": a bool is required"),
+            ("\"TRUE\"", Type::Bool, ": a bool is required; to convert from string, use lowercase \"true\""),
+            ("true", Type::Number, ": number is required"),
+            ("\"x\"", Type::Number, ": a number is required"),
+            ("[]", Type::String, ": string is required"),
+        ];
+        for (text, ty, expected) in cases {
+            assert_eq!(read(text, &ty), expected, "{text}");
+        }
+        assert_eq!(read(r#"{"a":[1]}"#, &Type::map(Type::String)), "[\"a\"]: string is required");
     }
 }

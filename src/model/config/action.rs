@@ -50,9 +50,10 @@ impl Action {
         self.config.clone().unwrap_or_else(|| Body::empty(&self.range.file))
     }
 
-    /// The body that messages of the provider are about: that of the `config` block, if there is one.
-    pub fn messages_body(&self) -> &Body {
-        self.config.as_ref().unwrap_or(&self.body)
+    /// The body that a message of the provider is about: that of the `config` block if the message names an attribute,
+    /// otherwise that of the action.
+    pub fn message_body(&self, names_attribute: bool) -> &Body {
+        self.config.as_ref().filter(|_| names_attribute).unwrap_or(&self.body)
     }
 }
 

@@ -29,6 +29,20 @@ pub fn merged(kind: &str, base: &Body, over: &Body) -> Body {
     }
 }
 
+/// The body of a `check` block whose data source is overridden. None if it has no such data source.
+pub fn merged_in_check(check: &Block, over: &Block) -> Option<Body> {
+    let schema = BodySchema::new().block("data", &["type", "name"]);
+    let (content, rest, _) = check.body.partial_content(&schema);
+    let mut blocks = content.blocks;
+    let base = blocks.iter_mut().find(|block| have_same_labels(block, over))?;
+    base.body = merged("data", &base.body, &over.body);
+    Some(Body::joined(rest, items(check, Vec::new(), blocks)))
+}
+
+pub fn have_same_labels(a: &Block, b: &Block) -> bool {
+    a.labels.iter().map(|label| &label.text).eq(b.labels.iter().map(|label| &label.text))
+}
+
 /// One argument of a body, looked at before the body is read.
 pub fn argument(body: &Body, name: &str) -> Option<Attribute> {
     body.partial_content(&BodySchema::new().attribute(name)).0.attributes.swap_remove(name)

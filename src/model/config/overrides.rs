@@ -82,8 +82,23 @@ fn override_block(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnost
                 first.push(over.clone());
             }
         }
-        None => diags.push(missing_base(over)),
+        None => {
+            if kind != "data" || !override_in_check(primary, over) {
+                diags.push(missing_base(over));
+            }
+        }
     }
+}
+
+/// Overrides a data source that a `check` block has for itself. False if there is none.
+fn override_in_check(primary: &mut [Vec<Block>], over: &Block) -> bool {
+    for check in primary.iter_mut().flatten().filter(|block| block.kind.as_str() == "check") {
+        if let Some(body) = override_bodies::merged_in_check(check, over) {
+            check.body = body;
+            return true;
+        }
+    }
+    false
 }
 
 fn override_variable(variables: &mut [Vec<Variable>], over: &Block, diags: &mut Diagnostics) {
@@ -96,9 +111,8 @@ fn override_variable(variables: &mut [Vec<Variable>], over: &Block, diags: &mut 
 }
 
 fn is_base_of(base: &Block, over: &Block) -> bool {
-    let same_labels = || base.labels.iter().map(|l| &l.text).eq(over.labels.iter().map(|l| &l.text));
     base.kind.name == over.kind.name
-        && same_labels()
+        && override_bodies::have_same_labels(base, over)
         && (base.kind.as_str() != "provider" || alias(base) == alias(over))
 }
 
@@ -338,6 +352,22 @@ mod tests {
         assert_eq!(repetition(&[("main.tf", by_each), ("x_override.tf", by_each)]), (false, true));
         let json = "{\"resource\":{\"r\":{\"n\":{\"for_each\":[\"x\"]}}}}";
         assert_eq!(repetition(&[("main.tf.json", json), ("x_override.tf", by_count)]), (true, false));
+    }
+
+    #[test]
+    fn data_sources_of_checks_are_overridden() {
+        let assert = "assert {\n condition = data.r.d.a == 1\n error_message = \"No.\"\n }";
+        let main = format!("check \"c\" {{\n data \"r\" \"d\" {{\n a = 1\n b = 1\n }}\n {assert}\n}}\n");
+        let files = Memory::of([("main.tf", &*main), ("x_override.tf", "data \"r\" \"d\" {\n b = 2\n}\n")]);
+        let (module, diags) = load_module(Path::new("."), addr::Module::root(), &files);
+        assert!(!diags.has_errors(), "{diags:?}");
+        let module = module.unwrap();
+        let file = |name: &str| {
+            let argument = super::argument(&module.resources[0].body, name).unwrap();
+            argument.expr.range().filename().to_owned()
+        };
+        assert_eq!(["a", "b"].map(file), ["main.tf", "x_override.tf"]);
+        assert_eq!(module.checks["c"].asserts.len(), 1);
     }
 
     #[test]

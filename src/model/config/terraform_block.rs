@@ -176,7 +176,10 @@ fn check_version(written: &[(String, Range)], module: &addr::Module, source: &st
             continue;
         }
         let Ok(constraints) = Constraints::parse(text) else { continue };
-        if constraints.matches(&current) {
+        let before = diags.len();
+        let parts = text.split(',').zip(&constraints.0);
+        diags.extend(parts.filter(|(_, of)| of.version.is_prerelease()).map(|(part, _)| prerelease(part, range)));
+        if diags.len() > before || constraints.matches(&current) {
             continue;
         }
         let who = match module.is_root() {
@@ -193,5 +196,35 @@ fn check_version(written: &[(String, Range)], module: &addr::Module, source: &st
             )
             .at(range.clone()),
         );
+    }
+}
+
+fn prerelease(constraint: &str, range: &Range) -> Diagnostic {
+    let detail = format!(
+        "Prerelease version constraints are not supported: {}. Remove the prerelease information from the constraint. Prerelease \
+         versions of {} will match constraints using their version core only.",
+        constraint.trim(),
+        by_language("terraform", "OpenTofu")
+    );
+    Diagnostic::error("Invalid required_version constraint", detail).at(range.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::source::{SourceFile, Span};
+
+    #[test]
+    fn prereleases_are_no_constraints_of_the_program() {
+        let errors = |text: &str| {
+            let range = Span::new(0, 1).in_file(&SourceFile::new("main.tf", "x"));
+            let mut diags = Diagnostics::new();
+            check_version(&[(text.to_owned(), range)], &addr::Module::root(), "", &mut diags);
+            diags.iter().map(|d| d.detail.split(". ").next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(errors(">= 1.0, < 2").is_empty());
+        let refused = |text: &str| format!("Prerelease version constraints are not supported: {text}");
+        assert_eq!(errors(">= 1.0, < 1.12.0-rc1"), [refused("< 1.12.0-rc1")]);
+        assert_eq!(errors("1.11.4-beta, != 0.1-x"), [refused("1.11.4-beta"), refused("!= 0.1-x")]);
     }
 }

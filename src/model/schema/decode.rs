@@ -56,6 +56,9 @@ pub fn decode_body(body: &Body, schema: &Block, scope: &dyn Scope) -> (Value, Di
     if diagnostics.has_errors() && scope.names_first() {
         return names::names_first(body, schema, scope, (value, diagnostics));
     }
+    if scope.checks_generated() {
+        diagnostics.extend(names::mistakes_in_nested_generators(body, schema, scope));
+    }
     (value, diagnostics)
 }
 

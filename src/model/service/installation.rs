@@ -228,7 +228,7 @@ impl Reader<'_> {
 }
 
 /// A string argument; numbers and booleans keep their written form. The error is a text for users.
-fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
+pub(super) fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(None) };
     let text = plain(&item.value);
     text.map(Some)
@@ -236,13 +236,13 @@ fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
 }
 
 /// A boolean that need not be there.
-fn truth(body: &[Item], name: &str) -> Result<bool, String> {
+pub(super) fn truth(body: &[Item], name: &str) -> Result<bool, String> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(false) };
     let value = item.value.as_bool();
     value.ok_or_else(|| format!("At {}: root.{name}: a boolean is required", item.value_at))
 }
 
-fn texts(body: &[Item], name: &str) -> Result<Vec<String>, String> {
+pub(super) fn texts(body: &[Item], name: &str) -> Result<Vec<String>, String> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(Vec::new()) };
     let at = item.value_at;
     let Node::List(nodes) = &item.value else {

@@ -9,6 +9,8 @@ pub mod discovery;
 pub mod host;
 pub mod installation;
 pub mod oauth;
+pub mod oci_credentials;
+pub mod oci_repository;
 pub mod pattern;
 pub mod repository_template;
 
@@ -16,5 +18,7 @@ pub use credentials::CredentialSettings;
 pub use discovery::HostServices;
 pub use host::{Host, HostError};
 pub use installation::{Location, Method, ProviderInstallation};
+pub use oci_credentials::OciCredentials;
+pub use oci_repository::Repository;
 pub use pattern::Pattern;
 pub use repository_template::RepositoryTemplate;

@@ -4,7 +4,11 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::Provider;
 
 use super::cli_file::LineColumn;
+use super::oci_repository::{Repository, is_repository_name};
 use super::pattern::Pattern;
+
+const INVALID_ADDRESS: &str = "template must generate a valid OCI repository address, including a registry hostname followed by a \
+                               slash and then a repository name";
 
 /// Texts and parts of a provider's address that make the address of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +24,6 @@ enum Piece {
     Type,
 }
 
-/// A registry's host, perhaps with a port, and the name of a repository there: `team/providers/null`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repository {
-    pub registry: String,
-    pub name: String,
-}
-
 impl RepositoryTemplate {
     /// Every part of the address must be in the template that the patterns of `include` (None: they are wrong, which is said
     /// elsewhere) do not make certain: otherwise providers would share a repository. Texts as OpenTofu has them.
@@ -37,7 +34,7 @@ impl RepositoryTemplate {
             problems.push(Diagnostic::error("Invalid oci_mirror repository template", detail));
         };
         let mut template = RepositoryTemplate { pieces: Vec::new() };
-        match pieces(text) {
+        match pieces(text, "${") {
             Ok(pieces) => template.pieces = pieces,
             Err(why) => invalid(&why),
         }
@@ -60,13 +57,20 @@ impl RepositoryTemplate {
                 }
             }
             if template.repository(&Provider::new("example.com", "example-namespace", "example-type")).is_none() {
-                invalid(
-                    "template must generate a valid OCI repository address, including a registry hostname followed by a slash and \
-                     then a repository name",
-                );
+                invalid(INVALID_ADDRESS);
             }
         }
         if problems.is_empty() { Ok(template) } else { Err(problems) }
+    }
+
+    /// The form of command lines, `{namespace}` in place of `${namespace}`: a simple URI template of RFC 6570. The error, for people,
+    /// says what is invalid.
+    pub fn parse_uri(text: &str) -> Result<RepositoryTemplate, String> {
+        let template = RepositoryTemplate { pieces: pieces(text, "{")? };
+        match template.repository(&Provider::new("example.com", "example-namespace", "example-type")) {
+            Some(_) => Ok(template),
+            None => Err(INVALID_ADDRESS.to_owned()),
+        }
     }
 
     /// None if what comes out is no address of a repository.
@@ -91,27 +95,16 @@ impl RepositoryTemplate {
     }
 }
 
-/// Lower-case words with `.`, `_`, `__` or dashes between them, in segments.
-fn is_repository_name(name: &str) -> bool {
-    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    name.len() <= 255
-        && name.split('/').all(|segment| {
-            segment.starts_with(letter)
-                && segment.ends_with(letter)
-                && segment.chars().all(|c| letter(c) || matches!(c, '.' | '_' | '-'))
-                && !["..", "._", "_.", "-.", ".-", "_-", "-_", "___"].iter().any(|bad| segment.contains(bad))
-        })
-}
-
-fn pieces(text: &str) -> Result<Vec<Piece>, String> {
+/// `open` begins a symbol.
+fn pieces(text: &str, open: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find("${") {
+    while let Some(at) = rest.find(open) {
         if rest[..at].ends_with('$') {
-            return Err("template must not contain \"$${\", which no repository's address has".to_owned());
+            return Err(format!("template must not contain \"${open}\", which no repository's address has"));
         }
         pieces.push(Piece::Text(rest[..at].to_owned()));
-        let after = &rest[at + 2..];
+        let after = &rest[at + open.len()..];
         let Some(end) = after.find('}') else { return Err("template has an interpolation without an end".to_owned()) };
         pieces.push(match after[..end].trim() {
             "hostname" => Piece::Hostname,
@@ -150,6 +143,23 @@ mod tests {
         ] {
             let found = parse(text, include).unwrap().repository(&provider);
             assert_eq!(found.map(|r| r.name).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn command_lines_have_uri_templates() {
+        let provider = Provider::default_for("null");
+        let found =
+            RepositoryTemplate::parse_uri("example.com:5000/m/{namespace}/{type}").unwrap().repository(&provider);
+        assert_eq!(found.map(|r| r.to_string()).as_deref(), Some("example.com:5000/m/hashicorp/null"));
+        for (bad, expected) in [
+            ("example.com/{foo}", "the symbol \"foo\" is not available"),
+            ("example.com/${type}", "must not contain \"${\""),
+            ("example.com/{type", "without an end"),
+            ("{type}", "must generate a valid OCI repository address"),
+        ] {
+            let error = RepositoryTemplate::parse_uri(bad).unwrap_err();
+            assert!(error.contains(expected), "{bad}: {error}");
         }
     }
 

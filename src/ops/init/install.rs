@@ -20,7 +20,6 @@ use crate::install::providers::execute::{ExecuteInput, execute, present};
 use crate::install::providers::resolve::{ResolveInput, resolve};
 use crate::install::source::demanding::Demanding;
 use crate::install::source::multi::Multi;
-use crate::install::source::oci_access::Access;
 use crate::model::addr;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
@@ -236,9 +235,8 @@ fn sources(setup: &Setup, network: &Network, plugin_dirs: &[PathBuf]) -> Multi {
     if !plugin_dirs.is_empty() {
         return Multi::folders(plugin_dirs);
     }
-    let access = || Access::new(kept_logins(setup));
     match &setup.settings.installation {
-        Some(installation) => Multi::configured(installation, &network.hosts, &access),
+        Some(installation) => Multi::configured(installation, &network.hosts, &network.oci),
         None => Multi::implied(&implied_mirrors(setup), &network.hosts),
     }
 }
@@ -294,14 +292,6 @@ fn data_folders(environment: &Environment) -> Vec<PathBuf> {
     let all = environment.non_empty(env::XDG_DATA_DIRS).unwrap_or("/usr/local/share:/usr/share");
     let shared = all.split(':').filter_map(absolute);
     mine.into_iter().chain(shared).map(|dir| dir.join("terraform")).collect()
-}
-
-/// The files in which programs of the container world keep passwords.
-fn kept_logins(setup: &Setup) -> Vec<PathBuf> {
-    let dir = |name: &str| setup.environment.non_empty(name).map(PathBuf::from);
-    let docker = dir(env::DOCKER_CONFIG).or_else(|| Some(dir(env::HOME)?.join(".docker")));
-    let containers = dir(env::XDG_RUNTIME_DIR).map(|dir| dir.join("containers/auth.json"));
-    containers.into_iter().chain(docker.map(|dir| dir.join("config.json"))).collect()
 }
 
 pub fn keep_lock(lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {

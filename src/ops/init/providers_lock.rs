@@ -13,10 +13,12 @@ use crate::install::source::Source;
 use crate::install::source::demanding::Demanding;
 use crate::install::source::filesystem::Filesystem;
 use crate::install::source::network_mirror::NetworkMirror;
+use crate::install::source::oci_mirror::OciMirror;
 use crate::install::source::registry::Registry;
 use crate::model::addr::Provider;
 use crate::model::deps::Requirements;
 use crate::model::model_errors::UNWRITABLE_LOCK;
+use crate::model::service::RepositoryTemplate;
 
 use crate::ops::configuration::load;
 use crate::ops::plugins::lock_file;
@@ -31,6 +33,8 @@ pub struct LockRequest {
     /// Look here instead of in registries.
     pub fs_mirror: Option<PathBuf>,
     pub net_mirror: Option<String>,
+    /// A template of the addresses of repositories.
+    pub oci_mirror: Option<String>,
     pub plugin_cache: bool,
     /// None: all that are required.
     pub providers: Vec<String>,
@@ -90,20 +94,36 @@ pub async fn run(
 
 /// The origin registry, unless a mirror is named: never what the settings say.
 fn source(request: &LockRequest, network: &Network) -> Result<Box<dyn Source>, Diagnostic> {
-    match (&request.fs_mirror, &request.net_mirror) {
-        (Some(_), Some(_)) => Err(Diagnostic::error(
+    let LockRequest { fs_mirror, net_mirror, oci_mirror, .. } = request;
+    let given = [
+        ("-fs-mirror", fs_mirror.is_some()),
+        ("-net-mirror", net_mirror.is_some()),
+        ("-oci-mirror", oci_mirror.is_some()),
+    ];
+    let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+    if given.len() > 1 {
+        return Err(Diagnostic::error(
             "Invalid installation method options",
-            "The -fs-mirror and -net-mirror command line options are mutually-exclusive.",
-        )),
-        (Some(folder), None) => Ok(Box::new(Filesystem::new(folder))),
-        (None, Some(url)) => match Url::parse(url) {
+            format!("The {} command line options are mutually-exclusive.", given.join(" and ")),
+        ));
+    }
+    match (fs_mirror, net_mirror, oci_mirror) {
+        (Some(folder), ..) => Ok(Box::new(Filesystem::new(folder))),
+        (_, _, Some(template)) => match RepositoryTemplate::parse_uri(template) {
+            Ok(template) => Ok(Box::new(OciMirror::new(template, network.oci.clone()))),
+            Err(why) => Err(Diagnostic::error(
+                "Invalid OCI mirror URI template",
+                format!("The -oci-mirror option has an invalid template: {why}."),
+            )),
+        },
+        (_, Some(url), _) => match Url::parse(url) {
             Ok(parsed) if parsed.scheme() == "https" => Ok(Box::new(NetworkMirror::new(url, network.hosts.clone()))),
             _ => Err(Diagnostic::error(
                 "Invalid network mirror URL",
                 "The -net-mirror option requires a valid https: URL as the mirror base URL.",
             )),
         },
-        (None, None) => Ok(Box::new(Registry::new(network.hosts.clone()))),
+        (None, None, None) => Ok(Box::new(Registry::new(network.hosts.clone()))),
     }
 }
 

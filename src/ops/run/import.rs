@@ -40,7 +40,7 @@ pub struct ImportRequest {
 }
 
 /// Why nothing was imported.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Refusal {
     /// The address is none.
     Address(Diagnostics),

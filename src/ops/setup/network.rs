@@ -7,6 +7,7 @@ use crate::base::http::{Client, Settings as HttpSettings};
 use crate::base::name::TERRANE;
 use crate::base::stop::Stop;
 use crate::install::modules::Fetcher;
+use crate::install::oci::{Logins, OciClient};
 use crate::install::package::platform;
 use crate::install::registry::credentials::{Credentials, Places};
 use crate::install::registry::discovery::Hosts;
@@ -22,6 +23,7 @@ pub const CREDENTIALS_FILE: &str = "credentials.tfrc.json";
 #[derive(Clone)]
 pub struct Network {
     pub hosts: Arc<Hosts>,
+    pub oci: Arc<OciClient>,
     pub fetcher: Arc<Fetcher>,
 }
 
@@ -42,6 +44,9 @@ impl Network {
         let credentials = Credentials::new(settings.credentials.clone(), places, stop.clone());
         let mut hosts = Hosts::new(http.clone(), credentials, settings.hosts.clone());
         hosts.refuse_expired_keys = settings.refuse_expired_keys;
-        Network { hosts: Arc::new(hosts), fetcher: Arc::new(Fetcher::new(http, environment.clone())) }
+        let logins = Logins::new(settings.oci_credentials.clone(), environment);
+        let oci = Arc::new(OciClient::new(http.clone(), logins));
+        let fetcher = Fetcher::new(http, environment.clone(), oci.clone());
+        Network { hosts: Arc::new(hosts), oci, fetcher: Arc::new(fetcher) }
     }
 }

@@ -10,7 +10,7 @@ use crate::base::env::{self, Environment};
 use crate::install::authenticate::demand::Demand;
 use crate::model::addr;
 use crate::model::deps::Version;
-use crate::model::service::{CredentialSettings, HostServices, ProviderInstallation, cli_file};
+use crate::model::service::{CredentialSettings, HostServices, OciCredentials, ProviderInstallation, cli_file};
 
 use super::built_in::public_built_ins;
 
@@ -27,6 +27,7 @@ pub struct Settings {
     /// The folder for the user's plugins and credentials.
     pub config_dir: Option<PathBuf>,
     pub credentials: CredentialSettings,
+    pub oci_credentials: OciCredentials,
     /// The required signers of packages.
     pub signatures: Demand,
     /// Expired keys of registries are refused.
@@ -168,6 +169,11 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
             }
             "credentials" => settings.credentials.read_block(item, diagnostics),
             "credentials_helper" => settings.credentials.read_helper(item, diagnostics),
+            "oci_credentials" => settings.oci_credentials.read_block(item, diagnostics),
+            "oci_default_credentials" => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                settings.oci_credentials.read_defaults(item, folder, diagnostics);
+            }
             "host" => {
                 for block in item.labelled() {
                     match HostServices::from_block(&block) {
@@ -256,7 +262,10 @@ mod tests {
         for found in [plain, json] {
             assert!(found.plugin_cache_dir.is_some() && found.hosts.len() == 1);
             assert!(found.credentials.blocks.len() == 1 && found.credentials.helper.is_some());
+            assert!(!found.oci_credentials.blocks.is_empty());
         }
+        assert_eq!(plain.oci_credentials.blocks.len(), 3);
+        assert!(plain.oci_credentials.defaults.helper.is_some() && plain.oci_credentials.defaults.files.is_some());
         assert_eq!(json.installation.as_ref().unwrap().methods.len(), 2);
         assert_eq!(installation.installation.as_ref().unwrap().methods.len(), 5);
         assert_eq!(installation.dev_overrides().len(), 1);

@@ -1,11 +1,11 @@
 //! The JSON form of a diagnostic: in `validate -json` and in the streams of `-json`.
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::base::diag::{Diagnostic, ExpressionValue, FunctionCall, Severity};
 use crate::base::source::{Position, SourceFile, Span};
-use crate::lang::functions::{self, Param};
+use crate::lang::functions;
 use crate::lang::value::{Type, Value};
 use crate::render::text::snippet::{shown_subject, snippet};
 
@@ -110,22 +110,16 @@ fn end_of(range: &crate::base::source::Range) -> PositionJson {
     end
 }
 
-/// The signature of a built-in function; those of providers are not known here.
+/// The signature of a built-in function.
 fn signature_json(name: &str) -> Option<Json> {
     let function = functions::lookup(name)?;
     let signature = function.signature();
-    let of = |param: &Param| json!({ "name": param.name, "type": param.ty.to_json() });
     let all = signature.params.iter().chain(&signature.variadic);
     // What is known of the result when nothing is known of the arguments.
     let open = all.clone().any(|param| param.ty.is_dynamic() && !param.allow_dynamic);
     let unknown: Vec<Value> = all.map(|param| Value::unknown(param.ty.clone())).collect();
     let result = if open { Type::Dynamic } else { function.return_type(&unknown).unwrap_or(Type::Dynamic) };
-    let mut out = json!({ "name": signature.name, "params": signature.params.iter().map(of).collect::<Vec<_>>() });
-    if let Some(variadic) = &signature.variadic {
-        out["variadic_param"] = of(variadic);
-    }
-    out["return_type"] = result.to_json();
-    Some(out)
+    Some(signature.document(&result))
 }
 
 fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
@@ -138,7 +132,10 @@ fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
     values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
     let function_call = diagnostic.function_call.as_ref().map(|call| FunctionCallJson {
         called_as: call.name.clone(),
-        signature: if call.signature.is_empty() { None } else { signature_json(&call.name) },
+        signature: match call.signature.is_empty() {
+            true => None,
+            false => call.document.as_deref().cloned().or_else(|| signature_json(&call.name)),
+        },
     });
     Some(SnippetJson {
         context: found.context,
@@ -180,7 +177,8 @@ pub fn from_json(document: &Json) -> Diagnostic {
             true => String::new(),
             false => format!("{name}({})", names.join(", ")),
         };
-        FunctionCall { name: name.to_owned(), signature }
+        let document = Some(&call["signature"]).filter(|signature| !signature.is_null()).cloned().map(Box::new);
+        FunctionCall { name: name.to_owned(), signature, document }
     });
     diagnostic
 }
@@ -206,6 +204,8 @@ fn located(diagnostic: Diagnostic, filename: &str, line: usize, snippet: &Json) 
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::base::source::{SourceFile, Span};
 
@@ -224,6 +224,18 @@ mod tests {
     }
 
     #[test]
+    fn has_the_signatures_of_provider_functions() {
+        let file = SourceFile::new("main.tf", "locals {\n  a = provider::p::f(1)\n}\n");
+        let mut diagnostic = Diagnostic::error("Error in function call", "D").at(Span::new(15, 31).in_file(&file));
+        let signature = json!({"name": "f", "params": [], "return_type": "string"});
+        let (name, text) = ("provider::p::f".to_owned(), "f()".to_owned());
+        diagnostic.function_call =
+            Some(FunctionCall { name, signature: text, document: Some(Box::new(signature.clone())) });
+        let document = serde_json::to_value(diagnostic_json(&diagnostic)).unwrap();
+        assert_eq!(document["snippet"]["function_call"]["signature"], signature);
+    }
+
+    #[test]
     fn documents_become_the_diagnostics_they_describe() {
         let text = "locals {\n  a = 1\n  bad = upper(local.m)\n}\n";
         let file = SourceFile::new("main.tf", text);
@@ -231,7 +243,8 @@ mod tests {
         let mut diagnostic =
             Diagnostic::error("Invalid function argument", "D").at(Span::new(start, start + 7).in_file(&file));
         diagnostic.values.push(ExpressionValue { traversal: "local.m".into(), statement: "is 5".into() });
-        diagnostic.function_call = Some(FunctionCall { name: "upper".into(), signature: "upper(str)".into() });
+        let call = FunctionCall { name: "upper".into(), signature: "upper(str)".into(), document: None };
+        diagnostic.function_call = Some(call);
         let document = serde_json::to_value(diagnostic_json(&diagnostic)).unwrap();
         let found = from_json(&document);
         let shown = |diagnostic: &Diagnostic| {

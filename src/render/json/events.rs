@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::base::diag::Diagnostic;
 use crate::base::name::{self, PROGRAM};
 use crate::engine::event::{EphemeralVerb, Event};
-use crate::model::addr::{AbsResourceInstance, InstanceKey};
+use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
 use crate::model::version::language_version;
 use crate::render::text::progress::{Operation, awaited, duration, ephemeral, words};
@@ -108,6 +108,18 @@ pub fn resource_address(addr: &AbsResourceInstance) -> Message {
 pub fn workspaces(current: &str, names: &[String]) -> Message {
     let members = json!({ "current_workspace": current, "workspaces": names });
     Message::new("workspace_list", "list of workspaces", members)
+}
+
+/// The resources that get another provider.
+pub fn provider_replacement(from: &Provider, to: &Provider, resources: &[AbsResource]) -> Message {
+    let count = resources.len();
+    let resources: Vec<String> = resources.iter().map(AbsResource::to_string).collect();
+    let text = format!("{PROGRAM} will replace provider from {from} to {to} for {count} resources");
+    Message::new(
+        "replace_provider",
+        text,
+        json!({ "resources": resources, "from": from.to_string(), "to": to.to_string() }),
+    )
 }
 
 /// A message of `init` with its code.

@@ -240,7 +240,8 @@ mod tests {
         );
         let value = ExpressionValue { traversal: "local.m".into(), statement: "is object with 2 attributes".into() };
         diagnostic.values.push(value);
-        diagnostic.function_call = Some(FunctionCall { name: "upper".into(), signature: "upper(str)".into() });
+        let call = FunctionCall { name: "upper".into(), signature: "upper(str)".into(), document: None };
+        diagnostic.function_call = Some(call);
         let expected = "
 Error: Invalid function argument
 

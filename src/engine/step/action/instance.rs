@@ -15,7 +15,9 @@ use crate::lang::value::Value;
 use crate::model::addr::{AbsActionInstance, Provider as ProviderAddr};
 use crate::model::config::Action;
 use crate::model::plan::DeferredReason;
-use crate::model::provider::{ClientCapabilities, PlanActionRequest, Provider, about_body, has_errors};
+use crate::model::provider::{
+    ClientCapabilities, PlanActionRequest, Provider, ProviderDiagnostic, ProviderDiagnostics, about_body, has_errors,
+};
 use crate::model::schema::Schema;
 use crate::model::schema::decode::decode_body;
 
@@ -81,7 +83,7 @@ impl<'r> Instance<'r> {
         let answer = waiting.answered(&self.run.ports, provider.plan_action(request)).await;
         let failed = has_errors(&answer.diagnostics);
         Planned {
-            diagnostics: about_body(answer.diagnostics, Some(self.config.messages_body()), Some(address)),
+            diagnostics: about_action(answer.diagnostics, self.config, address),
             deferred: answer.deferred.filter(|_| !failed).map(DeferredReason::from),
         }
     }
@@ -95,6 +97,15 @@ impl<'r> Instance<'r> {
 pub struct Planned {
     pub diagnostics: Diagnostics,
     pub deferred: Option<DeferredReason>,
+}
+
+/// What a provider says of an action: at the attribute of its configuration that it names, otherwise at the action.
+pub fn about_action(found: ProviderDiagnostics, action: &Action, address: &str) -> Diagnostics {
+    let about = |found: ProviderDiagnostic| {
+        let body = action.message_body(found.attribute.is_some());
+        about_body(vec![found], Some(body), Some(address))
+    };
+    found.into_iter().flat_map(about).collect()
 }
 
 /// A provider without such an action.

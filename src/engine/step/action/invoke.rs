@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::instance::unknown_type;
+use super::instance::{about_action, unknown_type};
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::event::Event;
 use crate::engine::graph::Invocation;
 use crate::engine::run::Run;
 use crate::lang::value::Value;
-use crate::model::provider::{ClientCapabilities, InvokeActionRequest, Output, ProviderDiagnostics, about_body};
+use crate::model::provider::{ClientCapabilities, InvokeActionRequest, Output, ProviderDiagnostics};
 
 /// Invokes an action with a configuration. Its messages name the caller.
 pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagnostics {
@@ -45,7 +45,7 @@ pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagno
     };
     let answer = provider.invoke_action(request).await;
     observer.event(Event::ActionFinished { invocation: planned.clone(), error: error_text(&answer) });
-    about_body(answer, Some(action.messages_body()), Some(&address(invocation)))
+    about_action(answer, action, &address(invocation))
 }
 
 /// Whose configuration messages are about.

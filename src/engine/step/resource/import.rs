@@ -77,9 +77,8 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let (schema, provider) = (&instance.schema.block, instance.provider_addr.to_string());
     let written = write_only::errors(schema, &object.state, addr, IMPORTED_WRITE_ONLY, &|attribute| {
         format!(
-            "While attempting to import with {}, the provider {provider:?} returned a value for the write-only attribute \
-             {attribute}.",
-            unquoted(named)
+            "While attempting to import with {with}, the provider {provider:?} returned a value for the write-only attribute \
+             {attribute}."
         )
     });
     if written.has_errors() {
@@ -146,17 +145,9 @@ pub fn importing(named: &Named, imported: Option<&Stored>) -> Importing {
 
 fn describe(named: &Named) -> String {
     match named {
-        Named::Id(id) => format!("ID {id:?}"),
+        Named::Id(id) => format!("ID {id}"),
         Named::Identity(value) => format!("Identity {}", identity_text(value)),
         Named::Unknown => "an unknown ID".to_owned(),
-    }
-}
-
-/// As [`describe`], in messages that do not quote ids.
-fn unquoted(named: &Named) -> String {
-    match named {
-        Named::Id(id) => format!("ID {id}"),
-        Named::Identity(_) | Named::Unknown => describe(named),
     }
 }
 

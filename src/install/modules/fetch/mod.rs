@@ -11,15 +11,18 @@ mod folder;
 mod git;
 mod hg;
 mod netrc;
+mod oci;
 mod web;
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::base::env::{self, Environment};
 use crate::base::http::{Client, Failure, FailureKind};
 use crate::base::limits::Limit;
 use crate::base::secret::redacted;
+use crate::install::oci::OciClient;
 
 use address::{Address, percent_decoded};
 use archive::Kind;
@@ -77,14 +80,15 @@ pub struct Fetcher {
     pub http: Client,
     pub environment: Environment,
     pub limits: Limits,
+    oci: Arc<OciClient>,
 }
 
 impl Fetcher {
-    pub fn new(http: Client, environment: Environment) -> Fetcher {
+    pub fn new(http: Client, environment: Environment, oci: Arc<OciClient>) -> Fetcher {
         let mib = environment.non_empty(env::TERRANE_MODULE_SIZE_LIMIT).and_then(|text| text.parse::<u64>().ok());
         let limits =
             mib.map_or_else(Limits::default, |mib| Limits { bytes: mib.saturating_mul(1 << 20), ..Limits::default() });
-        Fetcher { http, environment, limits }
+        Fetcher { http, environment, limits, oci }
     }
 
     /// Brings the package at a normal address to `target`, whose parent folder exists and is on the disk where the package
@@ -96,7 +100,9 @@ impl Fetcher {
     /// `led`: how many hosts have said by now that the package is elsewhere.
     async fn fetch_led(&self, package: &str, target: &Path, led: usize) -> Result<Fetched, FetchError> {
         let mut address = Address::parse(package)?;
-        let kind = Kind::of(address.take("archive"), &address.url);
+        let archive = address.take("archive");
+        let names_kind = archive.clone().and_then(|name| Kind::of(Some(name), "")).is_some();
+        let kind = Kind::of(archive, &address.url);
         let checksum = address.take("checksum");
         let shown = redacted(&address.to_string());
         let in_folder = |error: FetchError| match error {
@@ -106,7 +112,8 @@ impl Fetcher {
         let method = address.method.clone();
         let single = match method.as_str() {
             "file" | "http" | "https" | "s3" | "gcs" => kind,
-            "git" | "hg" => None,
+            "oci" if names_kind => return Err(FetchError::new(oci::ARCHIVE_ARGUMENT)),
+            "git" | "hg" | "oci" => None,
             other => return Err(FetchError::new(format!("download not supported for scheme '{other}'"))),
         };
         if let Some(kind) = single {
@@ -114,9 +121,7 @@ impl Fetcher {
             if let Some(wanted) = &checksum {
                 self.check_file(wanted, file.path(), &address).await?;
             }
-            let (path, place, limits) = (file.path().to_owned(), target.to_owned(), self.limits);
-            let unpacked = tokio::task::spawn_blocking(move || archive::unpack(kind, &path, &place, limits)).await;
-            unpacked.map_err(|e| FetchError::new(e.to_string()))??;
+            self.unpack(kind, file.path(), target).await?;
             return Ok(Fetched::Files);
         }
         if checksum.is_some() {
@@ -126,12 +131,24 @@ impl Fetcher {
             "file" => folder::link(&address, target).map_err(in_folder),
             "git" => git::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
             "hg" => hg::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
+            "oci" => oci::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
             "s3" | "gcs" => {
                 let bucket = Bucket::open(self, &address).await.map_err(in_folder)?;
                 bucket.folder(self, target).await.map_err(in_folder).map(|()| Fetched::Files)
             }
             _ => Box::pin(web::follow(self, &address, target, led)).await.map_err(in_folder),
         }
+    }
+
+    async fn unpack(&self, kind: Kind, file: &Path, target: &Path) -> Result<(), FetchError> {
+        let (path, place, limits) = (file.to_owned(), target.to_owned(), self.limits);
+        let unpacked = tokio::task::spawn_blocking(move || archive::unpack(kind, &path, &place, limits)).await;
+        unpacked.map_err(|e| FetchError::new(e.to_string()))?
+    }
+
+    /// How much is downloaded.
+    fn limit(&self) -> Limit {
+        Limit { bytes: self.limits.bytes, setting: Some(env::TERRANE_MODULE_SIZE_LIMIT) }
     }
 
     /// The one file that an address names, in a temporary place beside `target` if it has to be fetched.
@@ -155,8 +172,7 @@ impl Fetcher {
                 crate::log!(Debug, "modules: {have} of {all:?} bytes of {shown}");
             }
         };
-        let limit = Limit { bytes: self.limits.bytes, setting: Some(env::TERRANE_MODULE_SIZE_LIMIT) };
-        let answer = self.http.download(&request, file.as_file_mut(), limit, &progress).await?;
+        let answer = self.http.download(&request, file.as_file_mut(), self.limit(), &progress).await?;
         match (answer.status.as_u16(), &bucket) {
             (200, _) => Ok(OneFile::Fetched(file)),
             (403, Some(bucket)) => Err(bucket.refused()),

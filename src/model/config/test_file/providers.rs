@@ -25,7 +25,8 @@ pub fn check(file: &TestFile, root: &Module, diags: &mut Diagnostics) {
         for (passing, passed) in run.providers.iter().zip(&passed).filter(|(_, p)| p.given != p.wanted) {
             let (given, wanted) = (&passing.in_parent, &passing.in_child.addr.local_name);
             let what = format!("local name {:?}", &*given.addr.local_name);
-            let error = mismatch(file, &what, &given.addr.local_name, &passed.given, wanted, &passed.wanted);
+            let in_file = (&*given.addr.local_name, &passed.given);
+            let error = mismatch(file, &what, in_file, (&**wanted, &passed.wanted), MANY_USES);
             diags.push(error.at(given.range.clone()));
         }
         if run.providers.is_empty() {
@@ -60,33 +61,47 @@ fn resolve(file: &TestFile, run: &TestRun, root: &Module, types: &mut BTreeMap<A
 
 /// A run without `providers` takes all of the file's by name.
 fn check_by_name(file: &TestFile, root: &Module, types: &BTreeMap<Arc<str>, Provider>, diags: &mut Diagnostics) {
-    let mut wanted: BTreeMap<String, &Provider> = BTreeMap::new();
+    let mut required: BTreeMap<String, &Provider> = BTreeMap::new();
     for (name, requirement) in root.requirements.iter().filter(|(_, r)| r.explicit) {
-        wanted.insert(name.to_string(), &requirement.source);
-        wanted.extend(requirement.aliases.iter().map(|a| (a.to_string(), &requirement.source)));
+        required.insert(name.to_string(), &requirement.source);
+        required.extend(requirement.aliases.iter().map(|a| (a.to_string(), &requirement.source)));
     }
-    for addr in root.providers.keys() {
+    let mut configured: BTreeMap<String, &Provider> = BTreeMap::new();
+    for addr in root.providers.keys().filter(|addr| !required.contains_key(&addr.to_string())) {
         if let Some(requirement) = root.requirements.get(&addr.local_name) {
-            wanted.insert(addr.to_string(), &requirement.source);
+            configured.insert(addr.to_string(), &requirement.source);
         }
     }
-    for (key, wanted) in wanted {
+    // The reference reports the blocks of the root module last, and in other words.
+    let all = required.into_iter().map(|of| (of, MANY_USES)).chain(configured.into_iter().map(|of| (of, ONE_USE)));
+    for ((key, wanted), reason) in all {
         let Some(provider) = file.providers.get(&key) else { continue };
         let given = types.get(provider.name()).cloned().unwrap_or_else(|| Provider::default_for(provider.name()));
         if given != *wanted {
             let range: &Range = provider.range();
-            let error = mismatch(file, &format!("provider {key:?}"), &key, &given, &key, wanted);
+            let error =
+                mismatch(file, &format!("provider {key:?}"), (key.as_str(), &given), (key.as_str(), wanted), reason);
             diags.push(error.at(range.clone()));
         }
     }
 }
 
-fn mismatch(file: &TestFile, what: &str, name: &str, given: &Provider, in_root: &str, wanted: &Provider) -> Diagnostic {
+const MANY_USES: &str = ", or other provider definitions with the same name, have";
+const ONE_USE: &str = " has";
+
+/// The error about a name, and the provider that it stands for, in the file and in the root module.
+fn mismatch(
+    file: &TestFile,
+    what: &str,
+    (name, given): (&str, &Provider),
+    (in_root, wanted): (&str, &Provider),
+    reason: &str,
+) -> Diagnostic {
     let file = &file.name;
     let detail = format!(
         "The {what} in {file} represents provider \"{given}\", but {in_root:?} in the root module represents \
-         \"{wanted}\".\n\nThis means the provider definition for {name:?} within {file}, or other provider definitions with \
-         the same name, have been referenced by multiple run blocks and assigned to different provider types."
+         \"{wanted}\".\n\nThis means the provider definition for {name:?} within {file}{reason} been referenced by multiple run \
+         blocks and assigned to different provider types."
     );
     Diagnostic::error(WRONG_PROVIDER, detail)
 }

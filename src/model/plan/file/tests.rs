@@ -242,6 +242,25 @@ fn plans_of_opentofu_are_read() {
     assert_eq!(files, ["m/main.tf", "main.tf"]);
 }
 
+/// They name the ephemeral variables that had a value, which apply needs again.
+#[test]
+fn plans_of_opentofu_name_ephemeral_variables() {
+    let mut archive = ZipArchive::new(Cursor::new(OPENTOFU)).unwrap();
+    let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let mut written = ZipWriter::new(Cursor::new(Vec::new()));
+    for name in names {
+        let mut content = member(&mut archive, &name).unwrap().unwrap();
+        if name == "tfplan" {
+            content.extend(b"\xb2\x01\x04pass");
+        }
+        written.start_file(&*name, SimpleFileOptions::default()).unwrap();
+        written.write_all(&content).unwrap();
+    }
+    let saved = read_reason(&written.finish().unwrap().into_inner()).unwrap();
+    let names: Vec<&str> = saved.plan.ephemeral_variables.iter().map(|name| &**name).collect();
+    assert_eq!(names, ["pass"]);
+}
+
 /// Made by Terraform 1.11.4: sensitive values, required replacements and references with indexes and keys; an import.
 #[test]
 fn plans_of_terraform_with_indexes_in_paths_are_read() {

@@ -195,7 +195,9 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
             Ok((Arc::from(entry.text(1)?), dynamic(&entry.message(2)?)?))
         })
         .collect::<Result<BTreeMap<_, _>, String>>()?;
-    plan.ephemeral_variables = message.all(28).map(|name| Ok(Arc::from(text(name)?))).collect::<Result<_, String>>()?;
+    // What plans of Terraform have as 22 is not of interest.
+    let ephemeral = message.all(if plan.is_of_opentofu { 22 } else { 28 });
+    plan.ephemeral_variables = ephemeral.map(|name| Ok(Arc::from(text(name)?))).collect::<Result<_, String>>()?;
     let targets = |field: u64| {
         let one = |target| parse_target(text(target)?).map_err(|problem| problem.detail);
         message.all(field).map(one).collect::<Result<Vec<_>, String>>()

@@ -27,6 +27,15 @@ pub fn mistakes_in_generated(body: &Body, schema: &Block, scope: &dyn Scope) -> 
     found.into()
 }
 
+/// What is wrong with the names that `dynamic` blocks in the content of others generate from, each thing once.
+#[cold]
+pub fn mistakes_in_nested_generators(body: &Body, schema: &Block, scope: &dyn Scope) -> Diagnostics {
+    let mut names: Vec<Diagnostic> = Vec::new();
+    let generators = dynamic::variables(body, schema).into_iter().filter(|found| found.place == Place::NestedGenerator);
+    generators.for_each(|found| add_mistakes(scope, &found.traversal, &found.expr.file, &mut names));
+    names.into()
+}
+
 /// A decoded body with errors: mistaken names of its arguments hide all other errors, those of generators none.
 #[cold]
 pub fn names_first(
@@ -36,7 +45,8 @@ pub fn names_first(
     (value, errors): (Value, Diagnostics),
 ) -> (Value, Diagnostics) {
     let mut names: Vec<Diagnostic> = Vec::new();
-    let generators = dynamic::variables(body, schema).into_iter().filter(|found| found.place == Place::Generator);
+    let generates = |place: Place| matches!(place, Place::Generator | Place::NestedGenerator);
+    let generators = dynamic::variables(body, schema).into_iter().filter(|found| generates(found.place));
     generators.for_each(|found| add_mistakes(scope, &found.traversal, &found.expr.file, &mut names));
     let of_generators = names.len();
     visit_expanded(body, schema, scope, &Iterators::default(), &mut |traversal, file, _| {

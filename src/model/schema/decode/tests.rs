@@ -163,6 +163,37 @@ fn sensitive_paths_end_at_null_and_unknown_objects() {
     }
 }
 
+/// As `Fixture`, where some names mean nothing.
+struct Checking;
+
+impl Scope for Checking {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        Fixture.resolve(traversal, file)
+    }
+
+    fn checks_generated(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn names_that_nested_blocks_are_generated_from_are_checked_without_elements() {
+    let leaf = NestedBlock { block: Block::default(), nesting: Nesting::List, min_items: 0, max_items: 0 };
+    let outer = Block { blocks: [("inner".into(), leaf)].into(), ..Block::default() };
+    let outer = NestedBlock { block: outer, nesting: Nesting::List, min_items: 0, max_items: 0 };
+    let schema = Block { blocks: [("outer".into(), outer)].into(), ..Block::default() };
+    let errors = |outer: &str, inner: &str| {
+        let inner = format!("dynamic \"inner\" {{\n for_each = {inner}\n content {{}}\n}}");
+        let text = format!("dynamic \"outer\" {{\n for_each = {outer}\n content {{\n{inner}\n}}\n}}");
+        decode_body(&parsed(&text), &schema, &Checking).1.len()
+    };
+    let cases =
+        [("[]", "each.value", 1), ("[]", "[each.key, each.value]", 2), ("[]", "outer.value", 0), ("[]", "unknown", 0)];
+    for (outer, inner, expected) in cases {
+        assert_eq!(errors(outer, inner), expected, "{outer} {inner}");
+    }
+}
+
 #[test]
 fn superfluous_blocks_are_errors_where_they_stand() {
     let block = |nesting, max_items| NestedBlock { block: Block::default(), nesting, min_items: 0, max_items };

@@ -68,10 +68,9 @@ fn summaries(answer: &Answer) -> Vec<(String, String)> {
         starts.into_iter().find(|start| summary.starts_with(start)).unwrap_or(summary).to_owned()
     };
     let overrides = "Provider development overrides are in effect";
-    // What the reference adds about providers to errors of a module: see docs/compatibility/installation.md.
-    let added = ["Provider type mismatch", "Reference to undefined provider"];
-    let has_others = answer.errors().any(|error| !added.contains(&&*error.summary));
-    let is_counted = |summary: &str| summary != overrides && !(has_others && added.contains(&summary));
+    // What the two say of providers that are passed on, where one is wrong or a module has errors: docs/compatibility/installation.md.
+    let passed = ["Provider type mismatch", "Reference to undefined provider"];
+    let is_counted = |summary: &str| summary != overrides && (answer.code == Some(0) || !passed.contains(&summary));
     let counted = answer.diagnostics.iter().filter(|d| is_counted(&d.summary));
     let mut list: Vec<_> = counted.map(|d| (d.severity.clone(), brief(&d.summary))).collect();
     list.sort();

@@ -302,11 +302,17 @@ impl Generator {
         let address = moved.address();
         self.remove(world, &from);
         let value = Expr::early(self.literal());
-        moved.arguments = vec![moved.arguments[0].clone(), ("value".to_owned(), value)];
+        let target = call.instances().first()?.clone();
+        // The object that moves keeps its name; those of other instances have names of their own.
+        let tag = target.trim_start_matches("module.").replace(['[', ']'], "-").replace('"', "");
+        let own = &moved.arguments[0].1.text;
+        let tag = tag.trim_end_matches('-');
+        let name = Expr::early(format!("var.tag == \"{tag}\" ? {own} : \"${{var.tag}}-${{{own}}}\""));
+        moved.arguments = vec![("name".to_owned(), name), ("value".to_owned(), value)];
         (moved.via, moved.depends_on) = (None, Vec::new());
         let end = world.modules.get(&call.folder)?.nodes.len();
         world.module(&call.folder).nodes.insert(end, moved);
-        let to = format!("{}.{address}", call.instances().first()?);
+        let to = format!("{target}.{address}");
         world.module("").statements.push(Block::new(&["moved"]).attr("from", address.clone()).attr("to", to.clone()));
         Some(format!("move {address} to {to}"))
     }

@@ -21,6 +21,9 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     if only_theirs("Cannot apply non-applyable plan") {
         return Some("refresh-only plans with nothing but outputs to come");
     }
+    if only_theirs("Cycle:") {
+        return Some("orders through provider configurations that close a circle");
+    }
     let (mine, other) = (changes_made(ours), changes_made(theirs));
     if step.is_targeted() && other.is_subset(&mine) && other.len() < mine.len() {
         return Some("planned changes that targets leave out");

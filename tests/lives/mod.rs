@@ -29,7 +29,6 @@ use life::Lab;
 
 /// A few seeds; without the reference, only what holds for one program alone.
 #[test]
-#[ignore = "the generator is new: run it by hand"]
 fn random_lives_agree_with_the_reference() {
     let folder = tempfile::Builder::new().prefix("terrane-lives-").tempdir().unwrap();
     let lab = lab(folder.path(), reference(), None);

@@ -1,6 +1,7 @@
 //! The order of requests in an apply: what refers to another object is created after it, and destroyed before it.
 //!
-//! What refers to what is taken from the states before and after, so that references to one instance are to all.
+//! What refers to what is taken from the states before and after. They do not say which instances are meant, so objects of blocks
+//! with more of them are left out; and between objects of different provider configurations orders may have to be given up.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,9 @@ use super::life::{Outcome, Ran};
 use crate::model::normal::elements;
 use crate::model::session::Finding;
 
-/// An object of a state: its module, the address of its block, and the addresses that it depends on.
+/// An object of a state: its provider configuration, its module, the address of its block, and the addresses that it depends on.
 struct Stored {
+    provider: String,
     module: String,
     address: String,
     dependencies: Vec<String>,
@@ -43,9 +45,9 @@ pub fn check(outcome: &Outcome, whose: &str) -> Option<Finding> {
 }
 
 impl Stored {
-    /// True in another instance of the same module: dependencies do not say which instance is meant, and none is of another.
-    fn is_beside(&self, other: &Stored) -> bool {
-        self.module != other.module && strip_keys(&self.module) == strip_keys(&other.module)
+    fn depends_on(&self, other: &Stored) -> bool {
+        let is_beside = self.module != other.module && strip_keys(&self.module) == strip_keys(&other.module);
+        self.dependencies.contains(&other.address) && self.provider == other.provider && !is_beside
     }
 }
 
@@ -56,8 +58,8 @@ fn pairs<'a>(
 ) -> impl Iterator<Item = (&'a String, &'a String)> {
     let known = || objects.iter().filter(|(id, _)| spans.contains_key(*id));
     known().flat_map(move |(user, stored)| {
-        let is_used = |other: &Stored| stored.dependencies.contains(&other.address) && !stored.is_beside(other);
-        let used = known().filter(move |(_, other)| is_used(other));
+        let is_alone = |used: &Stored| objects.values().filter(|other| other.address == used.address).count() == 1;
+        let used = known().filter(move |(_, other)| stored.depends_on(other) && is_alone(other));
         used.map(move |(used, _)| (user, used))
     })
 }
@@ -75,7 +77,12 @@ fn objects(state: &Value) -> BTreeMap<String, Stored> {
             let dependencies =
                 elements(&instance["dependencies"]).map(|at| at.as_str().unwrap_or_default().to_owned()).collect();
             let id = instance["attributes"]["id"].as_str().unwrap_or_default();
-            let stored = Stored { module: text("module").to_owned(), address: address.clone(), dependencies };
+            let stored = Stored {
+                provider: text("provider").to_owned(),
+                module: text("module").to_owned(),
+                address: address.clone(),
+                dependencies,
+            };
             found.insert(id.to_owned(), stored);
         }
     }

@@ -123,10 +123,11 @@ fn lacking<'l>(list: &'l [String], other: &[String]) -> Option<&'l String> {
 
 /// Compares what the providers were configured with and asked, in any order.
 fn requests(ours: &Ran, theirs: &Ran) -> Option<Finding> {
+    let is_for_providers = |request: &Value| ["configure", "open", "close"].iter().any(|call| request["call"] == *call);
     let list = |ran: &Ran, is_configure: bool| {
         // After an error the reference leaves ephemeral objects open where what uses them did not run.
         let may_be_open = ran.answer.code != Some(0);
-        let wanted = ran.requests.iter().filter(|request| (request["call"] == "configure") == is_configure);
+        let wanted = ran.requests.iter().filter(|request| is_for_providers(request) == is_configure);
         let wanted = wanted.filter(|request| !may_be_open || request["call"] != "close");
         let mut list: Vec<String> = wanted.map(brief).collect();
         list.sort();
@@ -135,8 +136,8 @@ fn requests(ours: &Ran, theirs: &Ran) -> Option<Finding> {
     for is_configure in [true, false] {
         let (mut mine, mut other) = (list(ours, is_configure), list(theirs, is_configure));
         if is_configure {
-            // A process serves the apply that was configured for the plan, and providers that no change uses are not configured: how
-            // often is not compared, and what only the reference asks for does no harm.
+            // A process serves the apply that was configured for the plan, and providers that no change uses are not configured,
+            // nor is what only they need opened: how often is not compared, and what only the reference asks for does no harm.
             mine.dedup();
             other.dedup();
         }

@@ -21,6 +21,10 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     if only_theirs("Cannot apply non-applyable plan") {
         return Some("refresh-only plans with nothing but outputs to come");
     }
+    let applyable = |outcome: &Outcome| outcome.shown["applyable"] == true;
+    if step.has("-refresh-only") && applyable(theirs) && !applyable(ours) && theirs.shown["resource_drift"].is_null() {
+        return Some("refresh-only plans that change nothing");
+    }
     if only_theirs("Cycle:") {
         return Some("orders through provider configurations that close a circle");
     }

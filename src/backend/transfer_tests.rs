@@ -193,7 +193,7 @@ async fn another_move_waits_until_the_first_one_is_completed() {
     assert_eq!((pair.files(), third.files()), (0, 0));
 }
 
-/// Killed before the second file is there: nothing was decided, whatever the giving state gives to another one meanwhile.
+/// Killed before the second file is there: nothing was decided, also if the giving state gives to another one in the meantime.
 #[tokio::test]
 async fn a_move_to_another_state_decides_nothing() {
     let (pair, third) = (Pair::new().await, Pair::new().await);

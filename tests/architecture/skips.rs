@@ -1,4 +1,4 @@
-//! Tests that are skipped say so in one way, and none passes because a variable is not set.
+//! All skipped tests are reported in the same way, and none passes because a variable is not set.
 
 use super::{here, source_files};
 use crate::support::needs::Need;

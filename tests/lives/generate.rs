@@ -336,7 +336,7 @@ pub fn own_name(folder: &str, node: &Node) -> Expr {
     Expr::late(format!("\"{tag}{}{}\"", node.name, node.own_key()))
 }
 
-/// The expression as a text, whatever it is.
+/// The expression, converted to a text if it may be something else.
 fn textual(value: Expr) -> Expr {
     let is_text = value.text.starts_with('"')
         || [".url", ".made", ".id", ".name", ".found"].iter().any(|end| value.text.ends_with(end));

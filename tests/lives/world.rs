@@ -24,7 +24,7 @@ pub enum What {
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub text: String,
-    /// Known while planning, whatever changes.
+    /// Known while planning, also if everything changes.
     pub is_early: bool,
     pub is_ephemeral: bool,
 }

@@ -115,7 +115,7 @@ impl fmt::Debug for KubeConfig {
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     pub server: String,
-    /// Only the setting of the backend allows that: a token must not go to a server because a file says so.
+    /// Only the setting of the backend allows that: a token must not go to a server because of what a file contains.
     pub insecure: bool,
     /// PEM texts.
     pub authorities: Option<String>,

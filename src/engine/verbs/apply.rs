@@ -91,7 +91,7 @@ fn not_applyable(plan: &Plan) -> Option<Diagnostic> {
 }
 
 /// Reports what apply starts from. Outputs that the plan already knows may be those of objects that do not exist yet: they are
-/// reported one by one, once the walk has come to them. A plan that only refreshes has no such objects.
+/// each reported when the walk comes to it. A plan that only refreshes has no such objects.
 async fn begin(plan: &Plan, ports: &Ports) -> Result<(), Diagnostics> {
     match plan.mode {
         Mode::RefreshOnly => ports.sink.begin(&plan.prior_state).await,

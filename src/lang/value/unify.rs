@@ -92,7 +92,7 @@ fn general_first<'t>(types: &[&'t Type]) -> Vec<&'t Type> {
     order.into_iter().map(|i| types[i]).collect()
 }
 
-/// Less where the first type is preferred as the common one; equal also where neither is. A preference only: whether the
+/// Less where the first type is preferred as the common one, equal where no type is preferred. A preference only: whether the
 /// conversions exist is another question.
 fn generality(a: &Type, b: &Type) -> Ordering {
     match (a, b) {

@@ -197,7 +197,7 @@ fn load_overridden(
         ModuleFile { variables, ..file }
     };
     let decoded = primary.iter().zip(variables).map(merge).collect();
-    // Each block was checked by itself: whatever else is wrong must not be lost.
+    // Each block was checked by itself: all other errors must be kept.
     if !diags.has_errors() {
         diags.extend(of_merged.into_iter().filter(Diagnostic::is_error));
     }

@@ -82,7 +82,11 @@ impl OciCredentials {
         match decode_defaults(item, folder) {
             Err(why) => diagnostics.push(invalid_defaults(item.at, &why)),
             Ok(_) if self.has_defaults => {
-                diagnostics.error("No more than one oci_default_credentials block may be specified", "");
+                let detail = format!(
+                    "The block at {} is not used. Move its arguments to the first block and remove it.",
+                    item.at
+                );
+                diagnostics.error("No more than one oci_default_credentials block may be specified", detail);
             }
             Ok(defaults) => {
                 self.defaults = defaults;

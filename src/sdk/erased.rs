@@ -41,7 +41,7 @@ impl<T> Offered<T> {
         if value.is_null() || !value.is_known() {
             return value;
         }
-        let mut attributes = value.entries().clone();
+        let mut attributes = value.entries().to_map();
         if attributes.len() < self.schema.block.attributes.len() + self.schema.block.blocks.len() {
             for (name, empty) in self.wire.block.empty_value().entries() {
                 attributes.entry(name.clone()).or_insert_with(|| empty.clone());

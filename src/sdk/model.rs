@@ -171,7 +171,7 @@ impl Object {
     /// ```
     #[must_use]
     pub fn with<K: Into<Arc<str>>>(&self, changes: impl IntoIterator<Item = (K, Value)>) -> Object {
-        let mut attributes: BTreeMap<Arc<str>, Value> = self.0.entries().clone();
+        let mut attributes: BTreeMap<Arc<str>, Value> = self.0.entries().to_map();
         attributes.extend(changes.into_iter().map(|(name, value)| (name.into(), value)));
         Object(Value::object(attributes))
     }
@@ -369,7 +369,7 @@ impl<M> Values<M> {
         if self.value.is_null() || !self.value.is_known() {
             return;
         }
-        let mut attributes = self.value.entries().clone();
+        let mut attributes = self.value.entries().to_map();
         attributes.insert(Arc::from(name), value);
         self.value = Value::object(attributes);
     }

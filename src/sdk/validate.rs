@@ -27,7 +27,7 @@ pub(super) fn without_empty_blocks(block: &Block, object: &Value) -> Value {
     if object.is_null() || !object.is_known() || block.blocks.is_empty() {
         return object.clone();
     }
-    let mut values = object.entries().clone();
+    let mut values = object.entries().to_map();
     for nested in &block.blocks {
         let Some(value) = values.get_mut(&*nested.name) else { continue };
         if value.is_known() && !value.is_null() && value.ty().is_collection() && value.is_empty() {

@@ -72,7 +72,7 @@ pub(super) fn rewrite_object(
     if planned.is_null() || !planned.is_known() {
         return planned.clone();
     }
-    let mut values = planned.entries().clone();
+    let mut values = planned.entries().to_map();
     let attributes = block.attributes.iter().map(Item::Attribute);
     for item in attributes.chain(block.blocks.iter().map(Item::Block)) {
         let Some(value) = values.get(item.name()).cloned() else { continue };

@@ -230,7 +230,7 @@ async fn what_keeps_it_from_being_opened_is_said() {
     let name = [("name", Value::string("w"))];
     let (summary, _) = refused(&stub, &Cloud, &config("other.example.com", &name), &[]).await;
     assert_eq!(summary, "Host other.example.com does not provide tfe.v2");
-    let mut wrong = config(HOST, &name).entries().clone();
+    let mut wrong = config(HOST, &name).entries().to_map();
     wrong.insert("organization".into(), Value::string("nobody"));
     let (summary, detail) = refused(&stub, &Remote, &Value::object(wrong), &[]).await;
     assert_eq!(summary, "Failed to read organization \"nobody\" at host tfe.example.com");

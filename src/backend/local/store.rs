@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,6 +25,8 @@ use crate::model::state::file;
 
 use super::{StatePaths, beside};
 
+const COMPARED_AT_ONCE: usize = 64 * 1024;
+
 /// The state file of one workspace.
 pub struct LocalStore {
     inner: Arc<Inner>,
@@ -35,7 +37,6 @@ struct Inner {
     held: Mutex<HeldLock>,
 }
 
-#[derive(Default)]
 struct HeldLock {
     /// The handle and the id of the lock that is held.
     lock: Option<(File, String)>,
@@ -43,8 +44,16 @@ struct HeldLock {
     created: bool,
     /// What the file held before this run wrote to it has been kept, or there was nothing to keep.
     backed_up: bool,
+    /// What this run wrote last, which the file should hold, while the history has it in memory.
+    written: Weak<[u8]>,
     /// How a backup is made; none: of the content as it is.
     backups: Option<Backups>,
+}
+
+impl Default for HeldLock {
+    fn default() -> HeldLock {
+        HeldLock { lock: None, created: false, backed_up: false, written: Weak::<[u8; 0]>::new(), backups: None }
+    }
 }
 
 impl LocalStore {
@@ -153,7 +162,7 @@ impl Inner {
         Ok((!content.is_empty()).then_some(content))
     }
 
-    fn write(&self, snapshot: &[u8]) -> io::Result<()> {
+    fn write(&self, snapshot: &Arc<[u8]>) -> io::Result<()> {
         let mut held = self.held();
         let held = &mut *held;
         let path = &self.paths.write;
@@ -165,15 +174,25 @@ impl Inner {
                 &mut unlocked
             }
         };
-        let old = read_all(file).map_err(|e| named(e, "read", path))?;
-        if old == snapshot {
+        let (written, read);
+        let old: &[u8] = match held.written.upgrade().map(|content| (holds(file, &content), content)) {
+            Some((Ok(true), content)) => {
+                written = content;
+                &written
+            }
+            _ => {
+                read = read_all(file).map_err(|e| named(e, "read", path))?;
+                &read
+            }
+        };
+        if *old == **snapshot {
             return Ok(());
         }
         if !held.backed_up {
             if let (Some(backup), false) = (&self.paths.backup, old.is_empty()) {
                 let kept = match &held.backups {
-                    Some(backups) => backups(old.clone(), snapshot).map_err(io::Error::other)?.map(Cow::Owned),
-                    None => Some(Cow::Borrowed(&old)),
+                    Some(backups) => backups(old.to_vec(), snapshot).map_err(io::Error::other)?.map(Cow::Owned),
+                    None => Some(Cow::Borrowed(old)),
                 };
                 if let Some(kept) = kept {
                     write_backup(backup, &kept, file)?;
@@ -181,7 +200,9 @@ impl Inner {
             }
             held.backed_up = true;
         }
-        self.replace(file, &old, snapshot)
+        self.replace(file, old, snapshot)?;
+        held.written = Arc::downgrade(snapshot);
+        Ok(())
     }
 
     /// Writes in place what was first made durable beside the file.
@@ -383,6 +404,23 @@ fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(0))?;
     file.read_to_end(&mut content)?;
     Ok(content)
+}
+
+/// Whether the file has just this content: it is compared without a copy of it in memory.
+fn holds(file: &mut File, content: &[u8]) -> io::Result<bool> {
+    if file.metadata()?.len() != content.len() as u64 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let mut part = vec![0; COMPARED_AT_ONCE];
+    for expected in content.chunks(part.len()) {
+        let part = &mut part[..expected.len()];
+        file.read_exact(part)?;
+        if part != expected {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Overwrites the file so that after a crash it contains either a complete state or invalid JSON: its first

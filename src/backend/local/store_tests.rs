@@ -52,6 +52,20 @@ async fn the_first_write_of_a_run_keeps_a_backup() {
     assert_eq!(std::fs::read(place.path("terraform.tfstate.backup")).unwrap(), *snapshot(1));
 }
 
+/// What was written last is not what the file has, if another program writes to it in spite of the lock.
+#[tokio::test]
+async fn what_the_file_has_is_compared_not_what_was_written() {
+    let place = Place::new();
+    let (store, path) = (place.store(), place.path("terraform.tfstate"));
+    let written = snapshot(1);
+    store.write(written.clone()).await.unwrap();
+    for other in [&*snapshot(2), b"[]", &[]] {
+        std::fs::write(&path, other).unwrap();
+        store.write(written.clone()).await.unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), *written);
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_backup_is_as_secret_as_the_state() {

@@ -63,7 +63,7 @@ impl Tester {
     }
 
     pub fn object_of(&self, values: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
-        let mut all: BTreeMap<Arc<str>, Value> = self.schema.block.empty_value().entries().clone();
+        let mut all: BTreeMap<Arc<str>, Value> = self.schema.block.empty_value().entries().to_map();
         all.extend(values.into_iter().map(|(name, value)| (Arc::from(name), value)));
         Value::object(all)
     }
@@ -85,7 +85,7 @@ impl Tester {
     /// Plans a creation (from a null object) or a change, by what hosts propose: configured values, else prior ones of
     /// computed attributes.
     pub async fn plan(&self, prior: Value, config: Value) -> PlanResponse {
-        let mut proposed = config.entries().clone();
+        let mut proposed = config.entries().to_map();
         for (name, value) in &mut proposed {
             let is_computed = self.schema.block.attributes.get(name).is_some_and(|attribute| attribute.computed);
             if let Some(before) = prior.get(name).filter(|_| value.is_null() && is_computed) {

@@ -74,7 +74,7 @@ fn rebuilt(like: &Value, elements: Vec<Value>) -> Value {
 
 fn with_entry(of: &Value, name: &Arc<str>, value: Option<Value>) -> Value {
     use crate::lang::value::Type;
-    let mut entries: BTreeMap<Arc<str>, Value> = of.entries().clone();
+    let mut entries: BTreeMap<Arc<str>, Value> = of.entries().to_map();
     match value {
         Some(value) => entries.insert(name.clone(), value),
         None => entries.remove(name),

@@ -32,7 +32,7 @@ pub fn without_empty_computed_blocks(schema: &Block, config: &Value) -> Value {
     if !schema.has_computed_blocks() || config.is_null() || !config.is_known() {
         return config.clone();
     }
-    let mut parts = config.entries().clone();
+    let mut parts = config.entries().to_map();
     for (name, nested) in &schema.blocks {
         if let Some(value) = parts.get_mut(name) {
             *value = without_empty(nested, value);

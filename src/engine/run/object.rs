@@ -146,7 +146,7 @@ pub fn normalise(schema: &Block, value: &Value) -> Value {
     if value.is_null() || !value.is_known() || schema.blocks.is_empty() {
         return value.clone();
     }
-    let mut entries = value.entries().clone();
+    let mut entries = value.entries().to_map();
     for (name, nested) in &schema.blocks {
         let Some(inner) = entries.get(name) else { continue };
         if inner.is_null() || !inner.is_known() {

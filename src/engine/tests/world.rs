@@ -270,7 +270,7 @@ fn name(value: &Value) -> String {
 }
 
 fn with(value: &Value, name: &str, part: Value) -> Value {
-    let mut entries = value.entries().clone();
+    let mut entries = value.entries().to_map();
     entries.insert(name.into(), part);
     Value::object(entries)
 }

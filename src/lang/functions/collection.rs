@@ -278,7 +278,7 @@ fn merge(a: &[Value], _: &CallContext<'_>) -> Outcome {
             return Ok(Value::unknown_not_null(merge_type(a)?).mark(marks));
         }
         if merged.is_empty() {
-            merged.clone_from(arg.entries());
+            merged = arg.entries().to_map();
         } else {
             merged.extend(arg.entries().iter().map(|(k, v)| (k.clone(), v.clone())));
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::builtin::{Outcome, fail, quoted, text};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Entries, Type, Value};
 
 pub(super) fn decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let mut rows = Rows { rest: text(a, 0), line: 0 };
@@ -26,7 +26,7 @@ pub(super) fn decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
             return wrong(row.line, "wrong number of fields");
         }
         let values = row.fields.iter().map(Value::string);
-        objects.push(Value::object_of(ty.clone(), names.iter().cloned().zip(values).collect()));
+        objects.push(Value::object_of(ty.clone(), names.iter().cloned().zip(values).collect::<Entries>()));
     }
     Ok(Value::list(ty, objects))
 }

@@ -6,6 +6,7 @@
 mod big_float;
 pub mod convert;
 mod decimal;
+pub mod entries;
 pub mod json;
 pub mod json_error;
 pub mod marks;
@@ -23,6 +24,7 @@ pub mod unknown;
 pub mod value;
 mod walk;
 
+pub use entries::Entries;
 pub use marks::Marks;
 pub use number::Number;
 pub use path::{Path, PathStep};

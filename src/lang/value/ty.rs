@@ -21,7 +21,8 @@ pub enum Type {
     List(Arc<Type>),
     Set(Arc<Type>),
     Map(Arc<Type>),
-    Tuple(Arc<[Type]>),
+    // Thin, so that a value, which contains types, is small.
+    Tuple(Arc<Vec<Type>>),
     Object(Arc<ObjectType>),
 }
 
@@ -46,7 +47,7 @@ impl Type {
     }
 
     pub fn tuple(elements: impl IntoIterator<Item = Type>) -> Type {
-        Type::Tuple(elements.into_iter().collect())
+        Type::Tuple(Arc::new(elements.into_iter().collect()))
     }
 
     pub fn object<N: Into<Arc<str>>>(attributes: impl IntoIterator<Item = (N, Type)>) -> Type {
@@ -364,7 +365,7 @@ fn from_json_array(parts: &[Json]) -> Result<Type, String> {
         ("set", t) => Ok(Type::set(Type::from_json(t)?)),
         ("map", t) => Ok(Type::map(Type::from_json(t)?)),
         ("tuple", Json::Array(elements)) => {
-            Ok(Type::Tuple(elements.iter().map(Type::from_json).collect::<Result<_, _>>()?))
+            Ok(Type::Tuple(Arc::new(elements.iter().map(Type::from_json).collect::<Result<_, _>>()?)))
         }
         ("object", Json::Object(attributes)) => {
             let attributes = attributes

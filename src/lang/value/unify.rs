@@ -197,9 +197,9 @@ fn tuple_types(types: &[Type], dynamic: usize, unsafe_ok: bool) -> Option<Type> 
     if tuples.iter().any(|t| t.len() != length) {
         return tuples_as_list(types, unsafe_ok);
     }
-    let elements: Option<Arc<[Type]>> =
+    let elements: Option<Vec<Type>> =
         (0..length).map(|i| find(&tuples.iter().map(|t| t[i].clone()).collect::<Vec<_>>(), unsafe_ok)).collect();
-    all_convert(types, Type::Tuple(elements?), unsafe_ok).or_else(|| tuples_as_list(types, unsafe_ok))
+    all_convert(types, Type::Tuple(Arc::new(elements?)), unsafe_ok).or_else(|| tuples_as_list(types, unsafe_ok))
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 //! Owns construction and access. A nested value carries its own marks; a set carries those of its elements. What a
 //! reader asks often (marks anywhere inside, wholly known) is computed once, when the value is made.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::{Marks, Number, PathStep, Refinement, Type, set};
+use super::{Entries, Marks, Number, PathStep, Refinement, Type, set};
 
 /// A value of the language: known, null or unknown, of any type, with marks.
 #[derive(Clone)]
@@ -33,14 +32,14 @@ enum Data {
 /// A list, set or tuple.
 struct Sequence {
     ty: OnceLock<Type>,
-    elements: Vec<Value>,
+    elements: Box<[Value]>,
     inside: Inside,
 }
 
 /// A map or object.
 struct Mapping {
     ty: OnceLock<Type>,
-    entries: BTreeMap<Arc<str>, Value>,
+    entries: Entries,
     inside: Inside,
 }
 
@@ -60,7 +59,7 @@ impl Inside {
     }
 }
 
-static EMPTY_ENTRIES: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+static EMPTY_ENTRIES: LazyLock<Entries> = LazyLock::new(Entries::default);
 static EMPTY_TEXT: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
 
 /// Construction.
@@ -135,10 +134,10 @@ impl Value {
 
     fn sequence(ty: OnceLock<Type>, elements: Vec<Value>) -> Value {
         let inside = Inside::of(elements.iter());
-        Value::new(Data::Sequence(Arc::new(Sequence { ty, elements, inside })))
+        Value::new(Data::Sequence(Arc::new(Sequence { ty, elements: elements.into(), inside })))
     }
 
-    fn mapping(ty: OnceLock<Type>, entries: BTreeMap<Arc<str>, Value>) -> Value {
+    fn mapping(ty: OnceLock<Type>, entries: Entries) -> Value {
         let inside = Inside::of(entries.values());
         Value::new(Data::Mapping(Arc::new(Mapping { ty, entries, inside })))
     }
@@ -176,9 +175,9 @@ impl Value {
     }
 
     /// An object of a known type, which is not derived again. The attributes must match it.
-    pub fn object_of(ty: Type, attributes: BTreeMap<Arc<str>, Value>) -> Value {
+    pub fn object_of(ty: Type, attributes: impl Into<Entries>) -> Value {
         debug_assert!(ty.is_object());
-        Value::mapping(ty.into(), attributes)
+        Value::mapping(ty.into(), attributes.into())
     }
 
     pub fn empty_object() -> Value {
@@ -270,7 +269,7 @@ impl Value {
     }
 
     /// Entries of a known map or object; nothing for all else.
-    pub fn entries(&self) -> &BTreeMap<Arc<str>, Value> {
+    pub fn entries(&self) -> &Entries {
         match &self.data {
             Data::Mapping(m) => &m.entries,
             _ => &EMPTY_ENTRIES,

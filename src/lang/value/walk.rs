@@ -2,10 +2,10 @@
 //!
 //! Owns the recursion over nested values; each rebuilds only what changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Marks, Path, PathStep, Type, Value};
+use super::{Entries, Marks, Path, PathStep, Type, Value};
 
 impl Value {
     /// Each direct part with the step that leads to it.
@@ -102,7 +102,7 @@ impl Value {
         }
         let parts = self.entries().iter();
         let parts = parts.map(|(name, part)| (name.clone(), equal(name, part).unwrap_or(part).clone()));
-        Value::object_of(self.ty().clone(), parts.collect()).mark(self.marks())
+        Value::object_of(self.ty().clone(), parts.collect::<Entries>()).mark(self.marks())
     }
 
     /// Without any marks, and the union of those that were there.
@@ -140,13 +140,12 @@ impl Value {
                 }
             }
             Type::Map(t) => {
-                let parts: BTreeMap<_, _> =
-                    self.entries().iter().map(|(k, v)| (k.clone(), part(&PathKey::Name(k), v))).collect();
+                let parts = self.entries().iter().map(|(k, v)| (k.clone(), part(&PathKey::Name(k), v)));
                 Value::map((**t).clone(), parts)
             }
             Type::Object(_) => {
-                let parts = self.entries().iter().map(|(k, v)| (k.clone(), part(&PathKey::Name(k), v))).collect();
-                Value::object_of(ty.clone(), parts)
+                let parts = self.entries().iter().map(|(k, v)| (k.clone(), part(&PathKey::Name(k), v)));
+                Value::object_of(ty.clone(), parts.collect::<Entries>())
             }
             _ => self.clone().with_marks(Marks::NONE),
         }

@@ -295,7 +295,7 @@ pub fn missing(settings: &BackendSettings) -> Vec<(Arc<str>, Type, String)> {
 
 /// The settings with a value for one of them.
 pub fn with_setting(settings: &mut BackendSettings, name: &str, value: Value) {
-    let mut entries = settings.config.entries().clone();
+    let mut entries = settings.config.entries().to_map();
     entries.insert(name.into(), value);
     settings.config = Value::object(entries);
 }

@@ -57,8 +57,7 @@ fn coerce(config: &Value, schema: &Block) -> Result<Value, String> {
     if !(config.is_null() || config.ty().is_object() || config.ty().is_map()) {
         return Err("an object is required".to_owned());
     }
-    let empty = BTreeMap::new();
-    let given = if config.is_null() { &empty } else { config.entries() };
+    let given = config.entries();
     let is_known = |name: &str| schema.attributes.contains_key(name) || schema.blocks.contains_key(name);
     if let Some(name) = given.keys().find(|name| !is_known(name)) {
         return Err(format!("unexpected attribute {:?}", &**name));

@@ -112,7 +112,7 @@ impl Resource for Data {
         let source = Object(moved.object(&Schema::new(attributes))?);
         let triggers = match source.value("triggers") {
             triggers if triggers.is_null() => Value::null_dynamic(),
-            triggers => Value::object(triggers.entries().clone()),
+            triggers => Value::object(triggers.entries().to_map()),
         };
         Ok(self.object([("id", source.value("id")), ("triggers_replace", triggers)]))
     }

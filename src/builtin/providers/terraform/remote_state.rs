@@ -70,7 +70,7 @@ impl DataSource for RemoteState {
             let detail = "No stored state was found for the given workspace in the given backend.";
             return Err(Error::new("Unable to find remote state", detail).at(path("workspace")));
         };
-        let mut outputs: BTreeMap<Arc<str>, Value> = config.value("defaults").entries().clone();
+        let mut outputs: BTreeMap<Arc<str>, Value> = config.value("defaults").entries().to_map();
         outputs.extend(stored);
         Ok(config.with([("outputs", Value::object(outputs))]))
     }

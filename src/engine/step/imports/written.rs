@@ -3,12 +3,12 @@
 //! It contains all configurable attributes with the values of the object; computed attributes are omitted. The blocks that a
 //! query generates follow the rules of newer programs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::lang::syntax::fmt::format_blanks;
 use crate::lang::syntax::quote::quoted;
-use crate::lang::value::{Type, Value, json};
+use crate::lang::value::{Entries, Type, Value, json};
 use crate::model::addr::{LocalProviderConfig, Resource};
 use crate::model::provider::IdentitySchema;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
@@ -298,7 +298,7 @@ fn list(elements: &[Value]) -> String {
     format!("[{}]", elements.iter().map(plain).collect::<Vec<_>>().join(", "))
 }
 
-fn object(entries: &BTreeMap<Arc<str>, Value>) -> String {
+fn object(entries: &Entries) -> String {
     if entries.is_empty() {
         return "{}".into();
     }
@@ -326,7 +326,7 @@ mod tests {
         let optional = Attribute { optional: true, ..Attribute::new(Type::String) };
         let attributes = |more: &[(&str, Attribute)]| {
             let more = more.iter().map(|(name, attribute)| (Arc::from(*name), attribute.clone()));
-            BTreeMap::from_iter([(Arc::from("e"), optional.clone())].into_iter().chain(more))
+            std::collections::BTreeMap::from_iter([(Arc::from("e"), optional.clone())].into_iter().chain(more))
         };
         let shape = ObjectShape {
             attributes: attributes(&[("d", Attribute { deprecated: true, ..optional.clone() })]),

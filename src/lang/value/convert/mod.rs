@@ -135,7 +135,7 @@ fn part(value: &Value, step: PathStepOf<'_>, want: &Type, path: &mut Path) -> Re
     Ok(result)
 }
 
-fn tuple(value: &Value, elements: &Arc<[Type]>, path: &mut Path) -> Result<Value, Failure> {
+fn tuple(value: &Value, elements: &[Type], path: &mut Path) -> Result<Value, Failure> {
     if !value.is_known_tuple() || value.len() != elements.len() {
         return Err(Failure::Types);
     }

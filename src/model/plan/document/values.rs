@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::lang::value::{Marks, Path, PathStep, Type, Value, json};
+use crate::lang::value::{Entries, Marks, Path, PathStep, Type, Value, json};
 use crate::model::plan::Change;
 
 /// Both sides of a change.
@@ -74,7 +74,7 @@ impl<'d> Source<'d> {
         match (ty, self.known) {
             (Type::Object(object), Json::Object(_)) => {
                 let part = |(name, ty): (&Arc<str>, &Type)| Ok((name.clone(), self.member(name).value(ty)?));
-                let attributes = object.attributes.iter().map(part).collect::<Result<_, String>>()?;
+                let attributes = object.attributes.iter().map(part).collect::<Result<Entries, String>>()?;
                 Ok(Value::object_of(ty.clone(), attributes))
             }
             (Type::Map(element), Json::Object(_)) => {

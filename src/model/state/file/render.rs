@@ -15,7 +15,7 @@ use crate::lang::value::{Path, PathStep, Type};
 use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
 use crate::model::state::{Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State};
 
-use super::json_text::{indent, new_line, string};
+use super::json_text::{self, indent, new_line, string};
 
 /// Nesting of the lines of one instance object within the file.
 const OBJECT_DEPTH: usize = 4;
@@ -36,10 +36,42 @@ pub struct Rendered {
 struct RenderedResource {
     addr: AbsResource,
     provider: AbsProviderConfig,
-    instances: BTreeMap<InstanceKey, Arc<[u8]>>,
+    instances: BTreeMap<InstanceKey, Objects>,
     /// The instances that name their provider themselves.
     keyed: BTreeSet<InstanceKey>,
 }
+
+/// The objects of one instance, without the space that lays them out: that is two thirds of the file.
+#[derive(Clone, Debug)]
+struct Objects {
+    compact: Arc<str>,
+    /// Bytes in the file.
+    size: usize,
+}
+
+impl Objects {
+    fn of(rendered: Vec<u8>) -> Objects {
+        let mut objects = Objects { compact: json_text::compact(&text_of(rendered)).into(), size: 0 };
+        let mut laid_out = Vec::new();
+        objects.lay_out(&mut laid_out);
+        objects.size = laid_out.len();
+        objects
+    }
+
+    /// Appends them as they are in the file.
+    fn lay_out(&self, out: &mut Vec<u8>) {
+        json_text::indent(&self.compact, OBJECT_DEPTH, out);
+    }
+}
+
+/// The text decides about the size.
+impl PartialEq for Objects {
+    fn eq(&self, other: &Objects) -> bool {
+        Arc::ptr_eq(&self.compact, &other.compact) || self.compact == other.compact
+    }
+}
+
+impl Eq for Objects {}
 
 impl RenderedResource {
     /// The address of the provider for an entry with these instances, unless each of them has it.
@@ -108,7 +140,7 @@ impl Rendered {
         let place = (Arc::from(addr.module.to_string()), addr.resource.clone());
         if instance.current.is_none() && instance.deposed.is_empty() {
             if let Some(resource) = self.resources.get_mut(&place) {
-                self.size -= resource.instances.remove(key).map_or(0, |old| old.len());
+                self.size -= resource.instances.remove(key).map_or(0, |old| old.size);
                 resource.keyed.remove(key);
                 if resource.instances.is_empty() {
                     self.resources.remove(&place);
@@ -116,7 +148,7 @@ impl Rendered {
             }
             return Ok(());
         }
-        let objects = render_instance(key, provider, instance).map_err(|why| {
+        let objects = render_instance(key, provider, instance).map(Objects::of).map_err(|why| {
             let detail = format!("Instance {} cannot be written to the state: {why}.", addr.instance(key.clone()));
             Diagnostics::from(Diagnostic::error("Failed to serialize resource instance in state", detail))
         })?;
@@ -131,9 +163,9 @@ impl Rendered {
             true => _ = resource.keyed.insert(key.clone()),
             false => _ = resource.keyed.remove(key),
         }
-        self.size += objects.len();
-        let old = resource.instances.insert(key.clone(), objects.into());
-        self.size -= old.map_or(0, |old| old.len());
+        self.size += objects.size;
+        let old = resource.instances.insert(key.clone(), objects);
+        self.size -= old.map_or(0, |old| old.size);
         Ok(())
     }
 
@@ -162,7 +194,7 @@ impl Rendered {
         let objects = resource.instances.get(addr.key())?;
         let mut out = Vec::new();
         let provider = resource.provider_of([addr.key()].into_iter());
-        render_resource(&module, &addr.resource.resource, provider, [objects].into_iter(), &mut out, copy);
+        render_resource(&module, &addr.resource.resource, provider, [objects].into_iter(), &mut out, in_journal);
         Some(text_of(out))
     }
 
@@ -178,7 +210,7 @@ impl Rendered {
                 }
                 let mut out = Vec::new();
                 let provider = resource.provider_of([key].into_iter());
-                render_resource(&place.0, &place.1, provider, [objects].into_iter(), &mut out, copy);
+                render_resource(&place.0, &place.1, provider, [objects].into_iter(), &mut out, in_journal);
                 pieces.push(Piece::Instance(resource.addr.instance(key.clone()), text_of(out)));
             }
         }
@@ -211,8 +243,8 @@ impl Rendered {
     }
 }
 
-fn copy(out: &mut Vec<u8>, objects: &Arc<[u8]>) {
-    out.extend_from_slice(objects);
+fn in_journal(out: &mut Vec<u8>, objects: &Objects) {
+    out.extend_from_slice(objects.compact.as_bytes());
 }
 
 /// What was rendered from text and ASCII is text.
@@ -244,9 +276,9 @@ fn render_resource<'a>(
     module: &str,
     resource: &Resource,
     provider: Option<&AbsProviderConfig>,
-    instances: impl Iterator<Item = &'a Arc<[u8]>>,
+    instances: impl Iterator<Item = &'a Objects>,
     out: &mut Vec<u8>,
-    mut add: impl FnMut(&mut Vec<u8>, &'a Arc<[u8]>),
+    mut add: impl FnMut(&mut Vec<u8>, &'a Objects),
 ) {
     let fields = [
         ("module", module),

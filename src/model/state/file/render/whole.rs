@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::json_text::string;
-use super::{Rendered, close, render_resource, separate};
+use super::{Objects, Rendered, close, render_resource, separate};
 use crate::model::state::StateMeta;
 use crate::model::version::language_version;
 
@@ -11,13 +11,27 @@ use crate::model::version::language_version;
 #[derive(Default)]
 struct Framed<'r> {
     text: Vec<u8>,
-    pieces: Vec<(usize, &'r [u8])>,
+    pieces: Vec<(usize, Part<'r>)>,
+}
+
+enum Part<'r> {
+    Output(&'r [u8]),
+    Objects(&'r Objects),
+}
+
+impl Part<'_> {
+    fn size(&self) -> usize {
+        match self {
+            Part::Output(text) => text.len(),
+            Part::Objects(objects) => objects.size,
+        }
+    }
 }
 
 impl Framed<'_> {
     /// All of it, written once and where it stays: a large state is not copied while it grows.
     fn joined(&self) -> Arc<[u8]> {
-        let length = self.text.len() + self.pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>();
+        let length = self.text.len() + self.pieces.iter().map(|(_, piece)| piece.size()).sum::<usize>();
         let mut content: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
         let mut rest = Arc::get_mut(&mut content).unwrap_or_default();
         let mut put = |piece: &[u8]| {
@@ -26,9 +40,17 @@ impl Framed<'_> {
             rest = later;
         };
         let mut done = 0;
+        let mut laid_out = Vec::new();
         for (at, piece) in &self.pieces {
             put(&self.text[done..*at]);
-            put(piece);
+            match piece {
+                Part::Output(text) => put(text),
+                Part::Objects(objects) => {
+                    laid_out.clear();
+                    objects.lay_out(&mut laid_out);
+                    put(&laid_out);
+                }
+            }
             done = *at;
         }
         put(&self.text[done..]);
@@ -50,7 +72,7 @@ impl Rendered {
             separate(i, 2, text);
             string(name, text);
             text.extend_from_slice(b": ");
-            pieces.push((text.len(), &**output));
+            pieces.push((text.len(), Part::Output(output)));
         }
         close(self.outputs.is_empty(), b"}", 1, text);
         text.extend_from_slice(b",\n  \"resources\": [");
@@ -59,7 +81,7 @@ impl Rendered {
             let provider = rendered.provider_of(rendered.instances.keys());
             let instances = rendered.instances.values();
             render_resource(module, resource, provider, instances, text, |text, objects| {
-                pieces.push((text.len(), &**objects));
+                pieces.push((text.len(), Part::Objects(objects)));
             });
         }
         close(self.resources.is_empty(), b"]", 1, text);

@@ -25,6 +25,13 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     if step.has("-refresh-only") && applyable(theirs) && !applyable(ours) && theirs.shown["resource_drift"].is_null() {
         return Some("refresh-only plans that change nothing");
     }
+    // The reference sees a change where only the internal form of a number differs.
+    if step.has("-refresh-only") && says(ours, "Cannot apply non-applyable plan") && theirs.is_good() {
+        return Some("refresh-only plans that only remove outputs");
+    }
+    if moves_in_chain(step) && (asked_to_move(ours), asked_to_move(theirs)) != (0, 0) {
+        return Some("changes of type in a chain of moves");
+    }
     if only_theirs("Cycle:") {
         return Some("orders through provider configurations that close a circle");
     }
@@ -33,6 +40,22 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
         return Some("planned changes that targets leave out");
     }
     None
+}
+
+/// How often providers were asked to change the type of an object.
+fn asked_to_move(outcome: &Outcome) -> usize {
+    outcome.commands.iter().flat_map(|ran| &ran.requests).filter(|request| request["call"] == "move").count()
+}
+
+/// Whether what one statement moves is moved on by another.
+fn moves_in_chain(step: &Step) -> bool {
+    let text = step.configuration.display();
+    let ends = |name: &str| {
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix(name)?.trim_start().strip_prefix("= "));
+        lines.map(str::to_owned).collect::<HashSet<_>>()
+    };
+    let (from, to) = (ends("from"), ends("to"));
+    text.contains("moved {") && !from.is_disjoint(&to)
 }
 
 /// The changes that the step made: actions and addresses.

@@ -208,7 +208,7 @@ impl Session {
             Some(theirs) => compare::outcomes(&ours, theirs, &self.ours),
             None => compare::alone(&ours),
         };
-        let finding = finding.or_else(|| order::check(&ours, "ours"));
+        let finding = finding.or_else(|| order::check(&ours, step, "ours"));
         let about = format!("{} {:?}\n", step.note, step.options);
         (ours, finding.map(|f| Finding { report: format!("{about}{}", f.report), ..f }))
     }

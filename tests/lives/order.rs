@@ -1,15 +1,17 @@
 //! The order of requests in an apply: what refers to another object is created after it, and destroyed before it.
 //!
 //! What refers to what is taken from the states before and after. They do not say which instances are meant, so objects of blocks
-//! with more of them are left out; and between objects of different provider configurations orders may have to be given up.
+//! with more of them are left out; and between objects of different provider configurations orders may have to be given up. Nor do
+//! they say where an object was before it moved, and what a plan to destroy refreshes may no longer depend on what the state names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
 use super::life::{Outcome, Ran};
 use crate::model::normal::elements;
 use crate::model::session::Finding;
+use crate::model::step::Step;
 
 /// An object of a state: its provider configuration, its module, the address of its block, and the addresses that it depends on.
 struct Stored {
@@ -25,8 +27,13 @@ struct Span {
     ends: usize,
 }
 
-pub fn check(outcome: &Outcome, whose: &str) -> Option<Finding> {
-    let (before, after) = (objects(&outcome.before), objects(&outcome.after));
+pub fn check(outcome: &Outcome, step: &Step, whose: &str) -> Option<Finding> {
+    let (mut before, after) = (objects(&outcome.before), objects(&outcome.after));
+    let moved = moved(outcome);
+    before.retain(|_, stored| !moved.contains(&stored.address));
+    if step.has("-destroy") && !step.note.is_empty() {
+        before.clear();
+    }
     for ran in outcome.commands.iter().filter(|ran| ran.command != "plan") {
         let (made, gone) = (spans(ran, &["create", "update"]), spans(ran, &["delete"]));
         let found = pairs(&after, &made).find(|(user, used)| made[*used].ends > made[*user].begins);
@@ -42,6 +49,14 @@ pub fn check(outcome: &Outcome, whose: &str) -> Option<Finding> {
         }
     }
     None
+}
+
+/// The addresses of blocks whose objects are moved in the step.
+fn moved(outcome: &Outcome) -> HashSet<String> {
+    let lines = outcome.commands.iter().flat_map(|ran| ran.answer.out.lines());
+    let events = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let change = |event: &Value| event["change"]["previous_resource"]["addr"].as_str().map(strip_keys);
+    events.filter_map(|event| change(&event)).collect()
 }
 
 impl Stored {

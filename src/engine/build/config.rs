@@ -14,8 +14,8 @@ use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::model::addr::Subject;
 use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{ConfigResource, Subject};
 use crate::model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
 /// A graph being built, with what its passes share.
@@ -32,6 +32,8 @@ pub struct Builder<'a> {
     /// The provider configuration of each action block.
     pub provider_of_action: FxHashMap<BlockId, u32>,
     pub provider_nodes: Vec<NodeId>,
+    /// Nodes that report what is wrong with imports for resources without a block.
+    pub refused_imports: FxHashMap<NodeId, ConfigResource>,
     pub diagnostics: Diagnostics,
     bases: Vec<Bases>,
 }
@@ -62,6 +64,7 @@ impl<'a> Builder<'a> {
             chosen_of: FxHashMap::default(),
             provider_of_action: FxHashMap::default(),
             provider_nodes: Vec::new(),
+            refused_imports: FxHashMap::default(),
             diagnostics: Diagnostics::new(),
             bases: Vec::new(),
         };

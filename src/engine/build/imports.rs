@@ -38,10 +38,10 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
                 builder.diagnostics.push(Diagnostic::error(NO_TARGET, detail).at(statement.import.to.range()));
             }
             None if !is_static(&statement.import) => {
-                fail_in_walk(builder, not_static(&statement.import.to));
+                fail_in_walk(builder, &statement, not_static(&statement.import.to));
             }
             None => match missing(&statement, verb, generate) {
-                Some(error) => fail_in_walk(builder, error.into()),
+                Some(error) => fail_in_walk(builder, &statement, error.into()),
                 None if verb == Verb::Validate => {}
                 None => add_generated(builder, &mut imports, statement),
             },
@@ -51,8 +51,9 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
 }
 
 /// Errors that are reported during the walk, so that resources with a block are still validated and planned.
-fn fail_in_walk(builder: &mut Builder<'_>, errors: Diagnostics) {
+fn fail_in_walk(builder: &mut Builder<'_>, statement: &Statement, errors: Diagnostics) {
     let node = builder.add(Node::Gate);
+    builder.refused_imports.insert(node, statement.resource.clone());
     builder.needs[node as usize].problems.extend(errors);
 }
 

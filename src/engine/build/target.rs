@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::config::Builder;
 use crate::engine::blocks::imports::Imports;
-use crate::engine::blocks::tree::{ROOT, Tree};
+use crate::engine::blocks::tree::ROOT;
 use crate::engine::graph::{Dag, Node, NodeId, Orphans};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, Target};
 use crate::model::state::State;
@@ -99,15 +100,16 @@ impl Users {
 /// set holds the targeted nodes themselves: only their instances are filtered. `trimmed`: orphans have only instances that
 /// are wanted.
 pub fn select(
-    graph: &Dag<Node>,
-    tree: &Tree,
+    builder: &Builder<'_>,
     orphans: &[Orphans],
     imports: &Imports,
     targets: &[Target],
     trimmed: bool,
 ) -> (Vec<bool>, BTreeSet<NodeId>) {
-    let is_target = |node: &Node| {
+    let Builder { graph, tree, refused_imports: refused, .. } = builder;
+    let is_target = |id: NodeId, node: &Node| {
         let resource = match node {
+            _ if refused.contains_key(&id) => refused[&id].clone(),
             Node::Resource { module, index } => tree.config_addr(*module, *index),
             Node::Generate(index) => imports.generated[*index as usize].resource.clone(),
             Node::Orphans(index) => orphans[*index as usize].resource.clone(),
@@ -115,7 +117,7 @@ pub fn select(
         };
         targets.iter().any(|target| target.touches(&resource))
     };
-    let mut direct: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_target(n)).map(|(id, _)| id).collect();
+    let mut direct: BTreeSet<NodeId> = graph.nodes().filter(|(id, n)| is_target(*id, n)).map(|(id, _)| id).collect();
     let is_wanted = |node: &Node| match node {
         Node::Orphans(index) => trimmed && !orphans[*index as usize].instances.is_empty(),
         _ => false,
@@ -136,17 +138,18 @@ pub fn select(
 /// The nodes that `-exclude` leaves: resources that are not excluded and depend on nothing that is, what these depend on, and root
 /// outputs that depend on nothing else. Single instances are left out by the steps. And the resources with anything excluded.
 pub fn exclude(
-    graph: &Dag<Node>,
-    tree: &Tree,
+    builder: &Builder<'_>,
     imports: &Imports,
     excludes: &[Target],
 ) -> (Vec<bool>, FxHashSet<ConfigResource>) {
+    let Builder { graph, tree, refused_imports: refused, .. } = builder;
     // Of each node: whether it, or what it depends on, has anything excluded.
     let mut touched = vec![false; graph.len()];
     let (mut kept, mut affected) = (Vec::new(), FxHashSet::default());
     for id in graph.topological() {
         let is_dependent = graph.dependencies(id).iter().any(|to| touched[*to as usize]);
         let resource = match graph.node(id) {
+            _ if refused.contains_key(&id) => refused[&id].clone(),
             Node::Resource { module, index } => tree.config_addr(*module, *index),
             Node::Generate(index) => imports.generated[*index as usize].resource.clone(),
             // What the configuration does not have depends on nothing in it.

@@ -122,7 +122,7 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
             let destroyed = target::destroyed(state, targets);
             orphans.iter_mut().for_each(|o| o.instances.retain(|addr| destroyed.contains(addr)));
         }
-        (active, filtered) = target::select(graph, tree, orphans, imports, targets, is_destroy);
+        (active, filtered) = target::select(builder, orphans, imports, targets, is_destroy);
     }
     if !excludes.is_empty() {
         if is_destroy {
@@ -130,7 +130,7 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
             orphans.iter_mut().for_each(|o| o.instances.retain(|addr| !spared.contains(addr)));
         }
         let affected;
-        (active, affected) = target::exclude(graph, tree, imports, excludes);
+        (active, affected) = target::exclude(builder, imports, excludes);
         // OpenTofu destroys them although they depend on what is excluded.
         if !is_destroy && !name::is_opentofu() {
             let is_free = |addr: &AbsResourceInstance| !target::depends_on_any(state, addr, &affected);

@@ -262,7 +262,7 @@ fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked:
         !naming.is_empty() && naming.get(&addr.config()).is_some_and(|them| them.iter().any(|s| s.names(addr)))
     };
     for (addr, resource) in &mut state.resources {
-        if addr.resource.mode != ResourceMode::Managed || is_named(addr) {
+        if is_named(addr) {
             continue;
         }
         let declared = config.module(&addr.module.module()).and_then(|module| module.resources.get(&addr.resource));

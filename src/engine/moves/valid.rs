@@ -118,7 +118,7 @@ fn still_declared(run: &Run, statement: &Statement, module: &ModuleSlots) -> Opt
     };
     within(run, module, steps, &mut |slots| {
         let declared = declares(&run.blocks, statement, slots, resource).map(Some);
-        declared.or_else(|| is_imported(&run.blocks, statement, slots, resource).then_some(None))
+        declared.or_else(|| is_imported(run, statement, slots, resource).then_some(None))
     })
 }
 
@@ -143,9 +143,16 @@ fn declares(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, resour
     present(statement, &slots.expansion, [&block.count, &block.for_each], &block.range)
 }
 
-fn is_imported(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
+/// Observed: what `-target` leaves out is not imported.
+fn is_imported(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
     let addr = resource.in_module(module.addr.module());
-    end_key(&statement.from).is_none() && blocks.imports.stand_for(&addr, &blocks.tree)
+    let (targets, excludes) = (&run.inputs.targets, &run.inputs.excludes);
+    let is_kept = targets.is_empty() || targets.iter().any(|target| target.touches(&addr));
+    let is_left_out = excludes.iter().any(|target| target.contains_block(&addr));
+    is_kept
+        && !is_left_out
+        && end_key(&statement.from).is_none()
+        && run.blocks.imports.stand_for(&addr, &run.blocks.tree)
 }
 
 fn called(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {

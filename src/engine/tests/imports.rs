@@ -1,6 +1,9 @@
 //! Import blocks beside blocks, moves and the state; each expectation was seen on the reference, release 1.11.4.
 
 use super::world::*;
+use crate::model::addr::Target;
+use crate::model::addr::parse::parse_target;
+use crate::model::plan::Mode;
 use crate::model::state::State;
 
 /// Also for an object of the state, which Terraform destroys: an import that names it says that it is wanted.
@@ -38,24 +41,59 @@ async fn imports_say_nothing_of_blocks_that_cannot_be_expanded() {
     }
 }
 
+const MOVED_IMPORT: &str = r#"
+    resource "test_thing" "b" { name = "b" }
+    import {
+      to = test_thing.a
+      id = "x"
+    }
+    moved {
+      from = test_thing.a
+      to   = test_thing.b
+    }"#;
+
+fn targets(of: &[&str]) -> Vec<Target> {
+    of.iter().map(|text| parse_target(text).unwrap()).collect()
+}
+
 #[tokio::test]
 async fn moves_from_imported_resources_without_a_block_are_errors() {
-    let text = r#"
-        resource "test_thing" "b" { name = "b" }
-        import {
-          to = test_thing.a
-          id = "x"
-        }
-        moved {
-          from = test_thing.a
-          to   = test_thing.b
-        }"#;
-    let (planned, found) =
-        plan(&World::new(), &config(&[("main.tf", text)]), &State::default(), Options::default()).await;
+    let options = Options::default();
+    let (planned, found) = plan(&World::new(), &config(&[("main.tf", MOVED_IMPORT)]), &State::default(), options).await;
     assert!(planned.is_none());
     let expected = "Moved object still exists: This statement declares a move from test_thing.a, but that resource is still \
                     declared.\n\nChange your configuration so that this resource will be declared as test_thing.b instead.";
     assert_eq!(texts(&found), [expected]);
+}
+
+/// What `-target` leaves out is not declared by an import.
+#[tokio::test]
+async fn targets_decide_whether_an_import_declares_what_moved() {
+    let world = World::new();
+    let (state, _) = apply(&world, "resource \"test_thing\" \"b\" { name = \"b\" }", &State::default()).await;
+    for mode in [Mode::Normal, Mode::Destroy] {
+        for (wanted, is_error) in [("test_thing.a", true), ("test_thing.a[0]", true), ("test_thing.b", false)] {
+            let options = Options { mode, targets: targets(&[wanted]), ..Options::default() };
+            let (_, found) = plan(&world, &config(&[("main.tf", MOVED_IMPORT)]), &state, options).await;
+            let is_found = found.iter().any(|d| d.summary == "Moved object still exists");
+            assert_eq!(is_found, is_error, "{mode:?} {wanted}: {:?}", texts(&found));
+        }
+    }
+}
+
+#[tokio::test]
+async fn targeted_imports_without_a_block_are_errors() {
+    let text = "resource \"test_thing\" \"b\" { name = \"b\" }\nimport {\n to = test_thing.a\n id = \"x\"\n}";
+    for (wanted, expected) in [
+        (&["test_thing.a"][..], vec!["Configuration for import target does not exist"]),
+        (&["test_thing.a[0]", "test_thing.b"], vec!["Configuration for import target does not exist"]),
+        (&["test_thing.b"], vec![]),
+    ] {
+        let options = Options { targets: targets(wanted), ..Options::default() };
+        let (_, found) = plan(&World::new(), &config(&[("main.tf", text)]), &State::default(), options).await;
+        let errors: Vec<&str> = found.iter().filter(|d| d.is_error()).map(|d| &*d.summary).collect();
+        assert_eq!(errors, expected, "{wanted:?}");
+    }
 }
 
 #[tokio::test]

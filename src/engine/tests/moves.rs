@@ -3,7 +3,7 @@
 use super::world::*;
 use crate::model::addr::parse::parse_abs_instance;
 use crate::model::addr::{InstanceKey, Target};
-use crate::model::plan::Mode;
+use crate::model::plan::{Action, Mode};
 use crate::model::state::State;
 
 const BEFORE: &str = r#"
@@ -112,6 +112,25 @@ async fn implied_moves_give_way_to_declared_ones() {
         let (planned, found) = plan(&world, &config, &state, Options::default()).await;
         assert!(found.is_empty(), "{:?}", texts(&found));
         assert_eq!(actions(&planned.unwrap()), expected, "{statement}");
+    }
+}
+
+/// Observed: data sources too, which are read anew.
+#[tokio::test]
+async fn data_sources_that_gain_count_say_where_they_were() {
+    let single = "data \"test_thing\" \"d\" {\n name = test_thing.a.id\n}";
+    let counted = "data \"test_thing\" \"d\" {\n count = 1\n name = test_thing.a.id\n}";
+    let with = |name: &str, data: &str| format!("resource \"test_thing\" \"a\" {{\n name = \"{name}\"\n}}\n{data}");
+    let (d, d0) = ("data.test_thing.d", "data.test_thing.d[0]");
+    for (before, after, from, to) in [(single, counted, d, d0), (counted, single, d0, d)] {
+        let world = World::new();
+        let (state, _) = apply(&world, &with("a", before), &State::default()).await;
+        let (planned, found) =
+            plan(&world, &config(&[("main.tf", &with("c", after))]), &state, Options::default()).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let planned = planned.unwrap();
+        let read = planned.changes.iter().find(|change| change.action == Action::Read).unwrap();
+        assert_eq!((read.addr.to_string(), read.previous_addr.to_string()), (to.into(), from.into()));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::world::*;
 use crate::engine::verbs::planned::has_same_objects;
+use crate::lang::value::Value;
 use crate::model::plan::{Action, Mode, Plan};
 use crate::model::provider::Identity;
 use crate::model::state::{CheckStatus, Object, ObjectStatus, State};
@@ -130,6 +131,28 @@ async fn data_sources_that_cannot_be_read_leave_the_state() {
     let (planned, found) = refresh_only(&world, text, &state).await;
     assert!(found.is_empty() && !planned.applyable, "{found:?}");
     assert_eq!(addresses(&planned.prior_state), [""; 0]);
+}
+
+/// Observed: instances with keys are not there, in the plan as in what it stores.
+#[tokio::test]
+async fn data_sources_with_keys_that_cannot_be_read_have_no_instances() {
+    let with = |value: &str| {
+        format!(
+            "resource \"test_thing\" \"a\" {{\n name = \"a\"\n}}\n\
+             data \"test_thing\" \"d\" {{\n count = 2\n name = test_thing.a.id\n}}\noutput \"o\" {{\n value = {value}\n}}"
+        )
+    };
+    let world = World::new();
+    let (length, first) = (with("length(data.test_thing.d)"), with("data.test_thing.d[0].id"));
+    let (mut state, _) = apply(&world, &length, &State::default()).await;
+    state.resources.retain(|addr, _| addr.to_string() != "test_thing.a");
+    let (planned, found) = refresh_only(&world, &length, &state).await;
+    assert!(found.is_empty() && planned.outputs[0].change.after == Value::int(0), "{found:?}");
+    let (stored, found) = apply_plan(&world, &config(&[("main.tf", &length)]), planned).await;
+    assert!(found.is_empty() && stored.outputs["o"].value == Value::int(0), "{:?}", texts(&found));
+    let options = Options { mode: Mode::RefreshOnly, ..Options::default() };
+    let (_, found) = plan(&world, &config(&[("main.tf", &first)]), &state, options).await;
+    assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Invalid index"]);
 }
 
 /// Observed: it plans to remove them, is not applyable because no value has changed, and is refused.

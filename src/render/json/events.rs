@@ -408,7 +408,7 @@ fn change_name(change: &ResourceChange) -> &'static str {
 
 /// What the refresh found changed outside.
 pub fn drift(change: &ResourceChange) -> Message {
-    let text = format!("{}: Drift detected ({})", change.addr, action_name(change.action));
+    let text = format!("{}: Drift detected ({})", change.addr, change_name(change));
     Message::new("resource_drift", text, change_document(change))
 }
 

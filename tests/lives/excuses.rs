@@ -29,7 +29,7 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     if step.has("-refresh-only") && says(ours, "Cannot apply non-applyable plan") && theirs.is_good() {
         return Some("refresh-only plans that only remove outputs");
     }
-    if moves_in_chain(step) && (asked_to_move(ours), asked_to_move(theirs)) != (0, 0) {
+    if moves_in_chain(step) && asked_to_move(ours) != asked_to_move(theirs) {
         return Some("changes of type in a chain of moves");
     }
     if only_theirs("Cycle:") {
@@ -42,9 +42,12 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     None
 }
 
-/// How often providers were asked to change the type of an object.
-fn asked_to_move(outcome: &Outcome) -> usize {
-    outcome.commands.iter().flat_map(|ran| &ran.requests).filter(|request| request["call"] == "move").count()
+/// What providers were asked about objects whose type changes.
+fn asked_to_move(outcome: &Outcome) -> Vec<String> {
+    let requests = outcome.commands.iter().flat_map(|ran| &ran.requests).filter(|request| request["call"] == "move");
+    let mut found: Vec<String> = requests.map(|request| format!("{} {}", request["from"], request["type"])).collect();
+    found.sort();
+    found
 }
 
 /// Whether what one statement moves is moved on by another.

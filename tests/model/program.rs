@@ -11,7 +11,7 @@ use super::newer::Newer;
 use super::normal::Identifiers;
 
 /// Commands of these small configurations that run longer hang.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// Where packages come from in histories that use providers outside the binary.
 #[derive(Clone)]

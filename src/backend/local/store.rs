@@ -44,15 +44,19 @@ struct HeldLock {
     created: bool,
     /// What the file held before this run wrote to it has been kept, or there was nothing to keep.
     backed_up: bool,
-    /// What this run wrote last, which the file should hold, while the history has it in memory.
+    /// What this run wrote last, which the file should hold, if it is still in memory for the history.
     written: Weak<[u8]>,
     /// How a backup is made; none: of the content as it is.
     backups: Option<Backups>,
 }
 
+fn nothing_written() -> Weak<[u8]> {
+    Weak::<[u8; 0]>::new()
+}
+
 impl Default for HeldLock {
     fn default() -> HeldLock {
-        HeldLock { lock: None, created: false, backed_up: false, written: Weak::<[u8; 0]>::new(), backups: None }
+        HeldLock { lock: None, created: false, backed_up: false, written: nothing_written(), backups: None }
     }
 }
 
@@ -181,6 +185,7 @@ impl Inner {
                 &written
             }
             _ => {
+                held.written = nothing_written();
                 read = read_all(file).map_err(|e| named(e, "read", path))?;
                 &read
             }
@@ -316,6 +321,7 @@ impl Inner {
         let Some((file, current)) = held.lock.take() else {
             return Err(StoreError::new("LocalState not locked"));
         };
+        held.written = nothing_written();
         if current != id {
             let error = StoreError::new(format!("invalid lock id: {id:?}. current id: {current:?}"));
             held.lock = Some((file, current));

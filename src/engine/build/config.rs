@@ -16,6 +16,7 @@ use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{ConfigResource, Subject};
+use crate::model::config::provider_check::{missing_key, unexpected_key};
 use crate::model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
 /// A graph being built, with what its passes share.
@@ -217,8 +218,12 @@ impl<'a> Builder<'a> {
                 }
                 self.chosen_of.insert(block, Chosen { config: addr, choice, instances });
             }
-            (Some(_), None) => self.diagnostics.push(missing_key(resource, &addr)),
-            (None, Some(choice)) => self.diagnostics.push(unexpected_key(&choice, &addr)),
+            // Where the configuration itself is in another module: the others were refused when they were read.
+            (Some(_), None) => {
+                let at = resource.provider_ref.as_ref().map_or(&resource.range, |reference| &reference.range);
+                self.diagnostics.push(missing_key(&addr, at));
+            }
+            (None, Some(choice)) => self.diagnostics.push(unexpected_key(&addr, &choice.key.range())),
         }
     }
 
@@ -408,25 +413,6 @@ fn missing_provider(tree: &Tree, module: ModuleId, resource: &Resource) -> Diagn
     let wanted = crate::model::addr::AbsProviderConfig::new(path, resource.provider.clone(), local.alias);
     let user = resource.addr.in_module(tree.module(module).path.clone()).to_string();
     provider_configs::not_present(&user, &wanted)
-}
-
-fn missing_key(resource: &Resource, addr: &crate::model::addr::AbsProviderConfig) -> Diagnostic {
-    let range = resource.provider_ref.as_ref().map_or_else(|| resource.range.clone(), |r| r.range.clone());
-    let detail = format!(
-        "The provider configuration {addr} has \"for_each\" set, so that a reference to it must choose one of its instances, \
-         as in \"{}.{}[each.key]\".",
-        addr.provider.kind,
-        addr.alias.as_deref().unwrap_or_default()
-    );
-    Diagnostic::error("Missing provider instance key", detail).at(range)
-}
-
-fn unexpected_key(choice: &Choice, addr: &crate::model::addr::AbsProviderConfig) -> Diagnostic {
-    let detail = format!(
-        "The provider configuration {addr} does not have \"for_each\" set, so that a reference to it must not include an \
-         instance key."
-    );
-    Diagnostic::error("Unexpected provider instance key", detail).at(choice.key.range())
 }
 
 /// References of a local value to itself, which are errors.

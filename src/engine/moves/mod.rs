@@ -241,10 +241,8 @@ fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTree
                 steps[depth].key = to.clone();
                 let to = AbsResourceInstance { module: ModuleInstance(steps.into()), ..addr.clone() };
                 rename(state, &addr, &to);
-                if addr.mode() == ResourceMode::Managed {
-                    let origin = moved.remove(&addr).unwrap_or(addr);
-                    moved.insert(to, origin);
-                }
+                let origin = moved.remove(&addr).unwrap_or(addr);
+                moved.insert(to, origin);
             }
         }
     }

@@ -382,20 +382,31 @@ async fn modules_are_passed_instances_of_a_provider() {
     assert!(state.is_empty());
 }
 
+/// Whether there is to be a key is known when the configuration is read, as in OpenTofu; which keys there are, in the plan.
 #[tokio::test]
 async fn references_to_providers_say_which() {
     let one = "provider \"test\" {\n alias = \"by\"\n}\n";
+    let of_resource = |reference: &str| format!("resource \"test_thing\" \"a\" {{\n provider = {reference}\n}}");
+    let of_call =
+        |reference: &str| format!("module \"m\" {{\n source = \"./m\"\n providers = {{\n test = {reference}\n }}\n}}");
+    let child = "resource \"test_thing\" \"a\" {\n name = \"x\"\n}";
     let cases = [
-        (REGIONS, "test.by", "Missing provider instance key"),
-        (one, "test.by[\"e\"]", "Unexpected provider instance key"),
-        (REGIONS, "test.by[\"x\"]", "Invalid provider instance key"),
+        (REGIONS, "test.by", vec!["Missing provider instance key"]),
+        (one, "test.by[\"e\"]", vec!["Unexpected provider instance key"]),
+        (one, "test.by", vec![]),
+        (REGIONS, "test.by[\"x\"]", vec![]),
     ];
-    for (provider, reference, summary) in cases {
-        let world = World::new();
-        let text = format!("{provider}resource \"test_thing\" \"a\" {{\n provider = {reference}\n}}");
-        let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;
-        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), [summary]);
+    for (provider, reference, expected) in cases {
+        for user in [of_resource(reference), of_call(reference)] {
+            let text = format!("{provider}{user}");
+            let (_, found) = read_config(&[("main.tf", &text), ("m/main.tf", child)]);
+            assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), expected, "{text}");
+        }
     }
+    let text = format!("{REGIONS}{}", of_resource("test.by[\"x\"]"));
+    let (_, found) = plan(&World::new(), &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;
+    let found: Vec<&str> = found.iter().map(|d| d.summary.as_str()).collect();
+    assert_eq!(found, ["Invalid provider instance key"]);
 }
 
 #[test]

@@ -462,6 +462,13 @@ impl Provider for Things {
 
 /// A configuration from files by name; modules are folders beside.
 pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
+    let (config, diagnostics) = read_config(files);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    Arc::new(config.unwrap())
+}
+
+/// A configuration, and what is wrong with it before anything is evaluated.
+pub fn read_config(files: &[(&str, &str)]) -> (Option<Config>, Diagnostics) {
     let memory = Memory::of(files.iter().copied());
     let resolver = |request: &ModuleRequest<'_>| {
         Ok(ModuleSite {
@@ -470,9 +477,7 @@ pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
             unreadable: None,
         })
     };
-    let (config, diagnostics) = load(FilePath::new(""), &memory, &resolver, Arc::new(Nothing));
-    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
-    Arc::new(config.unwrap())
+    load(FilePath::new(""), &memory, &resolver, Arc::new(Nothing))
 }
 
 pub fn texts(diagnostics: &Diagnostics) -> Vec<String> {

@@ -31,7 +31,7 @@ mod output;
 mod override_bodies;
 mod overrides;
 mod provider_block;
-mod provider_check;
+pub mod provider_check;
 mod provider_each;
 mod provider_use;
 mod provisioner;

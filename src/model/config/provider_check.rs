@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::syntax::body::BodySchema;
-use crate::model::addr::{self, Provider, provider::parse_part};
+use crate::model::addr::{self, AbsProviderConfig, Provider, provider::parse_part};
 
 use super::block::{ModuleCall, ProviderPassing};
 use super::module::{Config, Module};
@@ -45,6 +45,7 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
     check_implied_by_blocks(module, diags);
     check_implied_names(module, diags);
     check_passed_on(module, caller, &names, diags);
+    check_instance_keys(module, diags);
     provider_each::warn(module, diags);
     let Some(caller) = caller else { return };
     check_not_configured_in_repetition(module, caller, &names, fixed, diags);
@@ -52,6 +53,42 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
     check_aliases_are_given(caller, &names, diags);
     check_given_are_usable(module, caller, &names, diags);
     warn_of_empty_blocks(module, &names, diags);
+}
+
+/// References choose an instance where the module's own `provider` block has `for_each`, and nowhere else.
+fn check_instance_keys(module: &Module, diags: &mut Diagnostics) {
+    let of_resources = module.resources.values().filter_map(|resource| resource.provider_ref.as_ref());
+    let of_calls = module.calls.values().flat_map(|call| call.providers.iter().map(|passing| &passing.in_parent));
+    for reference in of_resources.chain(of_calls) {
+        let Some(block) = module.providers.get(&reference.addr) else { continue };
+        let provider = module.provider_for_local_name(&reference.addr.local_name);
+        let addr = AbsProviderConfig::new(module.path.clone(), provider, reference.addr.alias.clone());
+        match (&block.for_each, &reference.key) {
+            (Some(_), None) => diags.push(missing_key(&addr, &reference.range)),
+            (None, Some(key)) => diags.push(unexpected_key(&addr, &key.range())),
+            _ => {}
+        }
+    }
+}
+
+/// The error of a reference that does not say which instance.
+pub fn missing_key(addr: &AbsProviderConfig, at: &Range) -> Diagnostic {
+    let detail = format!(
+        "The provider configuration {addr} has \"for_each\" set, so that a reference to it must choose one of its instances, \
+         as in \"{}.{}[each.key]\".",
+        addr.provider.kind,
+        addr.alias.as_deref().unwrap_or_default()
+    );
+    Diagnostic::error("Missing provider instance key", detail).at(at.clone())
+}
+
+/// The error of a reference that says which instance where there are none.
+pub fn unexpected_key(addr: &AbsProviderConfig, at: &Range) -> Diagnostic {
+    let detail = format!(
+        "The provider configuration {addr} does not have \"for_each\" set, so that a reference to it must not include an \
+         instance key."
+    );
+    Diagnostic::error("Unexpected provider instance key", detail).at(at.clone())
 }
 
 /// The local names ("aws", "aws.west") of provider configurations, sorted by where they come from.

@@ -34,7 +34,7 @@ impl Entries {
 
     /// As [`Entries::get`], with the name as it is stored here.
     pub fn get_key_value(&self, name: &str) -> Option<(&Arc<str>, &Value)> {
-        self.position(name).map(|at| parts(&self.0[at]))
+        self.position(name).map(|at| split_entry(&self.0[at]))
     }
 
     pub fn contains_key(&self, name: &str) -> bool {
@@ -42,7 +42,7 @@ impl Entries {
     }
 
     pub fn iter(&self) -> Map<Iter<'_, Entry>, fn(&Entry) -> (&Arc<str>, &Value)> {
-        self.0.iter().map(parts)
+        self.0.iter().map(split_entry)
     }
 
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Arc<str>> + ExactSizeIterator + FusedIterator + Clone {
@@ -58,7 +58,7 @@ impl Entries {
     }
 }
 
-fn parts((name, value): &Entry) -> (&Arc<str>, &Value) {
+fn split_entry((name, value): &Entry) -> (&Arc<str>, &Value) {
     (name, value)
 }
 

@@ -58,8 +58,9 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
 /// References choose an instance where the module's own `provider` block has `for_each`, and nowhere else.
 fn check_instance_keys(module: &Module, diags: &mut Diagnostics) {
     let of_resources = module.resources.values().filter_map(|resource| resource.provider_ref.as_ref());
+    // Those that lack a key are an error of the called module.
     let of_calls = module.calls.values().flat_map(|call| call.providers.iter().map(|passing| &passing.in_parent));
-    for reference in of_resources.chain(of_calls) {
+    for reference in of_resources.chain(of_calls.filter(|reference| reference.key.is_some())) {
         let Some(block) = module.providers.get(&reference.addr) else { continue };
         let provider = module.provider_for_local_name(&reference.addr.local_name);
         let addr = AbsProviderConfig::new(module.path.clone(), provider, reference.addr.alias.clone());

@@ -2,7 +2,7 @@
 //! cost little, and at the end.
 //!
 //! Owns serial and lineage of what is written. Keeps the state as the pieces of its file, so that a change costs the
-//! instance that changed, and a snapshot a copy.
+//! instance that changed.
 
 use std::collections::BTreeSet;
 use std::io;

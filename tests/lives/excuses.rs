@@ -18,6 +18,9 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     if says(ours, no_block) && others.iter().any(|summary| only_theirs(summary)) {
         return Some("imports for resources without a block");
     }
+    if only_theirs("Inconsistent dependency lock file") && says(ours, "Invalid import provider argument") {
+        return Some("errors of the configuration that stand in one about the lock file");
+    }
     if only_theirs("Cannot apply non-applyable plan") {
         return Some("refresh-only plans with nothing but outputs to come");
     }

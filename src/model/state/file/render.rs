@@ -1,5 +1,4 @@
-//! Writing version 4: a state kept as the pieces of its file, so that a snapshot costs a copy and a change costs the
-//! instance that changed.
+//! Writing version 4: a state kept as the pieces of its file, so that a change costs the instance that changed.
 
 mod whole;
 

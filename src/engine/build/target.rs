@@ -96,6 +96,15 @@ impl Users {
     }
 }
 
+/// The resource that a node of the configuration is about; that of an import without a block, too.
+fn resource_of(builder: &Builder<'_>, imports: &Imports, id: NodeId) -> Option<ConfigResource> {
+    match builder.graph.node(id) {
+        Node::Resource { module, index } => Some(builder.tree.config_addr(*module, *index)),
+        Node::Generate(index) => Some(imports.generated[*index as usize].resource.clone()),
+        _ => builder.refused_imports.get(&id).cloned(),
+    }
+}
+
 /// The nodes to keep: targeted ones with all they depend on, and root outputs that depend on nothing else. The second
 /// set holds the targeted nodes themselves: only their instances are filtered. `trimmed`: orphans have only instances that
 /// are wanted.
@@ -106,16 +115,13 @@ pub fn select(
     targets: &[Target],
     trimmed: bool,
 ) -> (Vec<bool>, BTreeSet<NodeId>) {
-    let Builder { graph, tree, refused_imports: refused, .. } = builder;
+    let graph = &builder.graph;
     let is_target = |id: NodeId, node: &Node| {
         let resource = match node {
-            _ if refused.contains_key(&id) => refused[&id].clone(),
-            Node::Resource { module, index } => tree.config_addr(*module, *index),
-            Node::Generate(index) => imports.generated[*index as usize].resource.clone(),
-            Node::Orphans(index) => orphans[*index as usize].resource.clone(),
-            _ => return false,
+            Node::Orphans(index) => Some(orphans[*index as usize].resource.clone()),
+            _ => resource_of(builder, imports, id),
         };
-        targets.iter().any(|target| target.touches(&resource))
+        resource.is_some_and(|resource| targets.iter().any(|target| target.touches(&resource)))
     };
     let mut direct: BTreeSet<NodeId> = graph.nodes().filter(|(id, n)| is_target(*id, n)).map(|(id, _)| id).collect();
     let is_wanted = |node: &Node| match node {
@@ -142,25 +148,20 @@ pub fn exclude(
     imports: &Imports,
     excludes: &[Target],
 ) -> (Vec<bool>, FxHashSet<ConfigResource>) {
-    let Builder { graph, tree, refused_imports: refused, .. } = builder;
+    let graph = &builder.graph;
     // Of each node: whether it, or what it depends on, has anything excluded.
     let mut touched = vec![false; graph.len()];
     let (mut kept, mut affected) = (Vec::new(), FxHashSet::default());
     for id in graph.topological() {
         let is_dependent = graph.dependencies(id).iter().any(|to| touched[*to as usize]);
-        let resource = match graph.node(id) {
-            _ if refused.contains_key(&id) => refused[&id].clone(),
-            Node::Resource { module, index } => tree.config_addr(*module, *index),
-            Node::Generate(index) => imports.generated[*index as usize].resource.clone(),
-            // What the configuration does not have depends on nothing in it.
-            Node::Orphans(_) => {
-                kept.push(id);
-                continue;
-            }
-            _ => {
-                touched[id as usize] = is_dependent;
-                continue;
-            }
+        // What the configuration does not have depends on nothing in it.
+        if matches!(graph.node(id), Node::Orphans(_)) {
+            kept.push(id);
+            continue;
+        }
+        let Some(resource) = resource_of(builder, imports, id) else {
+            touched[id as usize] = is_dependent;
+            continue;
         };
         let is_whole = excludes.iter().any(|target| target.contains_block(&resource));
         touched[id as usize] = is_dependent || excludes.iter().any(|target| target.touches(&resource));

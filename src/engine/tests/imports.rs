@@ -1,8 +1,6 @@
 //! Import blocks beside blocks, moves and the state; each expectation was seen on the reference, release 1.11.4.
 
 use super::world::*;
-use crate::model::addr::Target;
-use crate::model::addr::parse::parse_target;
 use crate::model::plan::Mode;
 use crate::model::state::State;
 
@@ -51,10 +49,6 @@ const MOVED_IMPORT: &str = r#"
       from = test_thing.a
       to   = test_thing.b
     }"#;
-
-fn targets(of: &[&str]) -> Vec<Target> {
-    of.iter().map(|text| parse_target(text).unwrap()).collect()
-}
 
 #[tokio::test]
 async fn moves_from_imported_resources_without_a_block_are_errors() {

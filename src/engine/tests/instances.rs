@@ -1,13 +1,8 @@
 //! Instances that a run leaves out: targets, refresh-only plans, orphans, and references to what is not there.
 
 use super::world::*;
-use crate::model::addr::parse::parse_target;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::{CheckStatus, State};
-
-fn targets(of: &[&str]) -> Vec<crate::model::addr::Target> {
-    of.iter().map(|text| parse_target(text).unwrap()).collect()
-}
 
 fn output(plan: &Plan, name: &str) -> String {
     let found = plan.outputs.iter().find(|o| &*o.name == name).unwrap();

@@ -169,7 +169,7 @@ async fn a_replacement_that_fails_keeps_the_old_object() {
     assert_eq!(texts(&found), ["destroy failed: old"]);
     let kept = state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap();
     assert_eq!((kept.deposed.len(), kept.current.is_some()), (1, true));
-    // Observed: it is no more to be replaced.
+    // Observed: the setting is not stored for a deposed object that could not be destroyed.
     assert!(kept.deposed.values().all(|object| !object.create_before_destroy));
     world.fail(&[]);
     let (planned, _) = plan(&world, &config(&[("main.tf", &text("2", "newer"))]), &state, Options::default()).await;

@@ -460,6 +460,10 @@ impl Provider for Things {
     }
 }
 
+pub fn targets(of: &[&str]) -> Vec<Target> {
+    of.iter().map(|text| addr::parse::parse_target(text).unwrap()).collect()
+}
+
 /// A configuration from files by name; modules are folders beside.
 pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
     let (config, diagnostics) = read_config(files);

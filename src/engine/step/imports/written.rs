@@ -317,6 +317,8 @@ fn key_text(key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::model::schema::AttributeShape;
 
@@ -326,7 +328,7 @@ mod tests {
         let optional = Attribute { optional: true, ..Attribute::new(Type::String) };
         let attributes = |more: &[(&str, Attribute)]| {
             let more = more.iter().map(|(name, attribute)| (Arc::from(*name), attribute.clone()));
-            std::collections::BTreeMap::from_iter([(Arc::from("e"), optional.clone())].into_iter().chain(more))
+            BTreeMap::from_iter([(Arc::from("e"), optional.clone())].into_iter().chain(more))
         };
         let shape = ObjectShape {
             attributes: attributes(&[("d", Attribute { deprecated: true, ..optional.clone() })]),

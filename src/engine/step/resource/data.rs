@@ -39,7 +39,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             put(&run.results, instance, None, None, false);
             let unknown = Value::unknown(instance.schema.implied_type().clone());
             diagnostics.extend(conditions::postconditions(instance, &unknown));
-            // Observed: an instance with a key is not there, and neither is it in what is stored.
+            // Observed: an instance with a key is absent, as it will be from the state.
             return ((!run.is_refresh_only()).then_some(unknown), diagnostics);
         }
         let after = planned_object(instance, &config);

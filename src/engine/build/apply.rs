@@ -244,7 +244,11 @@ impl Pass<'_, '_> {
                 groups.add(task, create, Role::Creator, dependencies.clone());
             }
             if let Some(destroy) = of.destroy.filter(|_| !task.change.action.forgets()) {
-                let role = if self.destroys_last(task) { Role::DestroyLast } else { Role::DestroyFirst };
+                let role = match () {
+                    () if task.change.addr.mode() == ResourceMode::Data => Role::Drop,
+                    () if self.destroys_last(task) => Role::DestroyLast,
+                    () => Role::DestroyFirst,
+                };
                 groups.add(task, destroy, role, dependencies);
             }
         }

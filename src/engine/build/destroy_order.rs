@@ -10,13 +10,15 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::engine::graph::{Dag, Node, NodeId, Task};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, ResourceMode};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     Creator,
     DestroyFirst,
     DestroyLast,
+    /// A data source that leaves the state: it stays while an object that depends on it could not be destroyed.
+    Drop,
 }
 
 /// Tasks of one resource in one module instance that play the same role, have the same provider configuration and stored the
@@ -72,10 +74,7 @@ type Used<'u> = (&'u ConfigResource, Kind, &'u [usize]);
 
 impl Groups {
     pub fn add(&mut self, task: &Task, node: NodeId, role: Role, dependencies: Arc<[ConfigResource]>) {
-        let addr = &task.change.addr;
-        if addr.mode() == ResourceMode::Managed || role == Role::Creator {
-            self.insert(addr, task.provider, node, role, dependencies);
-        }
+        self.insert(&task.change.addr, task.provider, node, role, dependencies);
     }
 
     fn insert(
@@ -196,15 +195,16 @@ impl Groups {
             (Role::DestroyLast, Role::Creator) | (Role::Creator, Role::DestroyFirst) => {
                 Some(Order { first: used, then: user })
             }
-            (Role::Creator, Role::Creator) => None,
+            (Role::DestroyFirst | Role::DestroyLast, Role::Drop) => Some(Order { first: user, then: used }),
+            (Role::Creator, Role::Creator | Role::Drop) | (Role::Drop, _) => None,
         }
     }
 
     /// Observed: the reference gives up the order of a destruction where the two objects have different provider configurations,
-    /// and never that of a change.
+    /// and never that of a change. Nothing waits for a drop, so it closes no circle.
     fn may_be_given_up(&self, user: usize, used: usize) -> bool {
         let (user, used) = (&self.list[user], &self.list[used]);
-        user.role != Role::Creator && user.provider != used.provider
+        user.role != Role::Creator && used.role != Role::Drop && user.provider != used.provider
     }
 
     /// Adds those orders that close no circle. Only those that could are looked at one by one.

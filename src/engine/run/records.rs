@@ -31,6 +31,8 @@ pub struct PlannedChanges {
     pub invocations: Vec<Arc<ActionInvocation>>,
     pub drift: Vec<ResourceChange>,
     pub outputs: Vec<OutputChange>,
+    /// An output of a module other than the root has a value.
+    pub has_module_outputs: bool,
     pub deferred: Vec<DeferredChange>,
     pub deferred_invocations: Vec<DeferredInvocation>,
     /// Something is left to a later plan, be it in `deferred` or not.

@@ -61,6 +61,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
             diagnostics.extend(record(run, output, &value).await);
         }
+        if module != ROOT && !failed && run.is_plan() {
+            run.results.changes().has_module_outputs = true;
+        }
         let _ = instance.outputs[index as usize].set(value);
     }
     diagnostics

@@ -242,3 +242,18 @@ async fn plans_name_what_module_outputs_come_from() {
     relevant.sort();
     assert_eq!(relevant, ["module.one[\"a\"].test_thing.r.id", "module.two.test_thing.r.id"]);
 }
+
+/// A plan that fails is shown if it got as far as an output of any module.
+#[tokio::test]
+async fn a_failed_plan_has_begun_with_the_first_output() {
+    let main = "variable \"list\" {\n default = []\n}\nmodule \"m\" {\n source = \"./m\"\n list = var.list\n}";
+    let failing = "variable \"list\" {}\noutput \"failing\" {\n value = element(var.list, 1)\n}\n";
+    let good = "output \"good\" {\n value = 1\n}";
+    for (module, has_begun) in [(failing.to_owned(), false), (format!("{failing}{good}"), true)] {
+        let world = World::new();
+        let configuration = config(&[("main.tf", main), ("m/main.tf", &module)]);
+        let (planned, found) = plan(&world, &configuration, &State::default(), Options::default()).await;
+        assert!(texts(&found)[0].starts_with("Error in function call"), "{:?}", texts(&found));
+        assert_eq!(planned.unwrap().has_begun(), has_begun, "{module}");
+    }
+}

@@ -366,3 +366,40 @@ async fn plans_read_data_of_checks_at_once() {
     assert_eq!(found.len(), 1, "{:?}", texts(&found));
     assert!(world.took().contains(&"read d".to_string()));
 }
+
+/// In a destroy, a data source leaves the state only after all that depends on it was destroyed, also through a provider
+/// configuration. One without a block leaves with the plan.
+#[tokio::test]
+async fn data_sources_stay_while_their_users_cannot_be_destroyed() {
+    let data = r#"data "test_thing" "used" { name = "used" }
+    data "test_thing" "of_provider" { name = "of_provider" }
+    data "test_thing" "unused" { name = "unused" }
+    provider "test" {
+      alias  = "other"
+      region = data.test_thing.of_provider.name
+    }"#;
+    let objects = r#"resource "test_thing" "a" {
+      name  = "a"
+      input = data.test_thing.used.name
+    }
+    resource "test_thing" "b" {
+      provider = test.other
+      name     = "b"
+    }"#;
+    let world = World::new();
+    let configuration = config(&[("main.tf", &format!("{data}\n{objects}"))]);
+    let (begun, found) = apply_as(&world, &configuration, &State::default(), Mode::Normal).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    for (failing, kept) in [
+        ("a", ["data.test_thing.used", "test_thing.a"].as_slice()),
+        ("b", &["data.test_thing.of_provider", "test_thing.b"]),
+        ("none", &[]),
+    ] {
+        world.fail(&[failing]);
+        let (state, _) = apply_as(&world, &configuration, &begun, Mode::Destroy).await;
+        assert_eq!(addresses(&state), kept, "{failing} fails");
+        let provider = r#"provider "test" { alias = "other" }"#;
+        let (state, _) = apply(&world, provider, &begun).await;
+        assert_eq!(addresses(&state), &kept[kept.len().min(1)..], "{failing} fails, without blocks");
+    }
+}

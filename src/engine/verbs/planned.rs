@@ -16,7 +16,7 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
     let mut found = std::mem::take(&mut *run.results.changes());
     run.results.changes().has_deferrals = found.has_deferrals;
     let mut changes = found.take_resources();
-    let PlannedChanges { mut invocations, drift, mut outputs, mut deferred, .. } = found;
+    let PlannedChanges { mut invocations, drift, mut outputs, has_module_outputs, mut deferred, .. } = found;
     let states = std::mem::take(&mut *run.results.states());
     let checks = std::mem::take(&mut run.results.checks().records);
     // Without a copy of all changes; no two are of the same object.
@@ -40,6 +40,7 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
         deferred_invocations,
         drift,
         outputs,
+        has_module_outputs,
         variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
         ephemeral_variables: input
             .variables

@@ -62,6 +62,8 @@ pub struct Plan {
     pub drift: Vec<ResourceChange>,
     /// Root outputs, unchanged ones included; sorted by name.
     pub outputs: Vec<OutputChange>,
+    /// An output of a module other than the root has a value. Not kept in files.
+    pub has_module_outputs: bool,
     /// Values of root variables as given (not defaults), with what the caller needs to give them again.
     pub variables: BTreeMap<Arc<str>, Value>,
     /// Ephemeral variables that had a value when the plan was made: applying it needs their values again.
@@ -98,6 +100,11 @@ impl Plan {
         !self.deferred.is_empty()
             || !self.deferred_invocations.is_empty()
             || !self.complete && !self.errored && self.targets.is_empty() && self.excludes.is_empty()
+    }
+
+    /// True if planning got as far as an object or an output.
+    pub fn has_begun(&self) -> bool {
+        !self.changes.is_empty() || !self.outputs.is_empty() || self.has_module_outputs
     }
 
     /// True if something is to be done to an object (not counting outputs).

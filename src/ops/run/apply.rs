@@ -198,7 +198,7 @@ async fn make_plan(
         Some(planned) if !failed => Ok((session, planned, variables, diagnostics)),
         planned => {
             // As much as was planned, if it was anything.
-            if let Some(planned) = planned.filter(|it| !it.plan.changes.is_empty() || !it.plan.outputs.is_empty()) {
+            if let Some(planned) = planned.filter(|it| it.plan.has_begun()) {
                 listener.planned(&planned);
             }
             diagnostics.extend(session.end().await);

@@ -56,6 +56,33 @@ pub struct Entry {
     pub path: PathBuf,
 }
 
+/// A snapshot as an entry has it, before it is sealed.
+#[derive(Debug)]
+pub struct Packed {
+    header: Header,
+    content: Vec<u8>,
+}
+
+impl Packed {
+    /// `operation`: what the lock was taken for.
+    pub fn of(snapshot: &[u8], operation: &str) -> io::Result<Packed> {
+        let (serial, lineage) = identity(snapshot).ok_or_else(|| io::Error::other("it is no state file"))?;
+        let mut encoder = GzEncoder::new(Vec::with_capacity(snapshot.len() / 8), Compression::fast());
+        encoder.write_all(snapshot)?;
+        let header = Header {
+            format: FORMAT,
+            serial,
+            lineage,
+            written: format!("{:.6}", jiff::Timestamp::now()),
+            operation: operation.to_owned(),
+            size: snapshot.len() as u64,
+            sealed: false,
+            by: SealedBy::default(),
+        };
+        Ok(Packed { header, content: encoder.finish()? })
+    }
+}
+
 /// The first line of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
@@ -93,9 +120,8 @@ impl History {
     }
 
     /// Keeps a snapshot as it is in a state file that is not encrypted; the oldest ones go.
-    pub async fn keep(&self, snapshot: Arc<[u8]>, operation: &str) -> io::Result<()> {
-        let operation = operation.to_owned();
-        let (mut header, mut content) = blocking(move || pack(&snapshot, operation)).await?;
+    pub async fn keep(&self, snapshot: Packed) -> io::Result<()> {
+        let Packed { mut header, mut content } = snapshot;
         if let Some(cipher) = self.sealing() {
             content = cipher.seal_bytes(&content).await.map_err(|e| io::Error::other(e.to_string()))?;
             header.sealed = true;
@@ -183,23 +209,6 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
-fn pack(snapshot: &[u8], operation: String) -> io::Result<(Header, Vec<u8>)> {
-    let (serial, lineage) = identity(snapshot).ok_or_else(|| io::Error::other("it is no state file"))?;
-    let mut encoder = GzEncoder::new(Vec::with_capacity(snapshot.len() / 8), Compression::fast());
-    encoder.write_all(snapshot)?;
-    let header = Header {
-        format: FORMAT,
-        serial,
-        lineage,
-        written: format!("{:.6}", jiff::Timestamp::now()),
-        operation,
-        size: snapshot.len() as u64,
-        sealed: false,
-        by: SealedBy::default(),
-    };
-    Ok((header, encoder.finish()?))
-}
-
 /// Serial and lineage of a state file, which are at its start: the rest is not looked at.
 pub fn identity(snapshot: &[u8]) -> Option<(u64, String)> {
     let mut found = Identity::default();
@@ -276,9 +285,13 @@ mod tests {
     use super::*;
     use crate::model::state::{State, file};
 
-    fn snapshot(serial: u64, lineage: &str) -> Arc<[u8]> {
-        let meta = StateMeta { terraform_version: String::new(), serial, lineage: lineage.into() };
-        file::write(&meta, &State::default()).unwrap().into()
+    fn snapshot(serial: u64) -> Vec<u8> {
+        let meta = StateMeta { terraform_version: String::new(), serial, lineage: "a".into() };
+        file::write(&meta, &State::default()).unwrap()
+    }
+
+    fn packed(serial: u64) -> Packed {
+        Packed::of(&snapshot(serial), "apply").unwrap()
     }
 
     fn serials(history: &History) -> Vec<u64> {
@@ -291,12 +304,12 @@ mod tests {
         let history = History::new(dir.path().join("history"), 3, None);
         assert!(serials(&history).is_empty());
         for serial in 1..=5 {
-            history.keep(snapshot(serial, "a"), "apply").await.unwrap();
+            history.keep(packed(serial)).await.unwrap();
         }
         assert_eq!(serials(&history), [5, 4, 3]);
         let entry = history.entries().unwrap().remove(1);
         assert_eq!((entry.header.lineage.as_str(), entry.header.operation.as_str()), ("a", "apply"));
-        assert_eq!(history.snapshot(&entry).await.unwrap(), *snapshot(4, "a"));
+        assert_eq!(history.snapshot(&entry).await.unwrap(), snapshot(4));
         let meta = |serial: u64, lineage: &str| StateMeta { serial, lineage: lineage.into(), ..StateMeta::default() };
         assert!(history.has(&meta(4, "a")) && !history.has(&meta(4, "b")) && !history.has(&meta(2, "a")));
     }
@@ -306,13 +319,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let plain = History::new(dir.path().join("history"), 9, None);
         let history = plain.clone().with_user_key(Some(UserKey::at(dir.path().join("key"))), true);
-        history.keep(snapshot(1, "a"), "apply").await.unwrap();
+        history.keep(packed(1)).await.unwrap();
         let entry = history.entries().unwrap().remove(0);
-        assert_eq!(history.snapshot(&entry).await.unwrap(), *snapshot(1, "a"));
+        assert_eq!(history.snapshot(&entry).await.unwrap(), snapshot(1));
         assert!(plain.snapshot(&entry).await.is_err());
         // As after a move of the states to this machine.
         let here = History { is_elsewhere: false, ..history.clone() };
-        assert_eq!(here.snapshot(&entry).await.unwrap(), *snapshot(1, "a"));
+        assert_eq!(here.snapshot(&entry).await.unwrap(), snapshot(1));
         std::fs::remove_file(dir.path().join("key")).unwrap();
         assert!(history.snapshot(&entry).await.unwrap_err().to_string().contains("which is not there"));
     }
@@ -321,7 +334,7 @@ mod tests {
     async fn damaged_entries_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let history = History::new(dir.path().to_path_buf(), 9, None);
-        history.keep(snapshot(1, "a"), "").await.unwrap();
+        history.keep(packed(1)).await.unwrap();
         std::fs::write(dir.path().join("2000-2.snapshot"), "").unwrap();
         std::fs::write(dir.path().join("9000-3.snapshot"), "{\"format\":2}\nx").unwrap();
         std::fs::write(dir.path().join("notes"), "").unwrap();

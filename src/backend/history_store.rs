@@ -1,12 +1,13 @@
 //! Stores whose snapshots are kept in a history on this machine.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 
 use super::hcp::Hcp;
-use super::history::History;
+use super::history::{History, Packed};
 use super::lock::LockInfo;
 use super::store::{Backend, LockError, StateStore, StoreError};
 use super::user_key::UserKey;
@@ -71,8 +72,8 @@ struct Unkept {
     /// What the lock was taken for; none: there is none.
     operation: Option<String>,
     /// What was stored before, if it is not kept yet.
-    before: Option<Arc<[u8]>>,
-    last: Option<Arc<[u8]>>,
+    before: Option<Packed>,
+    last: Option<Packed>,
 }
 
 /// What begins the operations that copy states from one backend to another.
@@ -85,16 +86,19 @@ impl StoreWithHistory {
 
     /// Keeps what was written.
     async fn keep(&self) {
-        let Unkept { operation, before, last } = std::mem::take(&mut *self.run());
-        let operation = operation.unwrap_or_default();
-        // A copy is no new state: lineage and serial are those of the source.
-        let Some(last) = last.filter(|_| !operation.starts_with(MIGRATION)) else { return };
-        for (snapshot, operation) in before.into_iter().map(|before| (before, "")).chain([(last, &*operation)]) {
-            if let Err(error) = self.history.keep(snapshot, operation).await {
-                crate::log!(Warn, "the state was not added to the history: {error}");
+        let Unkept { before, last, .. } = std::mem::take(&mut *self.run());
+        let Some(last) = last else { return };
+        for snapshot in before.into_iter().chain([last]) {
+            if let Err(error) = self.history.keep(snapshot).await {
+                warn(&error);
             }
         }
     }
+}
+
+/// A history that cannot be kept is no error of the command.
+fn warn(error: &io::Error) {
+    crate::log!(Warn, "the state was not added to the history: {error}");
 }
 
 #[async_trait]
@@ -109,13 +113,17 @@ impl StateStore for StoreWithHistory {
 
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
         self.inner.write(snapshot.clone()).await?;
-        let locked = {
-            let mut run = self.run();
-            run.last = Some(snapshot);
-            run.operation.is_some()
-        };
+        let operation = self.run().operation.clone();
+        let is_locked = operation.is_some();
+        // A copy is no new state: lineage and serial are those of the source.
+        if operation.as_ref().is_some_and(|operation| operation.starts_with(MIGRATION)) {
+            return Ok(());
+        }
+        // At once: a whole snapshot is large, and the next one would stand beside it.
+        let packed = tokio::task::spawn_blocking(move || Packed::of(&snapshot, &operation.unwrap_or_default()));
+        self.run().last = packed.await.map_err(io::Error::other).flatten().inspect_err(warn).ok();
         // Under the lock more may follow, of which only the last is kept.
-        if !locked {
+        if !is_locked {
             self.keep().await;
         }
         Ok(())
@@ -138,7 +146,7 @@ impl StateStore for StoreWithHistory {
 
     fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
         if !self.history.has(meta) {
-            self.run().before = Some(content().into());
+            self.run().before = Packed::of(&content(), "").inspect_err(warn).ok();
         }
     }
 

@@ -4,15 +4,17 @@
 //! is first made durable beside it (`.NAME.next`) and then written in place. If that is cut short, the next one to lock
 //! the file finishes it. While locked, the file is read and written through the handle that holds the lock.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 
 use crate::backend::lock::LockInfo;
 use crate::backend::sealed::Backups;
@@ -37,6 +39,7 @@ struct Inner {
     held: Mutex<HeldLock>,
 }
 
+#[derive(Default)]
 struct HeldLock {
     /// The handle and the id of the lock that is held.
     lock: Option<(File, String)>,
@@ -44,20 +47,14 @@ struct HeldLock {
     created: bool,
     /// What the file held before this run wrote to it has been kept, or there was nothing to keep.
     backed_up: bool,
-    /// What this run wrote last, which the file should hold, if it is still in memory for the history.
-    written: Weak<[u8]>,
     /// How a backup is made; none: of the content as it is.
     backups: Option<Backups>,
 }
 
-fn nothing_written() -> Weak<[u8]> {
-    Weak::<[u8; 0]>::new()
-}
-
-impl Default for HeldLock {
-    fn default() -> HeldLock {
-        HeldLock { lock: None, created: false, backed_up: false, written: nothing_written(), backups: None }
-    }
+/// What the file held, to be put back if a write fails; compressed, because states can be large.
+struct OldContent {
+    packed: Vec<u8>,
+    length: u64,
 }
 
 impl LocalStore {
@@ -166,7 +163,7 @@ impl Inner {
         Ok((!content.is_empty()).then_some(content))
     }
 
-    fn write(&self, snapshot: &Arc<[u8]>) -> io::Result<()> {
+    fn write(&self, snapshot: &[u8]) -> io::Result<()> {
         let mut held = self.held();
         let held = &mut *held;
         let path = &self.paths.write;
@@ -178,26 +175,16 @@ impl Inner {
                 &mut unlocked
             }
         };
-        let (written, read);
-        let old: &[u8] = match held.written.upgrade().map(|content| (holds(file, &content), content)) {
-            Some((Ok(true), content)) => {
-                written = content;
-                &written
-            }
-            _ => {
-                held.written = nothing_written();
-                read = read_all(file).map_err(|e| named(e, "read", path))?;
-                &read
-            }
-        };
-        if *old == **snapshot {
+        if holds(file, snapshot).map_err(|e| named(e, "read", path))? {
             return Ok(());
         }
         if !held.backed_up {
-            if let (Some(backup), false) = (&self.paths.backup, old.is_empty()) {
+            if let Some(backup) = &self.paths.backup {
+                let old = read_all(file).map_err(|e| named(e, "read", path))?;
                 let kept = match &held.backups {
-                    Some(backups) => backups(old.to_vec(), snapshot).map_err(io::Error::other)?.map(Cow::Owned),
-                    None => Some(Cow::Borrowed(old)),
+                    _ if old.is_empty() => None,
+                    Some(backups) => backups(old, snapshot).map_err(io::Error::other)?,
+                    None => Some(old),
                 };
                 if let Some(kept) = kept {
                     write_backup(backup, &kept, file)?;
@@ -205,13 +192,12 @@ impl Inner {
             }
             held.backed_up = true;
         }
-        self.replace(file, old, snapshot)?;
-        held.written = Arc::downgrade(snapshot);
-        Ok(())
+        let old = OldContent::read(file).map_err(|e| named(e, "read", path))?;
+        self.replace(file, &old, snapshot)
     }
 
     /// Writes in place what was first made durable beside the file.
-    fn replace(&self, file: &mut File, old: &[u8], new: &[u8]) -> io::Result<()> {
+    fn replace(&self, file: &mut File, old: &OldContent, new: &[u8]) -> io::Result<()> {
         let (path, next) = (&self.paths.write, self.next_path());
         let durable = match atomic::write_private(&next, new) {
             Ok(()) => true,
@@ -223,7 +209,7 @@ impl Inner {
             }
         };
         if let Err(error) = reserve(file, new.len()) {
-            let _ = file.set_len(old.len() as u64);
+            let _ = file.set_len(old.length);
             discard(&next);
             return Err(named(error, "write", path));
         }
@@ -239,12 +225,16 @@ impl Inner {
     }
 
     /// Undoes a write that failed, which must not be finished by the next command.
-    fn restore(&self, file: &mut File, old: &[u8]) {
+    fn restore(&self, file: &mut File, old: &OldContent) {
         let next = self.next_path();
+        let old = match old.content() {
+            Ok(content) => content,
+            Err(e) => return crate::log!(Warn, "{}", named(e, "restore", &self.paths.write)),
+        };
         // Now the old snapshot is what the next command finishes, if this one cannot.
-        let is_kept = !old.is_empty() && atomic::write_private(&next, old).is_ok();
-        let is_durable = overwrite(file, old).is_ok();
-        let is_back = is_durable || write_over(file, old).is_ok();
+        let is_kept = !old.is_empty() && atomic::write_private(&next, &old).is_ok();
+        let is_durable = overwrite(file, &old).is_ok();
+        let is_back = is_durable || write_over(file, &old).is_ok();
         // Beside a state that is torn, a whole one stays: if need be, the new one.
         if is_durable || (is_back && !is_kept) {
             discard(&next);
@@ -321,7 +311,6 @@ impl Inner {
         let Some((file, current)) = held.lock.take() else {
             return Err(StoreError::new("LocalState not locked"));
         };
-        held.written = nothing_written();
         if current != id {
             let error = StoreError::new(format!("invalid lock id: {id:?}. current id: {current:?}"));
             held.lock = Some((file, current));
@@ -339,6 +328,21 @@ impl Inner {
         let unlocked = lock::unlock(&file).map_err(|e| named(e, "unlock", &self.paths.write));
         drop(file);
         Ok(removed.and(unlocked)?)
+    }
+}
+
+impl OldContent {
+    fn read(file: &mut File) -> io::Result<OldContent> {
+        file.seek(SeekFrom::Start(0))?;
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let length = io::copy(file, &mut encoder)?;
+        Ok(OldContent { packed: encoder.finish()?, length })
+    }
+
+    fn content(&self) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        GzDecoder::new(&*self.packed).read_to_end(&mut content)?;
+        Ok(content)
     }
 }
 

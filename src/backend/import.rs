@@ -73,7 +73,7 @@ mod tests {
     fn state(serial: u64, lineage: &str, content: &str) -> StateFile {
         let mut state = State::default();
         if !content.is_empty() {
-            state.outputs.insert("o".into(), OutputValue { value: Value::string(content), sensitive: false });
+            state.outputs.insert("o".into(), OutputValue::new(Value::string(content), false));
         }
         StateFile { meta: StateMeta { terraform_version: String::new(), serial, lineage: lineage.into() }, state }
     }

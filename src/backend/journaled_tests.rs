@@ -82,7 +82,7 @@ async fn interrupted(dir: &Path) -> JournaledState {
     }
     second.finished(&addr(0), &provider(), &instance("changed")).await.unwrap();
     second.finished(&addr(1), &provider(), &Instance::default()).await.unwrap();
-    let output = OutputValue { value: Value::int(5), sensitive: false };
+    let output = OutputValue::new(Value::int(5), false);
     second.output("o", Some(&output)).await.unwrap();
     second
 }
@@ -253,7 +253,7 @@ async fn a_state_that_cannot_be_rendered_leaves_what_was_recorded() {
     let dir = tempfile::tempdir().unwrap();
     let run = interrupted(dir.path()).await;
     let mut state = state_of(&[(0, "final")]);
-    let unknown = OutputValue { value: Value::unknown(crate::lang::value::Type::String), sensitive: false };
+    let unknown = OutputValue::new(Value::unknown(crate::lang::value::Type::String), false);
     state.outputs.insert("o".into(), unknown);
     assert!(matches!(run.finish(Some(&state)).await, Err(FinishError::NotRendered(_))));
     std::mem::forget(run);

@@ -66,7 +66,7 @@ struct Pair {
 fn outputs(names: &[&str]) -> State {
     let mut state = State::default();
     for name in names {
-        state.outputs.insert((*name).into(), OutputValue { value: Value::string("x"), sensitive: false });
+        state.outputs.insert((*name).into(), OutputValue::new(Value::string("x"), false));
     }
     state
 }

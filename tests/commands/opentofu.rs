@@ -1,6 +1,6 @@
 //! What is as in OpenTofu if the program is called `tofu`, other than names.
 
-use crate::support::Project;
+use crate::support::{Project, program};
 
 fn tofu(config: &str) -> Project {
     let mut project = Project::new(config);
@@ -316,4 +316,40 @@ fn commands_have_the_other_names_and_options_of_opentofu() {
     assert_eq!(project.ok(&["state", "ls"]).out, "terraform_data.b\n");
     project.ok(&["state", "remove", "terraform_data.b"]);
     assert_eq!(project.ok(&["state", "ls"]).out, "");
+}
+
+#[test]
+fn json_into_has_what_the_console_shows() {
+    let project = tofu("locals {\n  a = [1, 2]\n}\n");
+    let console = |input: &str| {
+        let mut command = project.command(program(), &["console", "-no-color", "-json-into=stream.json"]);
+        command.stdin(std::fs::File::open(project.write("input", input)).unwrap());
+        project.finish(command)
+    };
+    assert_eq!(console("local.a\n").out, "[\n  1,\n  2,\n]\n");
+    let stream = project.read("work/stream.json");
+    assert!(stream.starts_with("{\"@level\":\"info\",\"@message\":\"OpenTofu 1.12.6\""), "{stream}");
+    assert!(stream.contains("\"@message\":\"[\\n  1,\\n  2,\\n]\""), "{stream}");
+    assert_eq!(console("local.b\n").code, Some(1));
+    assert!(project.read("work/stream.json").contains("\"@level\":\"error\""));
+}
+
+/// OpenTofu keeps them in the state; Terraform knows nothing of them.
+#[test]
+fn messages_of_deprecated_outputs_are_in_the_state() {
+    let output = |message: &str| format!("output \"a\" {{\n  value = 1\n{message}}}\n");
+    let project = tofu(&output(""));
+    project.ok(&["apply", "-auto-approve"]);
+    project.write("work/main.tf", &output("  deprecated = \"Use b.\"\n"));
+    let events = project.ok(&["apply", "-auto-approve", "-json"]).out;
+    let shown = r#"{"sensitive":false,"deprecated":"Use b.","type":"number","value":1}"#;
+    assert!(events.contains(&format!("\"outputs\":{{\"a\":{shown}}}")), "{events}");
+    let compact = |text: String| text.replace(['\n', ' '], "");
+    let shown = shown.replace(' ', "");
+    assert_eq!(compact(project.ok(&["output", "-json"]).out), format!("{{\"a\":{shown}}}"));
+    assert!(project.ok(&["show", "-json"]).out.contains("\"deprecated\":\"Use b.\""));
+    assert!(project.read("work/terraform.tfstate").contains("\"deprecated\": \"Use b.\""));
+    project.ok(&["plan", "-detailed-exitcode"]);
+    project.write("work/main.tf", &output(""));
+    project.run(&["plan", "-detailed-exitcode"]).expect(2, &["~ a = 1"]);
 }

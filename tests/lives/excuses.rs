@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use super::life::Outcome;
-use crate::model::program::Answer;
+use crate::model::normal::elements;
 use crate::model::step::Step;
 
 /// Returns what is different on purpose, if the programs go different ways from here.
@@ -25,7 +27,9 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
         return Some("refresh-only plans with nothing but outputs to come");
     }
     let applyable = |outcome: &Outcome| outcome.shown["applyable"] == true;
-    if step.has("-refresh-only") && applyable(theirs) && !applyable(ours) && theirs.shown["resource_drift"].is_null() {
+    let mut drift = elements(&theirs.shown["resource_drift"]);
+    let is_moved = |change: &Value| change["change"]["actions"][0] == "no-op";
+    if step.has("-refresh-only") && applyable(theirs) && !applyable(ours) && drift.all(is_moved) {
         return Some("refresh-only plans that change nothing");
     }
     // The reference sees a change where only the internal form of a number differs.
@@ -37,6 +41,9 @@ pub fn of(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str>
     }
     if only_theirs("Cycle:") {
         return Some("orders through provider configurations that close a circle");
+    }
+    if lacks_end(theirs) && !lacks_end(ours) {
+        return Some("ends of two destructions at one address");
     }
     let (mine, other) = (changes_made(ours), changes_made(theirs));
     if step.is_targeted() && other.is_subset(&mine) && other.len() < mine.len() {
@@ -66,9 +73,22 @@ fn moves_in_chain(step: &Step) -> bool {
 
 /// The changes that the step made: actions and addresses.
 fn changes_made(outcome: &Outcome) -> HashSet<String> {
-    let lines = |answer: &Answer| answer.out.lines().map(str::to_owned).collect::<Vec<_>>();
-    let lines = outcome.commands.iter().flat_map(|ran| lines(&ran.answer));
-    let events = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
-    let made = events.filter(|event| event["type"] == "apply_complete");
+    events(outcome, "apply_complete").into_iter().collect()
+}
+
+/// Actions and addresses of the events of a type.
+fn events(outcome: &Outcome, kind: &str) -> Vec<String> {
+    let lines = outcome.commands.iter().flat_map(|ran| ran.answer.out.lines());
+    let events = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let made = events.filter(|event| event["type"] == kind);
     made.map(|event| format!("{} {}", event["hook"]["action"], event["hook"]["resource"]["addr"])).collect()
+}
+
+/// Whether one of two objects of an instance that are destroyed at once has no event of its end: the reference keeps the progress
+/// of both under one address.
+fn lacks_end(outcome: &Outcome) -> bool {
+    let (begun, mut ended) = (events(outcome, "apply_start"), events(outcome, "apply_complete"));
+    ended.extend(events(outcome, "apply_errored"));
+    let count = |list: &[String], of: &String| list.iter().filter(|other| *other == of).count();
+    begun.iter().any(|of| of.starts_with("\"delete\"") && count(&begun, of) == 2 && count(&ended, of) == 1)
 }

@@ -59,6 +59,10 @@ impl Outcome {
     pub fn is_good(&self) -> bool {
         self.commands.iter().all(|ran| ran.answer.code == Some(0))
     }
+
+    fn has_applied(&self) -> bool {
+        self.commands.iter().any(|ran| ran.command != PLAN)
+    }
 }
 
 /// A life under way.
@@ -66,6 +70,8 @@ pub struct Session {
     ours: Workspace,
     theirs: Option<Workspace>,
     recording: Option<Recording>,
+    /// The last step applied its whole configuration: the state names just what the objects depend on now.
+    is_settled: bool,
 }
 
 impl Lab {
@@ -75,6 +81,7 @@ impl Lab {
             Workspace::new(program, Newer::Nothing, folder.join(place), Some(&self.template)).unwrap()
         };
         Session {
+            is_settled: false,
             ours: make(&self.ours, "ours"),
             theirs: self.reference.as_ref().map(|program| make(program, "reference")),
             recording: None,
@@ -208,7 +215,8 @@ impl Session {
             Some(theirs) => compare::outcomes(&ours, theirs, &self.ours),
             None => compare::alone(&ours),
         };
-        let finding = finding.or_else(|| order::check(&ours, step, "ours"));
+        let finding = finding.or_else(|| order::check(&ours, step, self.is_settled));
+        self.is_settled = ours.is_good() && ours.has_applied() && step.is_whole();
         let about = format!("{} {:?}\n", step.note, step.options);
         (ours, finding.map(|f| Finding { report: format!("{about}{}", f.report), ..f }))
     }

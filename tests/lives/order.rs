@@ -27,11 +27,12 @@ struct Span {
     ends: usize,
 }
 
-pub fn check(outcome: &Outcome, step: &Step, whose: &str) -> Option<Finding> {
+/// `is_settled`: the state before the step names just what the objects depend on.
+pub fn check(outcome: &Outcome, step: &Step, is_settled: bool) -> Option<Finding> {
     let (mut before, after) = (objects(&outcome.before), objects(&outcome.after));
     let moved = moved(outcome);
     before.retain(|_, stored| !moved.contains(&stored.address));
-    if step.has("-destroy") && !step.note.is_empty() {
+    if step.has("-destroy") && !(is_settled && step.note.is_empty()) {
         before.clear();
     }
     for ran in outcome.commands.iter().filter(|ran| ran.command != "plan") {
@@ -45,7 +46,7 @@ pub fn check(outcome: &Outcome, step: &Step, whose: &str) -> Option<Finding> {
         if let Some((what, (user, used))) = found.or_else(destroyed) {
             let log: Vec<String> = ran.requests.iter().map(Value::to_string).collect();
             let report = format!("{user} {what}, {used}\n{}\n", log.join("\n"));
-            return Some(Finding::new(format!("{}: order: {whose}: {what}", ran.command), report));
+            return Some(Finding::new(format!("{}: order: {what}", ran.command), report));
         }
     }
     None

@@ -25,6 +25,7 @@ pub fn command() -> Command {
         ])
         .args(lock_flags())
         .args(variable_flags())
+        .arg(json_into_flag())
         .args(view_flags())
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::Diagnostic;
 use crate::base::stop::Stop;
 use crate::base::term;
 use crate::cli::Invocation;
 use crate::cli::args::console::parse;
 use crate::cli::console::Console;
 use crate::cli::line_editor::{Input, LineEditor};
+use crate::cli::view::lines::Lines;
 use crate::lang::syntax::unfinished::is_unfinished;
 use crate::ops::inspect::console::{self, Answer, ConsoleRequest, Session};
 use crate::ops::setup::Setup;
@@ -23,14 +24,15 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let screen = &*invocation.console;
+    let lines = &Lines::new(&invocation.console, false);
     if !console::is_configured() && !screen.terminal.input {
-        return bare(screen, &setup, &request);
+        return bare(lines, &setup, &request);
     }
     let work = async {
-        let Some(session) = start_session(screen, &setup, &request).await else { return 1 };
+        let Some(session) = start_session(lines, &setup, &request).await else { return 1 };
         let code = match screen.terminal.input {
             // The editor waits for keys: what runs beside us must be able to go on.
-            true => typed(screen, &session, &setup.stop).await,
+            true => typed(screen, lines, &session, &setup.stop).await,
             false => {
                 let next = || async {
                     let read = tokio::task::spawn_blocking(term::read_line_lossy);
@@ -39,10 +41,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
                         () = setup.stop.stopping() => Err(End::Interrupted),
                     }
                 };
-                piped(screen, &session, next).await
+                piped(lines, &session, next).await
             }
         };
-        end(screen, &session, code).await
+        end(lines, &session, code).await
     };
     // A prompt that is left by a signal cannot clean up behind itself.
     let _mode = term::Mode::keep();
@@ -50,35 +52,35 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 /// Without configuration and without a prompt there is neither a lock to give back nor a process to end: an interrupt may end us at once.
-fn bare(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> u8 {
+fn bare(lines: &Lines, setup: &Setup, request: &ConsoleRequest) -> u8 {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => runtime,
-        Err(e) => return unreadable(screen, &e.to_string()),
+        Err(e) => return unreadable(lines, &e.to_string()),
     };
-    let Some(session) = runtime.block_on(start_session(screen, setup, request)) else { return 1 };
+    let Some(session) = runtime.block_on(start_session(lines, setup, request)) else { return 1 };
     let next = || async { term::read_line_lossy().ok().flatten().ok_or(End::Input) };
-    let code = runtime.block_on(piped(screen, &session, next));
-    runtime.block_on(end(screen, &session, code))
+    let code = runtime.block_on(piped(lines, &session, next));
+    runtime.block_on(end(lines, &session, code))
 }
 
-async fn start_session(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<Session>> {
+async fn start_session(lines: &Lines, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<Session>> {
     let (session, diagnostics) = console::open(setup, request).await;
     let unsound = diagnostics.has_errors();
-    screen.spaced_diagnostics(diagnostics);
+    lines.finish(diagnostics);
     let session = session?;
-    screen.diagnostics_aside(session.take_warnings());
+    lines.aside(session.take_warnings());
     if unsound {
         let text = "Due to the problems above, some expressions may produce unexpected results.";
-        screen.spaced_diagnostics(Diagnostic::warning(text, "").into());
+        lines.finish(Diagnostic::warning(text, "").into());
     }
     Some(Arc::new(session))
 }
 
-async fn end(screen: &Console, session: &Session, code: u8) -> u8 {
-    let left = session.end().await;
-    let failed = left.has_errors();
-    screen.spaced_diagnostics(left);
-    if failed { 1 } else { code }
+async fn end(lines: &Lines, session: &Session, code: u8) -> u8 {
+    match lines.finish(session.end().await) {
+        0 => code,
+        failed => failed,
+    }
 }
 
 /// The reason for the end of the input.
@@ -88,7 +90,7 @@ enum End {
 }
 
 /// An expression per line; the value of the last is shown. The first error ends it.
-async fn piped<F>(screen: &Console, session: &Session, next: impl Fn() -> F) -> u8
+async fn piped<F>(lines: &Lines, session: &Session, next: impl Fn() -> F) -> u8
 where
     F: Future<Output = Result<String, End>>,
 {
@@ -102,13 +104,10 @@ where
         match session.answer(line.trim()) {
             Answer::Exit => return 0,
             Answer::Text(text) => last = text,
-            Answer::Failed(diagnostics) => {
-                screen.spaced_diagnostics(diagnostics);
-                return 1;
-            }
+            Answer::Failed(diagnostics) => return lines.finish(diagnostics),
         }
     }
-    screen.line(&last);
+    lines.say(&last);
     0
 }
 
@@ -132,11 +131,11 @@ async fn read_line(
 }
 
 /// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; errors do not end it.
-async fn typed(screen: &Console, session: &Arc<Session>, stop: &Stop) -> u8 {
+async fn typed(screen: &Console, lines: &Lines, session: &Arc<Session>, stop: &Stop) -> u8 {
     let completer = session.clone();
     let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {
         Ok(editor) => editor,
-        Err(e) => return unreadable(screen, &e),
+        Err(e) => return unreadable(lines, &e),
     };
     let mut text = String::new();
     loop {
@@ -161,21 +160,20 @@ async fn typed(screen: &Console, session: &Arc<Session>, stop: &Stop) -> u8 {
                 continue;
             }
             Ok(Input::End) => return 0,
-            Err(e) => return unreadable(screen, &e),
+            Err(e) => return unreadable(lines, &e),
         }
         match session.answer(&std::mem::take(&mut text)) {
             Answer::Exit => return 0,
-            Answer::Text(text) => screen.line(&text),
+            Answer::Text(text) => lines.say(&text),
             Answer::Failed(diagnostics) => {
-                screen.spaced_diagnostics(diagnostics);
+                lines.finish(diagnostics);
                 screen.line("");
             }
         }
     }
 }
 
-fn unreadable(screen: &Console, why: &str) -> u8 {
+fn unreadable(lines: &Lines, why: &str) -> u8 {
     let detail = format!("The terminal cannot be read: {why}.");
-    screen.spaced_diagnostics(Diagnostics::from(Diagnostic::error("Failed to read input", detail)));
-    1
+    lines.finish(Diagnostic::error("Failed to read input", detail).into())
 }

@@ -190,7 +190,7 @@ impl OperationView for Json {
     }
 
     fn outputs(&self, state: &State) {
-        self.write(&events::outputs(super::shown::json_outputs(state)));
+        self.write(&events::outputs(&state.outputs));
     }
 
     fn cancelled(&self, mode: Mode) {

@@ -1,6 +1,6 @@
 //! What `output` shows.
 
-use serde_json::{Map, Value as JsonValue, json};
+use serde_json::Value as JsonValue;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::cli::args::output::Form;
@@ -8,6 +8,7 @@ use crate::lang::value::Type;
 use crate::lang::value::convert::convert;
 use crate::model::state::{OutputValue, State};
 use crate::render::json::go;
+use crate::render::json::output::{output_json, plain_json};
 use crate::render::text::style::Style;
 use crate::render::text::value::console_text;
 
@@ -55,7 +56,7 @@ impl OutputView for Json {
     }
 
     fn one(&self, _: &str, output: &OutputValue) -> Result<String, Diagnostics> {
-        Ok(format!("{}\n", go::compact(&shown::json_of(&output.value))))
+        Ok(format!("{}\n", go::compact(&plain_json(&output.value))))
     }
 
     fn empty(&self) -> Option<String> {
@@ -79,11 +80,8 @@ impl OutputView for Raw {
 }
 
 fn documents(state: &State) -> JsonValue {
-    let outputs = shown::json_outputs(state).into_iter();
-    let documents: Map<String, JsonValue> = outputs
-        .map(|(name, sensitive, ty, value)| (name, json!({ "sensitive": sensitive, "type": ty, "value": value })))
-        .collect();
-    JsonValue::Object(documents)
+    let documents = state.outputs.iter().map(|(name, output)| (name.to_string(), output_json(output, true)));
+    JsonValue::Object(documents.collect())
 }
 
 fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {

@@ -1,8 +1,5 @@
 //! Things that several views show, brought to the renderer.
 
-use serde_json::Value as Json;
-
-use crate::lang::value::{Value, json as value_json};
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::config::Config;
 use crate::model::schema::Schema;
@@ -46,20 +43,6 @@ pub fn plan(planned: &Planned, style: &Style, in_automation: bool) -> String {
 /// The root module's outputs, a line or more each.
 pub fn outputs(state: &State, style: &Style) -> String {
     outputs_text(state.outputs.iter().map(|(name, output)| (&**name, output)), style.reveal)
-}
-
-/// The root module's outputs: name, sensitivity, type and value.
-pub fn json_outputs(state: &State) -> Vec<(String, bool, Json, Json)> {
-    let outputs = state.outputs.iter();
-    outputs
-        .map(|(name, output)| (name.to_string(), output.sensitive, output.value.ty().to_json(), json_of(&output.value)))
-        .collect()
-}
-
-/// A known value as a JSON document.
-pub fn json_of(value: &Value) -> Json {
-    let text = value_json::to_simple_json(value).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or(Json::Null)
 }
 
 /// A whole state.

@@ -1,7 +1,9 @@
 //! Output values: of the root module they become part of plan and state.
 
+use std::sync::Arc;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::blocks::{Blocks, deprecated};
 use crate::engine::change::breach_text;
@@ -146,8 +148,10 @@ fn differs(run: &Run, output: &Output, value: &Value) -> Diagnostics {
 /// Notes the change of a root output, and its value in the state.
 async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     let (bare, _) = value.unmark_deep();
-    let stored = (!output.ephemeral && !bare.is_null())
-        .then(|| OutputValue { value: unknown_as_null(&bare), sensitive: output.sensitive });
+    let stored = (!output.ephemeral && !bare.is_null()).then(|| OutputValue {
+        deprecated: deprecation(output),
+        ..OutputValue::new(unknown_as_null(&bare), output.sensitive)
+    });
     {
         if run.is_plan() {
             let before = run.prior.state.outputs.get(&output.name);
@@ -170,13 +174,23 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     }
 }
 
+/// OpenTofu keeps the message of a deprecated output in the state; Terraform does not.
+fn deprecation(output: &Output) -> Option<Arc<str>> {
+    let deprecation = output.deprecated.as_ref().filter(|deprecation| !deprecation.message.is_empty());
+    deprecation.filter(|_| name::is_opentofu()).map(|deprecation| deprecation.message.clone())
+}
+
 fn change(output: &Output, before: Option<&OutputValue>, after: &Value) -> OutputChange {
     let was_sensitive = before.is_some_and(|b| b.sensitive);
     let is_new = before.is_none();
+    let is_deprecated_as_before = before.and_then(|b| b.deprecated.clone()) == deprecation(output);
     let before = before.map_or_else(|| Value::null(Type::Dynamic), |b| b.value.clone());
-    let same = after.is_wholly_known() && after.equals(&before).is_true() && output.sensitive == was_sensitive;
+    let same = after.is_wholly_known()
+        && after.equals(&before).is_true()
+        && output.sensitive == was_sensitive
+        && is_deprecated_as_before;
     let action = match () {
-        () if after.is_null() && before.is_null() => Action::NoOp,
+        () if after.is_null() && before.is_null() && is_deprecated_as_before => Action::NoOp,
         () if is_new => Action::Create,
         () if same => Action::NoOp,
         () => Action::Update,

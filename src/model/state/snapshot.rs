@@ -71,6 +71,15 @@ impl Instance {
 pub struct OutputValue {
     pub value: Value,
     pub sensitive: bool,
+    /// Started as OpenTofu: the message of an output that is deprecated.
+    pub deprecated: Option<Arc<str>>,
+}
+
+impl OutputValue {
+    /// One that is not deprecated.
+    pub fn new(value: Value, sensitive: bool) -> OutputValue {
+        OutputValue { value, sensitive, deprecated: None }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,7 @@
 //! The messages of the JSON streams: one object per line, with the members that programs know.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
@@ -9,11 +11,13 @@ use crate::base::name::{self, PROGRAM};
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
+use crate::model::state::OutputValue;
 use crate::model::version::language_version;
 use crate::render::text::progress::{Operation, awaited, duration, ephemeral, words};
 
 use super::diagnostic::{diagnostic_json, severity_name};
 use super::listing;
+use super::output::output_json;
 
 /// Version of the stream's format.
 const UI_VERSION: &str = "1.2";
@@ -481,21 +485,11 @@ pub fn planned_outputs(outputs: &[OutputChange]) -> Option<Message> {
     Some(Message::new("outputs", format!("Outputs: {}", outputs.len()), json!({ "outputs": document })))
 }
 
-/// Outputs with their values: `(name, sensitive, type, value)`, in JSON already.
-pub fn outputs(outputs: Vec<(String, bool, Json, Json)>) -> Message {
-    let count = outputs.len();
-    let document: Map<String, Json> = outputs
-        .into_iter()
-        .map(|(name, sensitive, ty, value)| {
-            let document = if sensitive {
-                json!({ "sensitive": sensitive, "type": ty })
-            } else {
-                json!({ "sensitive": sensitive, "type": ty, "value": value })
-            };
-            (name, document)
-        })
-        .collect();
-    Message::new("outputs", format!("Outputs: {count}"), json!({ "outputs": document }))
+/// Outputs with their values, of which sensitive ones are left out.
+pub fn outputs(outputs: &BTreeMap<Arc<str>, OutputValue>) -> Message {
+    let document = outputs.iter().map(|(name, output)| (name.to_string(), output_json(output, !output.sensitive)));
+    let document: Map<String, Json> = document.collect();
+    Message::new("outputs", format!("Outputs: {}", outputs.len()), json!({ "outputs": document }))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod functions;
 pub mod go;
 pub mod listing;
 pub mod module;
+pub mod output;
 pub mod plan;
 mod provider_configs;
 pub mod provider_schemas;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
 use crate::model::provider::Identity;
-use crate::model::state::{DeposedKey, Object, ObjectStatus};
+use crate::model::state::{DeposedKey, Object, ObjectStatus, OutputValue};
 
 use super::shape::{known_json, put, sensitive_json, set, type_json};
 
@@ -120,10 +120,11 @@ fn module_json(
 }
 
 /// An output of a state: sensitivity, value and type.
-pub fn output_json(value: &Value, sensitive: bool) -> Json {
+pub fn output_json(output: &OutputValue) -> Json {
     let mut out = Map::new();
-    set(&mut out, "sensitive", sensitive);
-    set(&mut out, "value", known_json(value));
-    set(&mut out, "type", type_json(value.ty()));
+    set(&mut out, "sensitive", output.sensitive);
+    put(&mut out, "deprecated", output.deprecated.as_deref().unwrap_or_default());
+    set(&mut out, "value", known_json(&output.value));
+    set(&mut out, "type", type_json(output.value.ty()));
     Json::Object(out)
 }

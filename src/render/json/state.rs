@@ -39,8 +39,7 @@ fn checks_of(checks: &[CheckResult]) -> Json {
 
 fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String> {
     let mut out = Map::new();
-    let outputs: Map<String, Json> =
-        state.outputs.iter().map(|(name, o)| (name.to_string(), output_json(&o.value, o.sensitive))).collect();
+    let outputs: Map<String, Json> = state.outputs.iter().map(|(name, o)| (name.to_string(), output_json(o))).collect();
     put(&mut out, "outputs", outputs);
     let addrs: Vec<_> = state.instances().collect();
     let mut shown = Vec::new();

@@ -483,6 +483,11 @@ fn render_output(output: &OutputValue) -> Result<Vec<u8>, JsonError> {
         field("sensitive", 3, &mut out);
         out.extend_from_slice(b"true");
     }
+    if let Some(message) = &output.deprecated {
+        out.push(b',');
+        field("deprecated", 3, &mut out);
+        string(message, &mut out);
+    }
     new_line(2, &mut out);
     out.push(b'}');
     Ok(out)

@@ -110,7 +110,7 @@ fn output((name, entry): (String, Json)) -> Option<(Arc<str>, OutputValue)> {
         }
         other => (value_of(other), false),
     };
-    Some((name.into(), OutputValue { value, sensitive }))
+    Some((name.into(), OutputValue::new(value, sensitive)))
 }
 
 /// Strings, and lists and maps of them, were all there was; anything else has the type that it looks like.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, json};
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, ConfigResource, InstanceKey, ModuleInstance, Resource, ResourceMode,
@@ -52,6 +53,8 @@ pub(super) struct Output<'a> {
     ty: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "or_default")]
     sensitive: bool,
+    #[serde(borrow)]
+    deprecated: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -428,7 +431,8 @@ fn read_output(name: &str, output: &Output<'_>) -> Result<OutputValue, Diagnosti
         let detail = format!("The state file has an invalid value for output {name:?}: {why}.");
         Diagnostic::error("Invalid output value saved in state", detail)
     })?;
-    Ok(OutputValue { value, sensitive: output.sensitive })
+    let deprecated = output.deprecated.as_deref().filter(|_| name::is_opentofu()).map(Into::into);
+    Ok(OutputValue { deprecated, ..OutputValue::new(value, output.sensitive) })
 }
 
 /// Results of kinds that this version does not know are dropped: the next run finds them anew.

@@ -475,13 +475,14 @@ fn render_output(output: &OutputValue) -> Result<Vec<u8>, JsonError> {
     let mut out = vec![b'{'];
     field("value", 3, &mut out);
     indent(&json::to_json(&output.value, ty)?, 3, &mut out);
-    out.push(b',');
-    field("type", 3, &mut out);
-    indent(&ty.to_json().to_string(), 3, &mut out);
-    if output.sensitive {
+    let mut next = |name: &str, text: &str| {
         out.push(b',');
-        field("sensitive", 3, &mut out);
-        out.extend_from_slice(b"true");
+        field(name, 3, &mut out);
+        indent(text, 3, &mut out);
+    };
+    next("type", &ty.to_json().to_string());
+    if output.sensitive {
+        next("sensitive", "true");
     }
     if let Some(message) = &output.deprecated {
         out.push(b',');

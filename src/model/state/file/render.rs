@@ -271,6 +271,12 @@ fn field(name: &str, depth: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b": ");
 }
 
+/// A field that is not the first one.
+fn next_field(name: &str, depth: usize, out: &mut Vec<u8>) {
+    out.push(b',');
+    field(name, depth, out);
+}
+
 fn render_resource<'a>(
     module: &str,
     resource: &Resource,
@@ -355,20 +361,17 @@ fn render_object(
     render_paths(object.sensitive.iter().map(|(path, _)| path), depth, out)?;
     // From Terraform 1.12; 1.11 ignores it.
     if let Some(identity) = &object.identity {
-        out.push(b',');
-        field("identity_schema_version", depth, out);
+        next_field("identity_schema_version", depth, out);
         out.extend_from_slice(format!("{},", identity.schema_version).as_bytes());
         field("identity", depth, out);
         indent(&identity.json, depth, out);
     }
     if !object.private.is_empty() {
-        out.push(b',');
-        field("private", depth, out);
+        next_field("private", depth, out);
         string(&base64::engine::general_purpose::STANDARD.encode(&object.private), out);
     }
     if !object.dependencies.is_empty() {
-        out.push(b',');
-        field("dependencies", depth, out);
+        next_field("dependencies", depth, out);
         out.push(b'[');
         for (i, dependency) in object.dependencies.iter().enumerate() {
             separate(i, depth + 1, out);
@@ -377,19 +380,16 @@ fn render_object(
         close(false, b"]", depth, out);
     }
     if object.create_before_destroy {
-        out.push(b',');
-        field("create_before_destroy", depth, out);
+        next_field("create_before_destroy", depth, out);
         out.extend_from_slice(b"true");
     }
     // Unknown to the reference, which ignores it.
     if object.keep {
-        out.push(b',');
-        field("skip_destroy", depth, out);
+        next_field("skip_destroy", depth, out);
         out.extend_from_slice(b"true");
     }
     if let Some(key) = object.provider_key.as_ref().filter(|_| !name::is_opentofu()) {
-        out.push(b',');
-        field("provider_instance", depth, out);
+        next_field("provider_instance", depth, out);
         string(key, out);
     }
     new_line(OBJECT_DEPTH, out);
@@ -475,18 +475,14 @@ fn render_output(output: &OutputValue) -> Result<Vec<u8>, JsonError> {
     let mut out = vec![b'{'];
     field("value", 3, &mut out);
     indent(&json::to_json(&output.value, ty)?, 3, &mut out);
-    let mut next = |name: &str, text: &str| {
-        out.push(b',');
-        field(name, 3, &mut out);
-        indent(text, 3, &mut out);
-    };
-    next("type", &ty.to_json().to_string());
+    next_field("type", 3, &mut out);
+    indent(&ty.to_json().to_string(), 3, &mut out);
     if output.sensitive {
-        next("sensitive", "true");
+        next_field("sensitive", 3, &mut out);
+        out.extend_from_slice(b"true");
     }
     if let Some(message) = &output.deprecated {
-        out.push(b',');
-        field("deprecated", 3, &mut out);
+        next_field("deprecated", 3, &mut out);
         string(message, &mut out);
     }
     new_line(2, &mut out);

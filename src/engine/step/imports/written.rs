@@ -100,7 +100,7 @@ pub fn resource(
     with_empty: &BTreeSet<Arc<str>>,
 ) -> String {
     let source = |name: &str| if with_empty.contains(name) { Source::ImportWithEmpty } else { Source::Import };
-    whole(addr, provider, body(schema, value, true, &source))
+    format_blanks(&whole(addr, provider, body(schema, value, true, &source)))
 }
 
 fn whole(addr: &Resource, provider: Option<&LocalProviderConfig>, body: Vec<Item>) -> String {
@@ -386,6 +386,7 @@ mod tests {
             ("name", optional(Type::String)),
             ("password", Attribute { sensitive: true, ..optional(Type::String) }),
             ("policy", optional(Type::String)),
+            ("rules", optional(Type::list(Type::Dynamic))),
             ("tags", optional(Type::map(Type::String))),
             ("made", Attribute { computed: true, ..Attribute::new(Type::String) }),
         ];
@@ -408,6 +409,7 @@ mod tests {
             (name("policy"), text("{\"k\": [1, null]}")),
             (name("tags"), Value::map(Type::String, [(name("a.b"), text("x")), (name("c"), text("y"))])),
             (name("made"), text("m")),
+            (name("rules"), Value::list(size.ty().clone(), vec![size.clone(), size.clone()])),
             (name("disk"), Value::list(size.ty().clone(), vec![size])),
         ]);
         let text = resource(&Resource::managed("t", "n"), None, &schema, &value, &BTreeSet::new());
@@ -417,6 +419,11 @@ mod tests {
   policy = jsonencode({
     k = [1, null]
   })
+  rules = [{
+    size = 3
+    }, {
+    size = 3
+  }]
   tags = {
     "a.b" = "x"
     c     = "y"

@@ -25,7 +25,7 @@ pub fn command() -> Command {
         ])
         .args(lock_flags())
         .args(variable_flags())
-        .arg(json_into_flag())
+        .arg(text("json-into", "path", "Write the values as lines of JSON to this file, beside the output for people."))
         .args(view_flags())
 }
 

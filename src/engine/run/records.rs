@@ -31,7 +31,7 @@ pub struct PlannedChanges {
     pub invocations: Vec<Arc<ActionInvocation>>,
     pub drift: Vec<ResourceChange>,
     pub outputs: Vec<OutputChange>,
-    /// An output of a module other than the root has a value.
+    /// An output of a module other than the root was evaluated.
     pub has_module_outputs: bool,
     pub deferred: Vec<DeferredChange>,
     pub deferred_invocations: Vec<DeferredInvocation>,

@@ -36,7 +36,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     }
     let may_be_ephemeral = run.verb == Verb::Validate && names_ephemeral_output(&run.blocks, module, &output.value);
     for instance in run.results.module_instances(module) {
-        let scope = ModuleScope::new(run, instance);
+        let (scope, already) = (ModuleScope::new(run, instance), diagnostics.len());
         let of = Checked::in_module(&instance.addr, &format!("output.{}", output.name));
         let only_warns = run.is_lenient() && run.verb != Verb::Import;
         let found = check(&run.results, Kind::OutputPrecondition, &output.preconditions, &scope, &of, only_warns);
@@ -63,7 +63,8 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
             diagnostics.extend(record(run, output, &value).await);
         }
-        if module != ROOT && !failed && run.is_plan() {
+        let is_sound = !diagnostics.iter().skip(already).any(Diagnostic::is_error);
+        if module != ROOT && is_sound && !output.ephemeral && run.is_plan() {
             run.results.changes().has_module_outputs = true;
         }
         let _ = instance.outputs[index as usize].set(value);
@@ -190,7 +191,7 @@ fn change(output: &Output, before: Option<&OutputValue>, after: &Value) -> Outpu
         && output.sensitive == was_sensitive
         && is_deprecated_as_before;
     let action = match () {
-        () if after.is_null() && before.is_null() && is_deprecated_as_before => Action::NoOp,
+        () if after.is_null() && before.is_null() => Action::NoOp,
         () if is_new => Action::Create,
         () if same => Action::NoOp,
         () => Action::Update,

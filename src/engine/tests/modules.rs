@@ -249,7 +249,11 @@ async fn a_failed_plan_has_begun_with_the_first_output() {
     let main = "variable \"list\" {\n default = []\n}\nmodule \"m\" {\n source = \"./m\"\n list = var.list\n}";
     let failing = "variable \"list\" {}\noutput \"failing\" {\n value = element(var.list, 1)\n}\n";
     let good = "output \"good\" {\n value = 1\n}";
-    for (module, has_begun) in [(failing.to_owned(), false), (format!("{failing}{good}"), true)] {
+    let ephemeral =
+        "variable \"e\" {\n ephemeral = true\n default = 1\n}\noutput \"e\" {\n value = var.e\n ephemeral = true\n}";
+    for (module, has_begun) in
+        [(failing.to_owned(), false), (format!("{failing}{good}"), true), (format!("{failing}{ephemeral}"), false)]
+    {
         let world = World::new();
         let configuration = config(&[("main.tf", main), ("m/main.tf", &module)]);
         let (planned, found) = plan(&world, &configuration, &State::default(), Options::default()).await;

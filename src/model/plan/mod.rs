@@ -62,7 +62,7 @@ pub struct Plan {
     pub drift: Vec<ResourceChange>,
     /// Root outputs, unchanged ones included; sorted by name.
     pub outputs: Vec<OutputChange>,
-    /// An output of a module other than the root has a value. Not kept in files.
+    /// An output of a module other than the root was evaluated. Not kept in files.
     pub has_module_outputs: bool,
     /// Values of root variables as given (not defaults), with what the caller needs to give them again.
     pub variables: BTreeMap<Arc<str>, Value>,

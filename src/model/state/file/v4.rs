@@ -53,8 +53,9 @@ pub(super) struct Output<'a> {
     ty: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "or_default")]
     sensitive: bool,
+    /// A text, if OpenTofu wrote it.
     #[serde(borrow)]
-    deprecated: Option<Cow<'a, str>>,
+    deprecated: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -431,7 +432,8 @@ fn read_output(name: &str, output: &Output<'_>) -> Result<OutputValue, Diagnosti
         let detail = format!("The state file has an invalid value for output {name:?}: {why}.");
         Diagnostic::error("Invalid output value saved in state", detail)
     })?;
-    let deprecated = output.deprecated.as_deref().filter(|_| name::is_opentofu()).map(Into::into);
+    let deprecated = output.deprecated.filter(|_| name::is_opentofu());
+    let deprecated = deprecated.and_then(|text| serde_json::from_str(text.get()).ok());
     Ok(OutputValue { deprecated, ..OutputValue::new(value, output.sensitive) })
 }
 

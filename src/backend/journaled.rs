@@ -18,7 +18,7 @@ use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::state::file::{Piece, Rendered};
 use crate::model::state::journal::{ActionPhase, Header, Record, fingerprint};
 use crate::model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::journal_writer::{Durable, JournalWriter};
 use super::recovery::Loaded;
@@ -105,7 +105,7 @@ impl JournaledState {
             }
             None => {
                 let meta =
-                    StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() };
+                    StateMeta { terraform_version: compatible_version().into(), serial: 0, lineage: String::new() };
                 (meta, None)
             }
         };
@@ -428,7 +428,7 @@ impl Inner {
     /// later is not. None if it is not wanted, to judge by its fingerprint and that of the snapshot in the store.
     fn next_snapshot(&mut self, is_wanted: impl FnOnce(&str, &str) -> bool) -> Option<Snapshot> {
         let mut meta = self.meta.clone();
-        meta.terraform_version = language_version().into();
+        meta.terraform_version = self.now.version(&meta);
         if self.stored.as_ref() != Some(&self.now) || self.unsure {
             meta.serial += 1;
         }

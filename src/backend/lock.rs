@@ -9,7 +9,7 @@ use crate::base::diag::Diagnostic;
 use crate::base::identity;
 use crate::base::name::PROGRAM;
 use crate::base::stop::Stop;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::{LockError, StateStore, StoreError};
 
@@ -39,7 +39,7 @@ impl LockInfo {
             operation: operation.into(),
             info: String::new(),
             who: format!("{}@{}", identity::user_name(), identity::host_name()),
-            version: language_version().into(),
+            version: compatible_version().into(),
             created: jiff::Timestamp::now().to_string(),
             path: String::new(),
         }

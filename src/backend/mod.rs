@@ -4,7 +4,7 @@
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
 
 use crate::model::state::{State, StateMeta, file};
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 pub mod azurerm;
 pub mod consul;
@@ -71,6 +71,6 @@ pub fn empty_state() -> Result<Vec<u8>, StoreError> {
 
 fn plain_empty_state() -> Result<Vec<u8>, StoreError> {
     let lineage = uuid::Uuid::new_v4().to_string();
-    let meta = StateMeta { terraform_version: language_version().into(), serial: 1, lineage };
+    let meta = StateMeta { terraform_version: compatible_version().into(), serial: 1, lineage };
     file::write(&meta, &State::default()).map_err(|problems| StoreError::new(file::problems_text(&problems)))
 }

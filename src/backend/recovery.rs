@@ -13,11 +13,12 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::named;
 use crate::base::name::COMMAND;
 use crate::base::process::ProcessId;
+use crate::encryption::WRONG_KEY;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile};
 use crate::model::state::journal::{Header, Journal, OpenAction, Record, fingerprint};
 use crate::model::state::{State, StateMeta};
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::journal_writer;
 use super::lock::lock_failed;
@@ -80,6 +81,9 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
 
 /// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
 fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Diagnostics {
+    if error.kind == ErrorKind::WrongKey {
+        return Diagnostic::error(WRONG_KEY, error.text.clone()).into();
+    }
     if error.kind == ErrorKind::Sealed {
         return undecrypted(&error.text, access, store.keeps_files());
     }
@@ -219,7 +223,7 @@ pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
 
 fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<usize, Diagnostics> {
     let mut file = loaded.file.take().unwrap_or_else(|| StateFile {
-        meta: StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() },
+        meta: StateMeta { terraform_version: compatible_version().into(), serial: 0, lineage: String::new() },
         state: State::default(),
     });
     let Header { lineage, .. } = &journal.header;

@@ -122,7 +122,11 @@ struct SealedStore {
 
 impl From<SealError> for StoreError {
     fn from(error: SealError) -> StoreError {
-        StoreError { kind: ErrorKind::Sealed, text: error.to_string() }
+        let kind = match error {
+            SealError::WrongKey(_) => ErrorKind::WrongKey,
+            SealError::Text(_) | SealError::Configuration(_) => ErrorKind::Sealed,
+        };
+        StoreError { kind, text: error.to_string() }
     }
 }
 

@@ -176,6 +176,8 @@ pub enum ErrorKind {
     LockGone,
     /// The state cannot be encrypted, or decrypted.
     Sealed,
+    /// The state cannot be decrypted with the keys of the configuration.
+    WrongKey,
     /// What the store holds is not a whole state.
     Damaged,
     /// A provider's text: a summary of this many bytes, then the rest.

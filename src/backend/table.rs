@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::base::diag::{self, Diagnostic};
 use crate::base::env::Environment;
 use crate::base::hex::hex;
+use crate::base::suggest;
 use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
@@ -151,7 +152,13 @@ pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
             format!("The {name:?} backend is not supported in Terraform v1.3 or later.")
         }
         name => format!("There is no backend type named {name:?}."),
-    }))
+    })
+    .with_tip(close_backend(name)))
+}
+
+/// Which backend was probably meant, as a question.
+fn close_backend(name: &str) -> String {
+    suggest::question(name, KINDS.iter().map(|kind| kind.name()))
 }
 
 /// The error for a name that no backend has.

@@ -22,7 +22,6 @@ use crate::base::name::COMMAND;
 use crate::model::state::file::{Rendered, problems_text};
 use crate::model::state::journal::fingerprint;
 use crate::model::state::{State, StateMeta};
-use crate::model::version::language_version;
 
 const FORMAT: u32 = 1;
 
@@ -132,7 +131,7 @@ fn snapshot(side: &Side<'_>) -> Result<Arc<[u8]>, String> {
         None => StateMeta { lineage: uuid::Uuid::new_v4().to_string(), ..StateMeta::default() },
     };
     meta.serial += 1;
-    meta.terraform_version = language_version().into();
+    meta.terraform_version = rendered.version(&meta);
     Ok(rendered.to_bytes(&meta))
 }
 

@@ -76,9 +76,15 @@ pub struct Diagnostic {
     pub prose_summary: bool,
     /// The deprecated object that the value came from ("module.a.id"), shown under the snippet.
     pub deprecation_origin: Option<String>,
+    /// Advice beyond what the reference says. Shown only where people read.
+    pub tip: Option<Box<Tip>>,
     /// What the warning is about: of those with an equal cause, people see one. Only set for warnings of OpenTofu.
     pub cause: Option<Box<Cause>>,
 }
+
+/// Advice in one or two sentences.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tip(pub String);
 
 /// A deprecated variable or output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +126,7 @@ impl Diagnostic {
             verbatim: false,
             prose_summary: false,
             deprecation_origin: None,
+            tip: None,
             cause: None,
         }
     }
@@ -130,6 +137,12 @@ impl Diagnostic {
 
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Warning, summary, detail)
+    }
+
+    /// With advice; none if the text is empty.
+    pub fn with_tip(mut self, text: impl Into<String>) -> Diagnostic {
+        self.tip = Some(text.into()).filter(|text| !text.is_empty()).map(|text| Box::new(Tip(text)));
+        self
     }
 
     pub fn of_kind(mut self, kind: Kind) -> Diagnostic {

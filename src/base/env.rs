@@ -34,6 +34,10 @@ pub use services::*;
 variables! {
     /// The name to go by in texts: `terrane`, `terraform` or `tofu`, above the name that the program was started by.
     TERRANE_NAME;
+    /// The release of Terraform, or as `tofu` of OpenTofu, that the run is compatible with, whatever the configuration says: a version,
+    /// or a constraint, whose newest release is taken. Without it: a version in a file `.terraform-version` (as `tofu`
+    /// `.opentofu-version`) in the working directory or above it, or else the newest release that meets `required_version`.
+    TERRANE_COMPATIBLE_VERSION;
     /// Log level of everything: TRACE, DEBUG, INFO, WARN, ERROR, OFF; or JSON for TRACE as lines of JSON.
     TF_LOG;
     /// Log level of the program itself, above TF_LOG.
@@ -145,8 +149,12 @@ variables! {
     TERRANE_PLUGIN_SCHEMA_TIMEOUT;
     /// How long a provider may take to be configured, in seconds (no limit).
     TERRANE_PLUGIN_CONFIGURE_TIMEOUT;
-    /// Any value: no colours (https://no-color.org).
+    /// Any value: no colours (https://no-color.org), above all that asks for them.
     NO_COLOR;
+    /// Any value but `0`: called as `terrane`, colours also where the output is no terminal. As `terraform` and `tofu` it has them anyway.
+    FORCE_COLOR;
+    /// The same as FORCE_COLOR.
+    CLICOLOR_FORCE;
     /// The user's home folder.
     HOME;
     /// The user's settings folder on Windows.

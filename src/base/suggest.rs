@@ -5,6 +5,11 @@ pub fn name<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
     candidates.into_iter().find(|candidate| distance(given, candidate) < 3)
 }
 
+/// `Did you mean "x"?`, or nothing if no candidate is close.
+pub fn question<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    name(given, candidates).map_or(String::new(), |close| format!("Did you mean {close:?}?"))
+}
+
 /// The candidate that was probably meant, for short names, of which nearly all are fewer than three edits apart: the closest of those that
 /// differ from `given` in at most two edits and a third of its characters; else the only one that `given` is the beginning of.
 pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

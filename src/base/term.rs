@@ -5,6 +5,7 @@
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use super::env::{self, Environment};
+use super::name::Name;
 
 /// Columns assumed when the terminal does not tell.
 pub const DEFAULT_WIDTH: usize = 78;
@@ -44,10 +45,23 @@ impl Terminal {
         self.error_width.unwrap_or(DEFAULT_WIDTH)
     }
 
-    /// Whether the output may have colours: unless `NO_COLOR` is set. As in the reference a pipe has them too.
-    pub fn colour(&self, environment: &Environment) -> bool {
-        environment.non_empty(env::NO_COLOR).is_none()
+    /// Whether the output may have colours.
+    pub fn output_colour(&self, environment: &Environment, name: Name) -> bool {
+        may_colour(environment, name, self.output)
     }
+
+    /// Whether diagnostics may have colours: warnings go to the output, errors to the error output.
+    pub fn diagnostic_colour(&self, environment: &Environment, name: Name) -> bool {
+        may_colour(environment, name, self.output && self.error)
+    }
+}
+
+/// `NO_COLOR` counts under every name. As Terraform and OpenTofu a pipe has colours too; as Terrane only a terminal has, unless
+/// `FORCE_COLOR` or `CLICOLOR_FORCE` asks for them.
+fn may_colour(environment: &Environment, name: Name, is_terminal: bool) -> bool {
+    let asks = |variable| environment.non_empty(variable).is_some_and(|value| value != "0");
+    let is_forced = || asks(env::FORCE_COLOR) || asks(env::CLICOLOR_FORCE);
+    environment.non_empty(env::NO_COLOR).is_none() && (is_terminal || name != Name::Terrane || is_forced())
 }
 
 /// One line from standard input without its line ending; None at the end of the input.
@@ -180,17 +194,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_there_unless_unwanted() {
+    fn colours_of_terminals_and_pipes() {
         let terminal = Terminal { input: true, output: true, error: true, width: None, error_width: None };
-        let none: [(&str, &str); 0] = [];
+        let pipe = Terminal { output: false, ..terminal };
+        let one = |name: &str, value: &str| Environment::of([(name.to_owned(), value.to_owned())]);
         let cases = [
-            (terminal, Environment::of(none), true),
-            (terminal, Environment::of([("NO_COLOR", "1")]), false),
-            (terminal, Environment::of([("NO_COLOR", "")]), true),
-            (Terminal { output: false, ..terminal }, Environment::of(none), true),
+            (terminal, Environment::default(), [true, true]),
+            (terminal, one("NO_COLOR", "1"), [false, false]),
+            (terminal, one("NO_COLOR", ""), [true, true]),
+            (pipe, Environment::default(), [false, true]),
+            (pipe, one("FORCE_COLOR", "1"), [true, true]),
+            (pipe, one("FORCE_COLOR", "0"), [false, true]),
+            (pipe, one("CLICOLOR_FORCE", "1"), [true, true]),
+            (pipe, Environment::of([("FORCE_COLOR", "1"), ("NO_COLOR", "1")]), [false, false]),
         ];
         for (terminal, environment, expected) in cases {
-            assert_eq!(terminal.colour(&environment), expected, "{environment:?}");
+            let found = [Name::Terrane, Name::Terraform].map(|name| terminal.output_colour(&environment, name));
+            assert_eq!(found, expected, "{environment:?}");
+            let found = [Name::Terrane, Name::OpenTofu].map(|name| terminal.diagnostic_colour(&environment, name));
+            assert_eq!(found, expected, "{environment:?}");
         }
         assert_eq!(terminal.columns(), DEFAULT_WIDTH);
     }

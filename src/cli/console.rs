@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::base::env::Environment;
+use crate::base::env::{self, Environment};
 use crate::base::files::reason;
+use crate::base::name;
 use crate::base::term::Terminal;
 use crate::render::text::diagnostic::{RenderedDiagnostic, render_all};
 use crate::render::text::style::Style;
@@ -91,9 +92,11 @@ pub struct Console {
 
 impl Console {
     pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
-        let colour = terminal.colour(environment) && !view.no_color;
-        let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive };
-        let diagnostic_style = Style { width: terminal.error_columns(), ..style };
+        let colour = !view.no_color && terminal.output_colour(environment, name::current());
+        let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive, tips: false };
+        let colour = !view.no_color && terminal.diagnostic_colour(environment, name::current());
+        let tips = terminal.error && environment.get(env::TF_IN_AUTOMATION).is_none();
+        let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
         Console { terminal, style, diagnostic_style, view, status: Mutex::default(), file: None, copy: None }
     }
 

@@ -27,7 +27,8 @@ use crate::base::limits;
 use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
 use crate::base::{log, stop, suggest};
-use crate::model::version::{PROGRAM_VERSION, language_version};
+use crate::model::version::{PROGRAM_VERSION, compatible_version};
+use crate::ops::setup::compatible;
 
 use args::view::ViewOptions;
 use args::{ArgsError, words};
@@ -68,7 +69,7 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
 /// What every log begins with.
 fn log_start(args: &[String]) {
     let command = name::current().command();
-    crate::log!(Info, "{} version: {}", name::current().language().program(), language_version());
+    crate::log!(Info, "{} version: {}", name::current().language().program(), compatible_version());
     crate::log!(Info, "{TERRANE} version: {PROGRAM_VERSION} ({})", crate::ops::plugins::selections::platform());
     crate::log!(
         Info,
@@ -95,9 +96,11 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         console.error_line(&text);
         return 1;
     }
+    // A wish that means nothing is an error of the commands that it matters to.
+    let _ = compatible::note_wish(&environment);
     let is_version = |arg: &String| matches!(arg.as_str(), "-v" | "-version" | "--version");
     if global.iter().chain(&args).take_while(|arg| *arg != "--").any(is_version) {
-        args = vec!["version".to_string()];
+        args = version_arguments(&global, &args);
         global.clear();
     }
     let is_help = |arg: &String| matches!(arg.as_str(), "-h" | "-help" | "--help");
@@ -156,6 +159,13 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
             1
         }
     }
+}
+
+/// What `version` gets of arguments that ask for it: `-json`, unless it belongs to another command.
+fn version_arguments(global: &[String], args: &[String]) -> Vec<String> {
+    let mut flags = global.iter().chain(args.iter().take_while(|arg| arg.starts_with('-')));
+    let json = flags.find(|arg| matches!(arg.as_str(), "-json" | "--json"));
+    ["version".to_owned()].into_iter().chain(json.cloned()).collect()
 }
 
 /// The console of a command, as its flags say, which are taken out of the arguments.

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::lang::syntax::syntax_errors::not_a_reference;
 use crate::model::config::{self, Target, UNENCRYPTED};
 
 use super::error::SealError;
 use super::method::Method;
+use super::origin;
 use super::payload::{self, Meta, VERSION};
 use super::setup::Setup;
 
@@ -125,16 +127,30 @@ impl Cipher {
 
     async fn decrypt(&self, payload: payload::Payload) -> Result<(Vec<u8>, bool), SealError> {
         let mut kept = Meta::new();
-        let mut failures = vec!["decryption failed for all provided methods".to_owned()];
+        let mut failures = Vec::new();
         for (i, method) in self.methods.iter().enumerate().filter(|(_, method)| !is_unencrypted(method)) {
-            let method = self.setup.to_decrypt(method, &payload.meta, &mut kept).await;
-            let method = method.map_err(SealError::Configuration)?;
-            match method.open(&payload.data).await {
+            let made = self.setup.to_decrypt(method, &payload.meta, &mut kept).await;
+            match made.map_err(SealError::Configuration)?.open(&payload.data).await {
                 Ok(plain) => return Ok((plain, i > 0)),
-                Err(why) => failures.push(format!("attempted decryption failed for {}: {why}", self.title)),
+                Err(why) if name::is_opentofu() => {
+                    failures.push(format!("attempted decryption failed for {}: {why}", self.title));
+                }
+                Err(why) => failures.push(format!("  - {}: {why}", origin::of_method(method, &self.setup.config))),
             }
         }
-        Err(SealError::Text(failures.join("\n")))
+        let failures = failures.join("\n");
+        if name::is_opentofu() {
+            return Err(SealError::Text(format!("decryption failed for all provided methods\n{failures}")));
+        }
+        Err(SealError::WrongKey(format!(
+            "No method of the encryption configuration can decrypt {}:\n{failures}\n\nCheck the values that the key comes from: a \
+             passphrase or a key is probably another one than when it was written. If it was changed on purpose, name the method with the \
+             old one in a \"fallback\" block until everything is written with the new one. Nothing was changed.",
+            match self.title.as_str() {
+                "state" | "plan" => format!("the {}", self.title),
+                remote => format!("the state of {remote}"),
+            }
+        )))
     }
 
     /// What is no payload may be kept as it was, if that is configured.

@@ -2,11 +2,16 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 
+/// The summary where the key is another one than that which something was encrypted with.
+pub const WRONG_KEY: &str = "Decryption failed";
+
 /// A failure to seal or to open.
 #[derive(Clone, Debug)]
 pub enum SealError {
     /// What is wrong with the data or with the method that was used.
     Text(String),
+    /// No method of the configuration could decrypt it: where their keys come from, and what to do.
+    WrongKey(String),
     /// What is wrong with the configuration, found out only when its method was needed.
     Configuration(Diagnostics),
 }
@@ -20,6 +25,7 @@ impl SealError {
     pub fn diagnostics(&self) -> Diagnostics {
         match self {
             SealError::Text(text) => Diagnostic::error(text.clone(), "").into(),
+            SealError::WrongKey(text) => Diagnostic::error(WRONG_KEY, text.clone()).into(),
             SealError::Configuration(diagnostics) => diagnostics.iter().filter(|d| d.is_error()).cloned().collect(),
         }
     }
@@ -29,7 +35,7 @@ impl SealError {
 impl std::fmt::Display for SealError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let diagnostics = match self {
-            SealError::Text(text) => return f.write_str(text),
+            SealError::Text(text) | SealError::WrongKey(text) => return f.write_str(text),
             SealError::Configuration(diagnostics) => diagnostics,
         };
         let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();

@@ -11,6 +11,7 @@ mod external;
 mod key;
 mod metadata;
 mod method;
+mod origin;
 mod payload;
 mod providers;
 mod scope;
@@ -26,7 +27,7 @@ use crate::model::config::{self, Early, UNENCRYPTED};
 
 pub use aes::SealedFrames;
 pub use cipher::{Cipher, Layout, Opened};
-pub use error::SealError;
+pub use error::{SealError, WRONG_KEY};
 pub use payload::{Outside, is_sealed, outside};
 pub use providers::derivation::DerivedKeys;
 pub use services::{Answer, HttpClient, HttpClients, HttpSettings, Services};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::name;
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::{Resolved, Scope, evaluate};
 use crate::lang::functions::{Function, Machine};
@@ -91,6 +92,14 @@ impl KeyScope<'_> {
         let Some(name) = variable.split('"').nth(1).filter(|_| problem.kind == Kind::MissingValue) else {
             return vec![problem];
         };
+        if !name::is_opentofu() {
+            let detail = format!(
+                "{} needs var.{name}, which has no value. Set it with -var='{name}=...', in a file of values (*.tfvars), or with the \
+                 environment variable TF_VAR_{name}.",
+                self.subject.trim_start_matches("encryption.")
+            );
+            return vec![Diagnostic::error("No value for the encryption key", detail).at_opt(problem.subject.clone())];
+        }
         let asked = format!("Failed to request input from user for variable var.{name}");
         let depends = format!("{} depends on var.{name} which is not available", self.subject);
         vec![

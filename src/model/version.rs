@@ -1,20 +1,197 @@
-//! The two versions: the language's (what `required_version`, state, providers and JSON see) and the program's.
+//! The versions: of this program, and of the release that a run is compatible with.
+//!
+//! Owns the one value of the process that says which release states, lock information, providers and JSON documents name. It is the
+//! newest one until the pins of a configuration are known; see `deps::compatible` for the choice. What the run answers may follow it
+//! ([`at_least`]), but never what is created, changed or destroyed.
+
+use std::cmp::Ordering;
+use std::sync::{Arc, LazyLock, RwLock};
 
 use crate::base::name::{self, Name};
-
-/// The release of the reference whose language and formats this program speaks.
-const TERRAFORM_VERSION: &str = "1.11.4";
-
-/// The release of OpenTofu whose language this program speaks besides.
-pub const OPENTOFU_VERSION: &str = "1.12.6";
 
 /// This program's own version.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The version that `required_version` is checked against and that states, providers and JSON documents receive.
-pub fn language_version() -> &'static str {
-    match name::current() {
-        Name::Terrane | Name::Terraform => TERRAFORM_VERSION,
-        Name::OpenTofu => OPENTOFU_VERSION,
+/// One line for each stable release whose language is complete here; written by `tests/record_releases.sh`.
+const TABLE: &str = include_str!("version/releases.txt");
+
+/// A stable release of Terraform or OpenTofu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// Such as `1.11.4`.
+    pub text: &'static str,
+    /// Major, minor and patch.
+    pub numbers: (u64, u64, u64),
+}
+
+static TERRAFORM: LazyLock<Vec<Release>> = LazyLock::new(|| table_of("terraform "));
+static OPENTOFU: LazyLock<Vec<Release>> = LazyLock::new(|| table_of("tofu "));
+
+/// The release that the user wants, whatever the configuration says.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub release: &'static Release,
+    /// What the user named, if it is a later patch than the newest one of the table.
+    pub later: Option<String>,
+}
+
+/// Whether the pins of the run allow a version.
+pub type Fits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// What decides about the version of the run.
+#[derive(Default)]
+struct Choice {
+    wish: Option<Wish>,
+    /// The pins of the configuration.
+    pins: Option<Fits>,
+    /// What else the version has to meet, such as the workspace of a service.
+    more: Vec<Fits>,
+    settled: Option<&'static Release>,
+}
+
+static CHOICE: RwLock<Choice> = RwLock::new(Choice { wish: None, pins: None, more: Vec::new(), settled: None });
+
+fn table_of(prefix: &str) -> Vec<Release> {
+    let release = |text: &'static str| Some(Release { text, numbers: numbers(text)? });
+    TABLE.lines().filter_map(|line| release(line.strip_prefix(prefix)?)).collect()
+}
+
+/// `1.11.4` -> (1, 11, 4). None: not a stable version written out.
+pub fn numbers(text: &str) -> Option<(u64, u64, u64)> {
+    let mut parts = text.split('.').map(|part| part.parse::<u64>().ok());
+    let found = (parts.next()??, parts.next()??, parts.next()??);
+    parts.next().is_none().then_some(found)
+}
+
+/// All releases of the program whose language is spoken, the oldest first.
+pub fn releases() -> &'static [Release] {
+    releases_of(name::current().language())
+}
+
+pub fn releases_of(language: Name) -> &'static [Release] {
+    match language {
+        Name::Terrane | Name::Terraform => &TERRAFORM,
+        Name::OpenTofu => &OPENTOFU,
+    }
+}
+
+/// The release until which the language is complete.
+pub fn newest_of(language: Name) -> &'static Release {
+    /// There is always one: the table is part of the program.
+    static NONE: Release = Release { text: "0.0.0", numbers: (0, 0, 0) };
+    releases_of(language).last().unwrap_or(&NONE)
+}
+
+fn newest() -> &'static Release {
+    newest_of(name::current().language())
+}
+
+/// The first and the last release, in words: `Terraform 1.0 to 1.17.2`.
+pub fn supported() -> String {
+    let language = name::current().language();
+    let (major, minor, _) = releases().first().map_or((0, 0, 0), |first| first.numbers);
+    format!("{} {major}.{minor} to {}", language.program(), newest().text)
+}
+
+/// The version that states, lock information, providers and JSON documents name: of the release that the run is compatible with.
+pub fn compatible_version() -> &'static str {
+    current().text
+}
+
+fn current() -> &'static Release {
+    let choice = CHOICE.read().unwrap_or_else(|e| e.into_inner());
+    choice.wish.as_ref().map(|wish| wish.release).or(choice.settled).unwrap_or_else(newest)
+}
+
+/// Whether the run is compatible with a release of Terraform from 1.MINOR on. OpenTofu has numbers of its own: never for it.
+pub fn at_least(minor: u64) -> bool {
+    !name::is_opentofu() && current().numbers >= (1, minor, 0)
+}
+
+/// What the user wants, if that is known.
+pub fn wish() -> Option<Wish> {
+    CHOICE.read().unwrap_or_else(|e| e.into_inner()).wish.clone()
+}
+
+/// Sets the wish of the user, which no pin changes.
+pub fn set_wish(wish: Wish) {
+    CHOICE.write().unwrap_or_else(|e| e.into_inner()).wish = Some(wish);
+}
+
+/// Sets the pins of the configuration, in the place of those that were known before.
+pub fn set_pins(pins: Fits) {
+    let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
+    choice.pins = Some(pins);
+    choice.settled = choice.newest();
+}
+
+/// Adds something that the version has to meet. False, and nothing is added, if no release meets it as well.
+pub fn narrow(more: Fits) -> bool {
+    let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
+    if let Some(wish) = &choice.wish {
+        return more(wish.release.text);
+    }
+    choice.more.push(more);
+    match choice.newest() {
+        None => {
+            choice.more.pop();
+            false
+        }
+        found => {
+            choice.settled = found;
+            true
+        }
+    }
+}
+
+impl Choice {
+    fn newest(&self) -> Option<&'static Release> {
+        releases().iter().rev().find(|release| self.fits(release.text))
+    }
+
+    fn fits(&self, version: &str) -> bool {
+        self.pins.iter().chain(&self.more).all(|fits| fits(version))
+    }
+}
+
+/// The version that a state is written with: the one that it has, so that teams which run several programs are not locked out by one
+/// of them, as long as the pins of the run allow it and it knows what is written. `needs`: the minor release of Terraform that first
+/// knew all of it.
+pub fn version_of_state(before: &str, needs: u64) -> String {
+    let choice = CHOICE.read().unwrap_or_else(|e| e.into_inner());
+    let wish = choice.wish.as_ref().map(|wish| wish.release.text);
+    let fits = match wish {
+        Some(wish) => wish == before,
+        None => choice.fits(before),
+    };
+    let knows = numbers(before).is_some_and(|numbers| numbers.cmp(&(1, needs, 0)) != Ordering::Less);
+    if fits && knows {
+        before.to_owned()
+    } else {
+        wish.or(choice.settled.map(|r| r.text)).unwrap_or(newest().text).to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_in_order() {
+        for language in [Name::Terraform, Name::OpenTofu] {
+            let all: Vec<_> = releases_of(language).iter().map(|release| release.numbers).collect();
+            assert!(all.is_sorted() && all.len() > 30, "{all:?}");
+        }
+        let lines = TABLE.lines().count();
+        assert_eq!(lines, TERRAFORM.len() + OPENTOFU.len(), "a line that names no release");
+    }
+
+    #[test]
+    fn only_versions_that_are_written_out_have_numbers() {
+        let cases =
+            [("1.11.4", Some((1, 11, 4))), ("1.11", None), ("1.11.4-beta1", None), ("1.11.4.1", None), ("", None)];
+        for (text, expected) in cases {
+            assert_eq!(numbers(text), expected, "{text}");
+        }
     }
 }

@@ -77,6 +77,7 @@ fn script(blocks: &[Block]) -> String {
 /// What the pages' commands need: the program on the `PATH`, and where a build puts it. `cargo` does nothing.
 fn workplace() -> Project {
     let mut place = Project::new("");
+    place.any_release();
     std::fs::remove_file(place.path("work/main.tf")).unwrap();
     for link in ["bin/terrane", "work/target/release/terrane"] {
         std::fs::create_dir_all(place.path(link).parent().unwrap()).unwrap();

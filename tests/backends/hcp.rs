@@ -256,3 +256,57 @@ fn what_is_wrong_with_a_block_is_said_as_the_reference_says_it() {
         }
     }
 }
+
+/// The version of a workspace is one more constraint on the release that a run is compatible with.
+#[test]
+fn versions_of_workspaces_count_with_the_pins() {
+    let cases = [
+        ("1.5.0", "", Some("1.5.7")),
+        ("1.5.0", ">= 1.4", Some("1.5.7")),
+        ("1.5.0", ">= 1.9", None),
+        ("1.11.2", "~> 1.11", Some("1.11.4")),
+        ("1.11.2", "~> 1.5.0", None),
+        ("1.17.1", "", Some("1.17.2")),
+        ("1.17.1", "< 1.17", None),
+        ("1.99.0", "", None),
+        ("latest", "~> 1.5.0", Some("1.5.7")),
+    ];
+    for block in ["cloud name = \"prod\"", "remote name = \"prod\""] {
+        for (version, pin, expected) in cases {
+            let stub = HcpStub::start();
+            let mut project = project(&stub, block, SMALL);
+            project.any_release();
+            project.ok(&["init"]);
+            project.ok(&["apply", "-auto-approve"]);
+            let workspace = || stub.service().workspace("prod").clone();
+            assert_eq!(workspace().terraform_version, "1.17.2", "{block}: a workspace that is made");
+            stub.service().workspace("prod").terraform_version = version.to_owned();
+            stub.service().workspace("prod").execution_mode = "remote".to_owned();
+            if !pin.is_empty() {
+                project.write("work/pin.tf", &format!("terraform {{\n  required_version = {pin:?}\n}}\n"));
+            }
+            let run = project.run(&["state", "mv", "terraform_data.a", "terraform_data.b"]);
+            let written = || stub.state("prod").unwrap()["terraform_version"].as_str().unwrap().to_owned();
+            match expected {
+                Some(release) => {
+                    assert_eq!(run.code, Some(0), "{block} {version} {pin}: {}{}", run.out, run.err);
+                    assert_eq!(written(), release, "{block} {version} {pin}");
+                }
+                None => {
+                    run.expect(1, &["remote workspace acme/prod"]);
+                    project.ok(&["state", "mv", "-ignore-remote-version", "terraform_data.a", "terraform_data.b"]);
+                }
+            }
+        }
+    }
+    let stub = HcpStub::start();
+    for (block, name) in [("cloud name = \"new\"", "new"), ("remote prefix = \"app-\"", "app-new")] {
+        let mut project = project(&stub, block, "terraform {\n  required_version = \"~> 1.9.0\"\n}\n");
+        project.any_release();
+        project.run(&["init", "-input=false"]);
+        if name != "new" {
+            project.ok(&["workspace", "new", "new"]);
+        }
+        assert_eq!(stub.service().workspace(name).terraform_version, "1.9.8", "{block}");
+    }
+}

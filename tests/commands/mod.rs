@@ -3,6 +3,7 @@
 //!
 //! What is expected was recorded from the reference: `tests/record.sh` does it again.
 
+mod compatible;
 mod completion;
 mod deferral;
 mod destroys_by_name;

@@ -51,10 +51,11 @@ fn started_as_terraform_all_texts_say_terraform() {
 fn first_line_of_version_is_that_of_the_language() {
     let own = format!("Terrane v{}", env!("CARGO_PKG_VERSION"));
     let platform = platform();
+    let all = format!("{own}, compatible with Terraform 1.0 to 1.17.2");
     let cases = [
-        ("", format!("Terraform v1.11.4 (compatible; {own})\non {platform}\n")),
-        ("terraform", format!("Terraform v1.11.4\non {platform}\n\n{own}\n")),
-        ("tofu", format!("OpenTofu v1.12.6\non {platform}\n\n{own}\n")),
+        ("", format!("Terraform v1.11.4 (compatible; {own})\non {platform}\n\n{all}\n")),
+        ("terraform", format!("Terraform v1.11.4\non {platform}\n\n{all}\n")),
+        ("tofu", format!("OpenTofu v1.12.6\non {platform}\n\n{own}, compatible with OpenTofu 1.6 to 1.12.11\n")),
     ];
     for (name, expected) in cases {
         let mut project = Project::new("");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::normal;
+use crate::support::recorded_release;
 
 pub struct Player {
     program: PathBuf,
@@ -79,7 +80,9 @@ impl Player {
         command.env("TF_CLI_ARGS", "-no-color");
         // The reference keeps no snapshots beside the state.
         command.env("TERRANE_STATE_HISTORY", "0");
-        command.envs(words[..variables].iter().filter_map(|word| word.split_once('=')));
+        let given = || words[..variables].iter().filter_map(|word| word.split_once('='));
+        let name = given().find(|(name, _)| *name == "TERRANE_NAME").map_or("", |(_, name)| name);
+        command.env("TERRANE_COMPATIBLE_VERSION", recorded_release(name)).envs(given());
         let output = command.output().unwrap();
         let place = self.place.path().canonicalize().unwrap();
         let text = |bytes: &[u8]| normal::screen(&String::from_utf8_lossy(bytes), self.name, &place);

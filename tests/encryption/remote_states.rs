@@ -28,7 +28,7 @@ fn a_data_source_reads_an_encrypted_state() {
     project.write("work/main.tf", &(encryption(&remotes("default {\n method = method.aes_gcm.old\n}\n")) + reading));
     project
         .run(&["plan", "-no-color"])
-        .expect(1, &["attempted decryption failed for remote.default: no decryption key available"]);
+        .expect(1, &["Error: Decryption failed", "passphrase from var.passphrase", "no decryption key available"]);
     project.write("work/main.tf", &(encryption(&key) + reading));
     project
         .run(&["plan", "-no-color"])

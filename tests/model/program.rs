@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::newer::Newer;
 use super::normal::Identifiers;
+use crate::support::recorded_release;
 
 /// Commands of these small configurations that run longer hang.
 const LIMIT: Duration = Duration::from_secs(180);
@@ -79,6 +80,7 @@ impl Workspace {
         if let Some(name) = self.name {
             command.env("TERRANE_NAME", name);
         }
+        command.env("TERRANE_COMPATIBLE_VERSION", recorded_release(self.name.unwrap_or_default()));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{}: {e}", self.program.display()));
         let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());

@@ -59,6 +59,11 @@ pub fn program() -> &'static Path {
     &PROGRAM
 }
 
+/// The release whose answers tests expect of the program by this name, unless they say otherwise.
+pub fn recorded_release(name: &str) -> &'static str {
+    if name == "tofu" { "1.12.6" } else { needs::REFERENCE }
+}
+
 /// How packages of providers name this machine.
 pub fn platform() -> String {
     let arch = match std::env::consts::ARCH {
@@ -170,8 +175,15 @@ impl Project {
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
         command.env("CHECKPOINT_DISABLE", "1").env("NO_COLOR", "1");
         command.env(processes::MARK, &self.mark);
+        let name = self.variables.iter().rev().find(|(name, _)| name == "TERRANE_NAME");
+        command.env("TERRANE_COMPATIBLE_VERSION", recorded_release(name.map_or("", |(_, name)| name)));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
+    }
+
+    /// From now on the configuration says which release the runs are compatible with.
+    pub fn any_release(&mut self) {
+        self.set("TERRANE_COMPATIBLE_VERSION", "");
     }
 
     /// Runs the program under test to its end.

@@ -15,7 +15,7 @@ use crate::backend::web;
 use crate::base::env::Environment;
 use crate::base::http::{Answer, Client, Request};
 use crate::base::secret::Secret;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 const MEDIA_TYPE: &str = "application/vnd.api+json";
 const VERSION: HeaderName = HeaderName::from_static("terraform-version");
@@ -161,7 +161,7 @@ impl Api {
         let mut request = Request::new(method, url);
         if is_ours {
             request = request.token(Some(&self.token)).header(ACCEPT, MEDIA_TYPE);
-            request = request.header(VERSION, language_version());
+            request = request.header(VERSION, compatible_version());
             if let Some(name) = self.integration {
                 request = request.header(INTEGRATION, name);
             }

@@ -22,7 +22,7 @@ use crate::lang::value::Value;
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::Block;
 use crate::model::service::Host;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::settings::Settings;
 use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, StateStore, StoreError};
@@ -261,7 +261,7 @@ impl Hcp {
             StoreError::new(format!("{error} creating workspace {name}: {e}"))
         };
         if self.flavor == Flavor::Remote {
-            let new = New { version: Some(language_version()), ..New::default() };
+            let new = New { version: Some(compatible_version()), ..New::default() };
             return self.workspaces.create(name, &new).await.map_err(failed);
         }
         let mut new = New::default();
@@ -280,7 +280,7 @@ impl Hcp {
         }
         let made = self.workspaces.create(name, &new).await.map_err(failed)?;
         if let Err(why) = self.workspaces.use_our_version(&made).await {
-            let (version, theirs) = (language_version(), &made.terraform_version);
+            let (version, theirs) = (compatible_version(), &made.terraform_version);
             crate::log!(Warn, "{} has no version {version}: the workspace uses {theirs} ({why})", self.app_name);
         }
         Ok(made)

@@ -8,6 +8,7 @@ use crate::base::secret::Secret;
 use crate::lang::value::{Path, PathStep, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting};
+use crate::model::version::at_least;
 
 use super::workspaces::Tag;
 
@@ -134,7 +135,7 @@ fn only_one() -> ProviderDiagnostic {
 
 /// What the block's strategies are, as the reference explains it.
 fn help() -> String {
-    format!(
+    let text = format!(
         "The 'workspaces' block configures how {PROGRAM} CLI maps its workspaces for this single\nconfiguration to workspaces \
          within an HCP Terraform or Terraform Enterprise organization. Two strategies are available:\n\n[bold]tags[reset] - A set of \
          tags used to select remote HCP Terraform or Terraform Enterprise workspaces to be used for this single\nconfiguration. New \
@@ -142,7 +143,8 @@ fn help() -> String {
          to use.  This option conflicts with \"name\".\n\n[bold]name[reset] - The name of a single HCP Terraform or Terraform \
          Enterprise workspace to be used with this configuration.\nWhen configured, only the specified workspace can be used. This \
          option conflicts with \"tags\"\nand with the TF_WORKSPACE environment variable."
-    )
+    );
+    if at_least(15) { text.replace("[bold]", "").replace("[reset]", "") } else { text }
 }
 
 pub fn remote(config: &Value) -> Wanted {

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value as Json, json};
 
 use super::api::{Api, ApiError, id, related, segment, text};
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 /// A workspace as the service describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl Workspaces {
 
     /// Gives a workspace this program's version of the language, if the service has it.
     pub async fn use_our_version(&self, workspace: &Workspace) -> Result<(), ApiError> {
-        let attributes = json!({"terraform-version": language_version()});
+        let attributes = json!({"terraform-version": compatible_version()});
         let body = json!({"data": {"type": "workspaces", "attributes": attributes}});
         let path = format!("workspaces/{}", segment(&workspace.id));
         self.api.send(Method::PATCH, &path, Some(&body)).await.map(drop)

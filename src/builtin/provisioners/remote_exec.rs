@@ -74,7 +74,8 @@ impl RemoteExec {
 async fn run_script(communicator: &mut Communicator, script: &[u8], lines: Lines<'_>) -> Result<(), String> {
     let path = communicator.script_path();
     communicator.upload_script(&path, script).await.map_err(|error| format!("Failed to upload script: {error}"))?;
-    communicator.run(&path, lines).await.map_err(|error| match error {
+    let command = communicator.quote(&path);
+    communicator.run(&command, lines).await.map_err(|error| match error {
         ExecError::Start(error) => format!("Error starting script: {error}"),
         error @ ExecError::Exit { .. } => error.to_string(),
     })?;

@@ -113,7 +113,7 @@ impl Communicator {
         if !unix {
             return Ok(());
         }
-        let command = format!("chmod 0777 {path}");
+        let command = format!("chmod 0777 {}", self.quote(path));
         match self.run(&command, &|_| {}).await {
             Ok(()) => Ok(()),
             Err(error) => Err(format!("Error chmodding script file to 0777 in remote machine {error}")),
@@ -132,7 +132,8 @@ impl Communicator {
         Ok(())
     }
 
-    fn quote(&self, text: &str) -> String {
+    /// One word for the shell of the host, whatever stands in it.
+    pub fn quote(&self, text: &str) -> String {
         match self.settings.platform {
             Platform::Unix => format!("'{}'", text.replace('\'', "'\\''")),
             Platform::Windows => format!("\"{}\"", text.replace('"', "\\\"")),

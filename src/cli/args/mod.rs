@@ -41,6 +41,7 @@ use std::path::Path;
 use clap::{ArgMatches, Command};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::version::at_least;
 use crate::ops::interface::options::VariableArgument;
 
 /// What was typed, with the values of root variables: these may decide which backend is used.
@@ -92,8 +93,11 @@ impl ArgsError {
         if json { ArgsError::Json(diagnostics) } else { ArgsError::Diagnostics { diagnostics, hint: true } }
     }
 
-    /// A flag was not understood by a command that answers with its help page.
+    /// A flag was not understood by a command that answers with its help page, as it did before Terraform 1.16.
     pub fn flag_with_page(text: String) -> ArgsError {
+        if at_least(16) {
+            return ArgsError::Diagnostics { diagnostics: Diagnostic::error(BAD_FLAGS, text).into(), hint: false };
+        }
         ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: true }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
+use crate::base::suggest;
 use crate::cli::Invocation;
 use crate::cli::args::output::{Form, Output, parse};
 use crate::cli::view::output::view;
@@ -51,7 +52,7 @@ fn text(args: &Output, state: &State, style: Style) -> Result<String, Diagnostic
         None if state.outputs.is_empty() => view.empty().ok_or_else(|| no_outputs().into()),
         Some(_) if state.outputs.is_empty() => Err(no_outputs().into()),
         None => Ok(view.all(state)),
-        Some(name) => view.one(name, state.outputs.get(name.as_str()).ok_or_else(|| not_found(name))?),
+        Some(name) => view.one(name, state.outputs.get(name.as_str()).ok_or_else(|| not_found(name, state))?),
     }
 }
 
@@ -66,11 +67,13 @@ fn no_outputs() -> Diagnostic {
     )
 }
 
-fn not_found(name: &str) -> Diagnostics {
+fn not_found(name: &str, state: &State) -> Diagnostics {
+    let tip = suggest::question(name, state.outputs.keys().map(|name| &**name));
     Diagnostic::error(
         format!("Output {name:?} not found"),
         format!("The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure \
          to run `{COMMAND} apply`, since the state won't be updated with new output variables until that command is run."),
     )
+    .with_tip(tip)
     .into()
 }

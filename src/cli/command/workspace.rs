@@ -6,6 +6,7 @@ use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
 use crate::cli::console::Console;
 use crate::cli::view::lines::{LineOutput, Lines};
+use crate::model::version::at_least;
 use crate::ops::setup::workdir::WorkDir;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
 use crate::render::json::events;
@@ -17,6 +18,9 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let out = Lines::new(&invocation.console, json);
+    if let (true, Err(problems)) = (at_least(16), setup.workdir.check_workspace()) {
+        return out.finish(problems);
+    }
     match super::run_with(invocation, &setup, workspaces::list(&setup)) {
         Ok(Ok(names)) => {
             out.each(|output| list(output, &setup.workdir, &names));
@@ -184,6 +188,10 @@ fn refused(lines: &Lines, refusal: Refusal) -> u8 {
              another workspace and try again."
         ),
         Refusal::Overridden => OVERRIDDEN_SELECT.into(),
+        Refusal::Invalid(name) if at_least(13) => format!(
+            "\nThe workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, contain no path \
+             separators, and not be an empty string.\n"
+        ),
         Refusal::Invalid(name) => format!(
             "\nThe workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, and no path \
              separators.\n"

@@ -12,6 +12,7 @@ use crate::model::addr::ResourceMode;
 use crate::model::config::Config;
 use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
+use crate::model::version::at_least;
 use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::interface::planning::{Planned, Tally};
 use crate::render::json::actions;
@@ -63,7 +64,7 @@ impl Json {
             import: tally.imported,
             remove: tally.removed,
             forget: name::is_opentofu().then_some(tally.forgotten),
-            actions: has_actions.then_some((tally.actions, tally.failed_actions)),
+            actions: (has_actions || at_least(14)).then_some((tally.actions, tally.failed_actions)),
         }
     }
 
@@ -88,8 +89,11 @@ pub fn write(console: &Console, message: &Message) {
     console.print(&message.line(&timestamp));
 }
 
-/// One line of the stream, in the way of `init`: its messages have no fractions of seconds.
+/// One line of the stream, in the way of `init`: its messages have no fractions of seconds before Terraform 1.15.
 pub fn write_to_the_second(console: &Console, message: &Message) {
+    if at_least(15) {
+        return write(console, message);
+    }
     let timestamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     console.print(&message.line(&timestamp));
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as JsonValue, json};
 
 use crate::base::name::{self, Name, TERRANE};
 use crate::model::addr::Provider;
-use crate::model::version::{PROGRAM_VERSION, language_version};
+use crate::model::version::{PROGRAM_VERSION, at_least, compatible_version, supported};
 use crate::render::json::go;
 
 /// The view of `version`.
@@ -23,7 +23,7 @@ impl VersionView for Human {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String {
         let called = name::current();
         // Other programs read the version of the language from the first line, some of them from all of it.
-        let language = format!("{} v{}", called.language().program(), language_version());
+        let language = format!("{} v{}", called.language().program(), compatible_version());
         let own = format!("{TERRANE} v{PROGRAM_VERSION}");
         let mut text = match called {
             Name::Terrane => format!("{language} (compatible; {own})\non {platform}\n"),
@@ -35,9 +35,7 @@ impl VersionView for Human {
                 version => format!("+ provider {provider} v{version}\n"),
             });
         }
-        if called != Name::Terrane {
-            text.push_str(&format!("\n{own}\n"));
-        }
+        text.push_str(&format!("\n{own}, compatible with {}\n", supported()));
         text
     }
 }
@@ -48,13 +46,18 @@ impl VersionView for Json {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String {
         let providers: Map<String, JsonValue> =
             selected.iter().map(|(provider, version)| (provider.to_string(), version.as_str().into())).collect();
-        let document = json!({
-            "terraform_version": language_version(),
+        let rest = json!({
+            "terraform_version": compatible_version(),
             "platform": platform,
             "provider_selections": providers,
             "terraform_outdated": false,
             "terrane_version": PROGRAM_VERSION,
         });
-        format!("{}\n", go::pretty(&document))
+        let mut document = Map::new();
+        if at_least(17) {
+            document.insert("format_version".into(), "1.0".into());
+        }
+        document.extend(rest.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
+        format!("{}\n", go::pretty(&JsonValue::Object(document)))
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::identifier::is_identifier;
 use crate::base::source::SourceFile;
+use crate::base::suggest;
 use crate::engine::blocks::deprecated;
 use crate::lang::eval::traversal::apply_step;
 use crate::lang::syntax::ast::{IndexKey, TraversalStep};
 use crate::lang::value::Value;
-use crate::model::addr::Subject;
-use crate::model::config::Resource;
+use crate::model::addr::{self, Subject};
+use crate::model::config::{Module, Resource};
 use crate::model::model_errors::did_you_mean;
 use crate::model::schema::{Block, NestedBlock, Nesting};
 
@@ -99,6 +100,14 @@ fn check_block_steps(kind: &str, nested: &NestedBlock, steps: &[TraversalStep], 
         ),
     };
     Diagnostic::error(summary, detail).at(first.span().in_file(file)).into()
+}
+
+/// The resource of the module that was probably meant, as a question.
+pub fn close_resource(given: &addr::Resource, module: &Module) -> String {
+    let alike = module.resources.keys().filter(|other| other.mode == given.mode);
+    let mut names: Vec<String> = alike.map(ToString::to_string).collect();
+    names.sort();
+    suggest::question(&given.to_string(), names.iter().map(String::as_str))
 }
 
 #[cfg(test)]

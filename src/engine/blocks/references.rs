@@ -21,7 +21,7 @@ use crate::model::schema::{Block, Schema};
 
 use crate::engine::blocks::deprecated;
 use crate::engine::blocks::list_steps::after_list;
-use crate::engine::blocks::reference_steps::{check_steps, has, may_be_unset};
+use crate::engine::blocks::reference_steps::{check_steps, close_resource, has, may_be_unset};
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, Tree};
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
@@ -447,7 +447,8 @@ impl<'a> Gatherer<'a> {
                 let article = if r.mode == ResourceMode::Ephemeral { "An" } else { "A" };
                 let detail =
                     format!("{article} {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
-                Some(Diagnostic::error(UNDECLARED_RESOURCE, detail).at(reference.range.clone()))
+                let tip = if hint.is_empty() { close_resource(r, module) } else { String::new() };
+                Some(Diagnostic::error(UNDECLARED_RESOURCE, detail).at(reference.range.clone()).with_tip(tip))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _) => {
                 if module.calls.contains_key(name) {

@@ -19,6 +19,7 @@ use crate::model::addr::parse::parse_reference;
 use crate::model::config::Output;
 use crate::model::plan::{Action, Change, OutputChange};
 use crate::model::state::OutputValue;
+use crate::model::version::at_least;
 
 use super::condition::{Checked, Kind, check};
 use super::deprecated::outputs_within;
@@ -52,7 +53,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let value = if failed { value } else { diagnostics.take(converted(output, value)) };
         if !failed {
             check_marks(output, &value, module == ROOT, &mut diagnostics);
-            if output.ephemeral && !value.marks().contains(Marks::EPHEMERAL) && !may_be_ephemeral {
+            if output.ephemeral && !at_least(12) && !value.marks().contains(Marks::EPHEMERAL) && !may_be_ephemeral {
                 diagnostics.push(not_ephemeral(output));
             }
         }

@@ -200,22 +200,21 @@ async fn rules_of_variables_are_checked_in_all_module_instances() {
     assert_eq!(statuses, [CheckStatus::Fail; 2]);
 }
 
-/// Observed, 1.11.4; for values from modules, which are unknown in `validate`, only a plan reports it.
+/// As in Terraform 1.12 and later: the output is ephemeral, whatever its value is made of.
 #[tokio::test]
-async fn ephemeral_outputs_need_ephemeral_values() {
+async fn ephemeral_outputs_accept_all_values() {
     let variable = "variable \"e\" {\n default = \"e\"\n ephemeral = true\n}";
     let inner = format!("{variable}\noutput \"o\" {{\n value = var.e\n ephemeral = true\n}}");
-    for (value, fine) in [("var.e", true), ("[var.e]", false), ("\"x\"", false), ("module.i.o", true)] {
+    for value in ["var.e", "[var.e]", "\"x\"", "module.i.o"] {
         let root = "module \"m\" { source = \"./m\" }";
         let call = "module \"i\" { source = \"../i\" }";
         let outer = format!("{variable}\n{call}\noutput \"o\" {{\n value = {value}\n ephemeral = true\n}}");
         let world = World::new();
         let config = config(&[("main.tf", root), ("m/main.tf", &outer), ("i/main.tf", &inner)]);
-        let expected: Vec<&str> = if fine { vec![] } else { vec!["Value not allowed in ephemeral output"] };
         let found = validate(&world, &config).await;
-        assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), expected, "{value}");
+        assert!(!found.has_errors(), "{value}: {found:?}");
         let (_, found) = plan(&world, &config, &State::default(), Options::default()).await;
-        assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), expected, "{value}");
+        assert!(!found.has_errors(), "{value}: {found:?}");
     }
 }
 

@@ -12,6 +12,7 @@ mod prepare;
 mod query;
 mod relevant;
 mod undecodable;
+mod unmatched;
 mod validate;
 
 pub use apply::{apply, missing_variables};

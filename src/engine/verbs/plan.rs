@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
-use super::undecodable;
+use super::{undecodable, unmatched};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM, by_language};
 use crate::engine::build::config::Builder;
@@ -22,7 +22,7 @@ use crate::model::state::State;
 
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let warnings = target_warning(&input);
+    let warnings = with(target_warning(&input), unmatched::warnings(&input));
     let now = ports.host.now();
     let mut calls = FunctionResults::new();
     let verb = match input.mode {

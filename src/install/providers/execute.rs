@@ -19,7 +19,7 @@ use crate::install::source::{Package, Source, SourceError};
 use crate::model::addr::Provider;
 use crate::model::deps::hash::Scheme;
 use crate::model::deps::{Hash, Lock, LockedProvider, Version};
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::download;
 use super::fetch::{self, Destination, Fetch};
@@ -350,7 +350,7 @@ fn wrong_protocol(provider: &Provider, selection: &Selection, closest: Option<Ve
                  versions.\n{end}",
                 closest.to_string(),
                 selection.constraints,
-                language = language_version()
+                language = compatible_version()
             );
             text
         }

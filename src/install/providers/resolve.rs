@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::StreamExt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{COMMAND, PROGRAM, TERRANE};
 use crate::install::event::InstallEvent;
 use crate::install::source::{Available, Source, SourceError};
 use crate::model::addr::Provider;
@@ -244,18 +244,23 @@ fn query_failed(
         ),
         _ => format!("To {who}"),
     };
-    let mut detail =
-        format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
-    if provider.is_default() && builtins.contains(&&*provider.kind) {
-        detail.push_str(&format!(
-            "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write \
-             in the configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \
-             \"terraform.io/builtin/{kind}\"\n      }}\n    }}\n  }}\n\nIf the state has objects of {shown}, also run:\n  \
-             {COMMAND} state replace-provider {shown} terraform.io/builtin/{kind}",
-            kind = &*provider.kind
-        ));
-    }
+    let detail = format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
+    let ours = Some(&shown).filter(|_| provider.is_default() && builtins.contains(&&*provider.kind));
     Diagnostic::error("Failed to query available provider packages", detail)
+        .with_tip(built_in_tip(ours.map_or(&[], std::slice::from_ref)))
+}
+
+/// What to say to those who lack these providers, which are built in, too; nothing if there are none.
+pub fn built_in_tip(providers: &[String]) -> String {
+    let (list, they) = match providers {
+        [] => return String::new(),
+        [one] => (one.clone(), "it needs"),
+        [some @ .., last] => (format!("{} and {last}", some.join(", ")), "they need"),
+    };
+    format!(
+        "{TERRANE} has {list} built in: with \"provider_installation {{ builtin {{}} direct {{}} }}\" in the CLI configuration {they} no \
+         installation."
+    )
 }
 
 fn no_registry(provider: &Provider, host: &str, other_version: bool) -> Diagnostic {

@@ -7,7 +7,7 @@ use url::Url;
 use crate::base::http::{Answer, Failure, FailureKind, Request};
 use crate::base::secret::redacted;
 use crate::model::service::Host;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::discovery::Hosts;
 
@@ -25,7 +25,7 @@ impl Hosts {
     /// Any answer but those of a host in trouble, which is given up after some attempts; `shown` says who it was.
     pub async fn ask_registry(&self, host: &Host, url: Url, shown: fn(&Url) -> String) -> Result<Answer, AskError> {
         let token = self.credentials.of(host).await;
-        let request = Request::get(url).header(TERRAFORM_VERSION, language_version()).token(token.as_ref());
+        let request = Request::get(url).header(TERRAFORM_VERSION, compatible_version()).token(token.as_ref());
         let answer = self.http.send(&request).await.map_err(unreachable)?;
         match trouble(&answer, shown) {
             Some(why) => Err(AskError::Failed(why)),

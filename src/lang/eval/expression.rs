@@ -315,15 +315,18 @@ impl<'a> Evaluator<'a> {
         let (operand, result) = operator_types(op);
         let (sound, before) = (!self.failed_since(then), self.now());
         let given_right = self.eval(right, env);
+        let right_sound = !self.failed_since(before);
         let converted_left = self.operand(&given_left, &operand, "left", left, expr.span, env);
         let converted_right = self.operand(&given_right, &operand, "right", right, expr.span, env);
-        if let Some(left) = converted_left.as_ref().filter(|left| sound && decides(op, left))
-            && self.guards == 0
-            && self.names.len() == before.names
-            && self.failed_since(before)
+        if let (Some(left), Some(right)) = (&converted_left, &converted_right)
+            && self.names.len() == then.names
+            && let Some((value, by)) = decided(op, (left, sound), (right, right_sound))
         {
-            self.diagnostics.truncate(before.values);
-            return left.clone();
+            match by {
+                Side::Left => self.diagnostics.truncate(before.values),
+                Side::Right => drop(self.diagnostics.drain(then.values..before.values)),
+            }
+            return value.mark(left.marks() | right.marks());
         }
         if self.failed_since(then) {
             let marks = match (&converted_left, &converted_right) {
@@ -400,13 +403,39 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// True if the left operand alone says what the result is: then a right one that has no value does no harm, as from
-/// Terraform 1.12 on. Not inside of `try` and `can`, which tell by the failure, and not where a name means nothing.
-fn decides(op: BinaryOp, left: &Value) -> bool {
-    match op {
-        BinaryOp::Or => left.as_bool() == Some(true),
-        BinaryOp::And => left.as_bool() == Some(false),
-        _ => false,
+/// One of the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// What a logical operation with an operand that is unknown, null or without a value comes to, if the other one decides it or may do
+/// so yet, and the side whose diagnostics count: as from Terraform 1.12 on. Operands come with whether they have a value. A name that
+/// means nothing is always an error.
+fn decided(
+    op: BinaryOp,
+    (left, left_sound): (&Value, bool),
+    (right, right_sound): (&Value, bool),
+) -> Option<(Value, Side)> {
+    let decisive = match op {
+        BinaryOp::Or => true,
+        BinaryOp::And => false,
+        _ => return None,
+    };
+    let decides = |value: &Value, sound: bool| sound && value.as_bool() == Some(decisive);
+    let is_open = |value: &Value, sound: bool| !sound || !value.is_known();
+    let unknown = || Value::unknown_not_null(Type::Bool);
+    if decides(left, left_sound) {
+        Some((Value::bool(decisive), Side::Left))
+    } else if decides(right, right_sound) {
+        Some((Value::bool(decisive), Side::Right))
+    } else if left_sound && !left.is_known() && (is_open(right, right_sound) || right.is_null()) {
+        Some((unknown(), Side::Left))
+    } else if right_sound && !right.is_known() && left_sound && left.is_null() {
+        Some((unknown(), Side::Right))
+    } else {
+        None
     }
 }
 

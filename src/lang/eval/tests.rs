@@ -187,12 +187,22 @@ fn operators() {
 }
 
 #[test]
-fn the_left_side_may_decide() {
+fn one_side_may_decide() {
     let error = "Invalid index: The given key does not identify an element in this collection value: the collection has no elements. @ [0]";
-    check(&[("false && [][0]", "false"), ("true || [][0]", "true"), ("[][0] || true", error)]);
-    check(&[("true && [][0]", error), ("false || [][0]", error), ("null || [][0]", error), ("1 + [][0]", error)]);
+    check(&[("false && [][0]", "false"), ("true || [][0]", "true"), ("[][0] || true", "true")]);
+    check(&[("[][0] && false", "false"), ("[][0] || false", error)]);
+    check(&[
+        ("true && [][0]", error),
+        ("false || [][0]", error),
+        ("null || true", "true"),
+        ("true || null", "true"),
+        ("null && false", "false"),
+        ("1 + [][0]", error),
+    ]);
     check(&[("false && [][0] && [][1]", "false")]);
-    check(&[("try(true || [][0], 1)", "1"), ("can(false && [][0])", "false")]);
+    check(&[("try(true || [][0], 1)", "true"), ("can(false && [][0])", "true"), ("try([][0] || true, 1)", "true")]);
+    check(&[("var.yes || true", "true"), ("true || var.yes", "true"), ("var.yes && false", "false")]);
+    check(&[("var.yes || [][0]", "?bool not null"), ("var.yes || null", "?bool not null")]);
 }
 
 #[test]

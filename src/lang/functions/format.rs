@@ -15,11 +15,11 @@ use crate::lang::value::{Number, Refinement, Type, Value, json};
 pub(super) fn table() -> Vec<Builtin> {
     vec![
         Builtin::new("format", vec![string("format")], Type::Dynamic, format)
-            .variadic(any("args").null().unknown())
+            .variadic(any("args").null().unknown().dynamic())
             .typed(|_| Ok(Type::String))
             .doc("A string built from a format and values."),
         Builtin::new("formatlist", vec![string("format")], Type::Dynamic, format_list)
-            .variadic(any("args").null().unknown())
+            .variadic(any("args").null().unknown().dynamic())
             .typed(|_| Ok(Type::list(Type::String)))
             .doc("As format, once for each element of the lists among the values."),
     ]

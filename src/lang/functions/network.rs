@@ -153,9 +153,8 @@ fn host(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let prefix = prefix(a)?;
     let free = prefix.width() - prefix.length;
     let largest = ones(free);
-    // From the end: -1 is the last address. Of large numbers only the low bits are checked, as the reference does.
-    let low = || (&number & BigInt::from(u64::MAX)).to_u64().unwrap_or(0) as i64;
-    let counted = if number < BigInt::from(0) { -&number - 1 } else { BigInt::from(low()) };
+    // From the end: -1 is the last address.
+    let counted = if number < BigInt::from(0) { -&number - 1 } else { number.clone() };
     if counted > largest {
         let shown = if number < BigInt::from(0) { -BigInt::from(1) - &counted + ones(free) + 1 } else { number };
         let message = format!("prefix of {} does not accommodate a host numbered {shown}", prefix.length);

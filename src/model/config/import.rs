@@ -11,11 +11,14 @@ use crate::lang::syntax::body::{BodySchema, Content};
 use crate::model::addr::parse::parse_target_traversal;
 use crate::model::addr::{ConfigResource, ResourceMode, Target};
 use crate::model::model_errors::INVALID_IMPORT_PROVIDER;
+use crate::model::version::at_least;
 
 use super::block::ProviderRef;
 use super::names;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| common().required("id").required("to"));
+/// Since Terraform 1.12 one of both is needed.
+static EITHER: LazyLock<BodySchema> = LazyLock::new(|| common().attribute("id").required("to"));
 static WITH_IDENTITY: LazyLock<BodySchema> =
     LazyLock::new(|| common().attribute("id").required("identity").required("to"));
 
@@ -62,7 +65,16 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
 fn decode_all(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
     let probe = BodySchema::new().attribute("identity");
     let by_identity = block.body.partial_content(&probe).0.attribute("identity").is_some();
-    let content = diags.take(block.body.content(if by_identity { &WITH_IDENTITY } else { &SCHEMA }));
+    let schema = match by_identity {
+        true => &WITH_IDENTITY,
+        false if at_least(12) => &EITHER,
+        false => &SCHEMA,
+    };
+    let content = diags.take(block.body.content(schema));
+    if at_least(12) && !by_identity && content.attribute("id").is_none() {
+        let detail = "At least one of 'id' or 'identity' must be specified.";
+        diags.push(Diagnostic::error("Invalid import block", detail).at(block.header_range()));
+    }
     let provider_ref = content.attribute("provider").and_then(|a| {
         let found = names::provider_ref(&a.expr, "provider", diags)?;
         Some(ProviderRef { range: a.range(), ..found })

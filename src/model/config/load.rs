@@ -13,6 +13,7 @@ use crate::lang::syntax::ast::Block;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{ModuleConstraints, Version};
+use crate::model::version::at_least;
 
 use super::block::{ModuleCall, Variable};
 use super::early::{Early, Outside};
@@ -278,7 +279,7 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
             settle::evaluate_early(&mut child, early, diags);
         }
         if let Some(backend) =
-            child.backend.as_ref().filter(|backend| !backend.is_cloud_block && backend.store.is_none())
+            child.backend.as_ref().filter(|block| block.store.is_none() && (!block.is_cloud_block || at_least(13)))
         {
             diags.push(backend_ignored(backend));
         }
@@ -291,6 +292,14 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
 }
 
 fn backend_ignored(backend: &Backend) -> Diagnostic {
+    if backend.is_cloud_block {
+        let detail = format!(
+            "A cloud configuration block applies to the entire configuration, so {PROGRAM} expects 'cloud' blocks to only be in the root \
+             module.\n\nThis is a warning rather than an error because it's sometimes convenient to temporarily call a root module as \
+             a child module for testing purposes, but this cloud configuration block will have no effect."
+        );
+        return Diagnostic::warning("Cloud configuration ignored", detail).at(backend.range.clone());
+    }
     let detail = format!(
         "Any selected backend applies to the entire configuration, so {PROGRAM} expects provider configurations only in the \
                   root module.\n\nThis is a warning rather than an error because it's sometimes convenient to temporarily call a \

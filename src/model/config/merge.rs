@@ -15,7 +15,7 @@ use crate::model::addr::{self, ResourceMode, provider::parse_part};
 
 use super::action::Action;
 use super::block::{ProviderBlock, Resource};
-use super::module::{Backend, Module, ProviderRequirement};
+use super::module::{Backend, EarlyRequirement, Module, ProviderRequirement};
 use super::module_file::ModuleFile;
 use super::terraform_block::TerraformBlock;
 use super::{overrides, state_store};
@@ -396,6 +396,22 @@ fn add_action(mut action: Action, module: &mut Module, diags: &mut Diagnostics) 
     module.actions.insert(action.addr.clone(), action);
 }
 
+/// Gives resources and actions the providers that their local names stand for.
+pub fn assign_providers(module: &mut Module) {
+    let sources: BTreeMap<Arc<str>, addr::Provider> =
+        module.requirements.iter().map(|(name, of)| (name.clone(), of.source.clone())).collect();
+    for resource in module.resources.values_mut() {
+        if let Some(source) = sources.get(&resource.local_provider_config().local_name) {
+            resource.provider = source.clone();
+        }
+    }
+    for action in module.actions.values_mut() {
+        if let Some(source) = sources.get(&action.local_provider_config().local_name) {
+            action.provider = source.clone();
+        }
+    }
+}
+
 /// An import without a block gets one written, for a provider that nothing else may name.
 fn imply_by_imports(module: &mut Module) {
     if !module.path.is_root() {
@@ -420,6 +436,7 @@ fn imply(module: &mut Module, local_name: &Arc<str>, range: &Range) {
         local_name: local_name.clone(),
         source: addr::Provider::default_for(local_name),
         versions: Vec::new(),
+        early: EarlyRequirement::default(),
         aliases: Vec::new(),
         explicit: false,
         range: range.clone(),

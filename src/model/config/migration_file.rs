@@ -10,7 +10,7 @@ use crate::lang::syntax::ast::{Block, Expression};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::deps::Version;
 
-use super::module::ProviderRequirement;
+use super::module::{EarlyRequirement, ProviderRequirement};
 use super::{Backend, constant, file_set, names, requirements, state_store};
 
 const SUFFIX: &str = ".tfmigrate.hcl";
@@ -165,7 +165,15 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<ProviderRequ
         return None;
     };
     let range = attribute.range();
-    Some(ProviderRequirement { local_name: name, source, versions, aliases: Vec::new(), explicit: true, range })
+    Some(ProviderRequirement {
+        local_name: name,
+        source,
+        versions,
+        early: EarlyRequirement::default(),
+        aliases: Vec::new(),
+        explicit: true,
+        range,
+    })
 }
 
 const INVALID_SOURCE: &str = "Invalid source in \"state_store_provider\" configuration block";

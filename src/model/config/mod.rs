@@ -30,6 +30,7 @@ pub mod names;
 mod output;
 mod override_bodies;
 mod overrides;
+mod pins;
 mod provider_block;
 pub mod provider_check;
 mod provider_each;
@@ -66,9 +67,9 @@ pub use load::{
 pub use migration_file::migration_source;
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
+pub use pins::{check_versions, note_versions};
 pub use query_file::{ListArguments, has_query_files};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
 pub use settle::{evaluate_early, settings_of_values, settle_settings};
 pub use state_store::StoreProvider;
-pub use terraform_block::check_versions;

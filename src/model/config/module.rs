@@ -7,6 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::base::source::Range;
+use crate::lang::syntax::ast::Expression;
 use crate::lang::syntax::body::Body;
 use crate::model::addr;
 use crate::model::deps::Version;
@@ -109,11 +110,20 @@ pub struct ProviderRequirement {
     pub source: addr::Provider,
     /// Constraints as written, each with its place.
     pub versions: Vec<(String, Range)>,
+    /// What is only known once variables and local values are.
+    pub early: EarlyRequirement,
     /// `configuration_aliases`.
     pub aliases: Vec<addr::LocalProviderConfig>,
     /// False if nothing but a use implies it.
     pub explicit: bool,
     pub range: Range,
+}
+
+/// Parts of a requirement that are more than constants, as since Terraform 1.17.
+#[derive(Clone, Debug, Default)]
+pub struct EarlyRequirement {
+    pub source: Option<Expression>,
+    pub version: Option<Expression>,
 }
 
 /// `backend "type" {}`, `state_store "type" {}`, or `cloud {}`, whose kind is `cloud`.

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name;
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block, Expression};
 use crate::lang::value::{Type, convert};
 use crate::model::addr::{self, provider::parse_part};
 use crate::model::deps::Constraints;
 
-use super::module::ProviderRequirement;
-use super::{constant, names};
+use super::early::Early;
+use super::module::{EarlyRequirement, Module, ProviderRequirement};
+use super::{constant, merge, names};
 
 const INVALID_ENTRY: &str = "Invalid required_providers object";
 
@@ -66,6 +68,7 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
         local_name: name.clone(),
         source: addr::Provider::default_for(name),
         versions: Vec::new(),
+        early: EarlyRequirement::default(),
         aliases: Vec::new(),
         explicit: true,
         range: attribute.expr.range(),
@@ -92,6 +95,11 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     for (key, value) in pairs {
         let key_text = key.as_keyword().map(Arc::from).or_else(|| key.as_literal_string());
         match key_text.as_deref() {
+            Some("version") if is_early(&value) => requirement.early.version = Some(value),
+            Some("source") if is_early(&value) => {
+                has_source = true;
+                requirement.early.source = Some(value);
+            }
             Some("version") => requirement.versions.extend(decode_version(attribute, &value, &mut found)),
             Some("source") => {
                 has_source = true;
@@ -119,6 +127,33 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     }
 }
 
+/// Whether an argument has to wait for variables and local values. OpenTofu does not let it.
+fn is_early(value: &Expression) -> bool {
+    !name::is_opentofu() && !constant::is_constant(value)
+}
+
+/// Evaluates what waited in the requirements of a module, and gives its resources the providers that follow.
+pub fn evaluate_requirements(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
+    let mut has_new_source = false;
+    for (name, requirement) in &mut module.requirements {
+        let EarlyRequirement { source, version } = std::mem::take(&mut requirement.early);
+        if let Some(expr) = source {
+            let text = diags.take(early.text(&format!("required_providers.{name}.source"), &expr));
+            if let Some(provider) = text.and_then(|text| parsed_source(&text, &expr, diags)) {
+                (requirement.source, has_new_source) = (provider, true);
+            }
+        }
+        if let Some(expr) = version {
+            let text = diags.take(early.text(&format!("required_providers.{name}.version"), &expr));
+            let text = text.and_then(|text| parsed_version(text, &expr, diags));
+            requirement.versions.extend(text.map(|text| (text, expr.range())));
+        }
+    }
+    if has_new_source {
+        merge::assign_providers(module);
+    }
+}
+
 fn with_implied_source(
     mut requirement: ProviderRequirement,
     attribute: &Attribute,
@@ -143,11 +178,16 @@ fn decode_version(attribute: &Attribute, value: &Expression, diags: &mut Diagnos
         diags.push(invalid("Version must be specified as a string."));
         return None;
     };
-    if Constraints::parse(text).is_err() {
-        diags.push(invalid("This string does not use correct version constraint syntax."));
+    Some((parsed_version(text.to_owned(), value, diags)?, attribute.range()))
+}
+
+fn parsed_version(text: String, value: &Expression, diags: &mut Diagnostics) -> Option<String> {
+    if Constraints::parse(&text).is_err() {
+        let detail = "This string does not use correct version constraint syntax.";
+        diags.push(Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(value.range()));
         return None;
     }
-    Some((text.to_owned(), attribute.range()))
+    Some(text)
 }
 
 fn decode_source(value: &Expression, diags: &mut Diagnostics) -> Option<addr::Provider> {
@@ -161,6 +201,10 @@ pub fn provider_source(value: &Expression, not_text: &str, diags: &mut Diagnosti
         diags.push(Diagnostic::error(not_text, "Source must be specified as a string.").at(value.range()));
         return None;
     };
+    parsed_source(text, value, diags)
+}
+
+fn parsed_source(text: &str, value: &Expression, diags: &mut Diagnostics) -> Option<addr::Provider> {
     match addr::Provider::parse_source(text) {
         Ok(provider) => Some(provider),
         Err(problem) => {

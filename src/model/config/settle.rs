@@ -12,7 +12,7 @@ use crate::lang::value::{Marks, Type, Value};
 
 use super::early::{self, Early};
 use super::module::Module;
-use super::{constant, module_call};
+use super::{constant, module_call, requirements};
 
 /// Evaluates sources and versions of calls, instances of providers and constant variables. Calls that are of no use are left as they are written.
 pub fn evaluate_early(module: &mut Module, early: Early, diags: &mut Diagnostics) {
@@ -34,6 +34,7 @@ pub fn evaluate_early(module: &mut Module, early: Early, diags: &mut Diagnostics
 
 fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     diags.extend(early.check_constants());
+    requirements::evaluate_requirements(module, early, diags);
     for call in module.calls.values_mut() {
         let written = call.early.clone();
         if !module_call::evaluate_source(call, early, diags) {

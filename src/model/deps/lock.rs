@@ -13,7 +13,7 @@ use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{BodySchema, Content};
 use crate::lang::syntax::{parser, syntax_errors};
 use crate::model::addr::Provider;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::constraint::Constraints;
 use super::hash::Hash;
@@ -75,7 +75,7 @@ impl Lock {
                     format!(
                         "{PROGRAM} v{language} only supports dependency locks for providers, not for modules. This \
                          configuration may be intended for a later version of {PROGRAM} that also supports dependency locks \
-                         for modules.", language = language_version()),
+                         for modules.", language = compatible_version()),
                 )
                 .at(block.kind_range()),
             );

@@ -3,6 +3,7 @@
 //!
 //! Never opens a file, and never knows the sources of packages.
 
+pub mod compatible;
 pub mod constraint;
 pub mod hash;
 pub mod lock;

@@ -18,7 +18,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Memory;
-use crate::base::name::TERRANE;
+use crate::base::name::{COMMAND, TERRANE};
 use crate::lang::value::json_error;
 use crate::model::state::StateMeta;
 use crate::model::state::file::{self as state_file, StateFile};
@@ -148,7 +148,14 @@ pub fn read_any(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
     read_reason(content).map_err(|why| {
         let is_plan = why != NOT_ZIP && why != NOT_A_PLAN;
         let detail = if is_plan { why } else { format!("Error: {}", neither(content, &why)) };
-        Diagnostic::error(not_loaded(name), detail).into()
+        let is_configuration = [".tf", ".tf.json", ".tofu", ".tfvars"].iter().any(|ending| name.ends_with(ending));
+        let tip = match is_configuration {
+            true => format!(
+                "\"{COMMAND} apply\" takes a saved plan. To apply the configuration of this folder, leave out {name:?}."
+            ),
+            false => String::new(),
+        };
+        Diagnostic::error(not_loaded(name), detail).with_tip(tip).into()
     })
 }
 

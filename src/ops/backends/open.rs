@@ -16,6 +16,7 @@ use crate::base::stop::Stop;
 use crate::lang::syntax::body::Body;
 use crate::model::config;
 use crate::model::provider::{ProviderDiagnostic, about_body, has_errors};
+use crate::model::version::at_least;
 
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
@@ -189,6 +190,7 @@ fn placed(problems: Vec<ProviderDiagnostic>, body: &Body) -> Diagnostics {
 }
 
 fn init_needed(joint: &str, reason: &str) -> Diagnostics {
+    let joint = if at_least(15) { ", " } else { joint };
     Diagnostic::error(
         format!("Backend initialization required{joint}please run \"{COMMAND} init\""),
         format!(

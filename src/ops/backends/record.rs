@@ -13,7 +13,7 @@ use crate::base::files::named;
 use crate::base::name::{self, Name, PROGRAM};
 use crate::model::plan::file::StoreProviderSettings;
 use crate::model::state::file::go_json;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 /// The backend that `init` set up.
 #[derive(Clone, Debug)]
@@ -191,7 +191,7 @@ fn encode(place: Place, program: Name) -> io::Result<Vec<u8>> {
         Place::Store(store) => (None, Some(store)),
     };
     let is_opentofu = program == Name::OpenTofu;
-    let terraform_version = (!is_opentofu).then(|| language_version().to_owned());
+    let terraform_version = (!is_opentofu).then(|| compatible_version().to_owned());
     let text = serde_json::to_string(&File { version: VERSION, terraform_version, backend, state_store })?;
     let content = go_json(&text);
     Ok(if is_opentofu { deeper(&content) } else { content })
@@ -221,13 +221,14 @@ mod tests {
         let config = "{\"path\":\"x/<y>.tfstate\",\"workspace_dir\":null}";
         let record = BackendRecord { kind: "local".into(), config: config.into(), hash: 1293398979, provider: None };
         write(&data, Some(&record)).unwrap();
-        let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\",\n  \"backend\": {\n    \"type\": \"local\",\n    \"config\": {\n      \"path\": \"x/\\u003cy\\u003e.tfstate\",\n      \"workspace_dir\": null\n    },\n    \"hash\": 1293398979\n  }\n}";
+        let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"RELEASE\",\n  \"backend\": {\n    \"type\": \"local\",\n    \"config\": {\n      \"path\": \"x/\\u003cy\\u003e.tfstate\",\n      \"workspace_dir\": null\n    },\n    \"hash\": 1293398979\n  }\n}".replace("RELEASE", compatible_version());
         assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), expected);
         let again = read(&data).unwrap().unwrap();
         assert_eq!((again.kind.as_str(), again.hash), ("local", 1293398979));
         write(&data, None).unwrap();
         assert!(read(&data).unwrap().is_none());
-        let empty = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\"\n}";
+        let empty =
+            "{\n  \"version\": 3,\n  \"terraform_version\": \"RELEASE\"\n}".replace("RELEASE", compatible_version());
         assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), empty);
     }
 
@@ -265,7 +266,7 @@ mod tests {
         let record =
             BackendRecord { kind: "p_s".into(), config: "{\"dir\":\"d\"}".into(), hash: 5, provider: Some(provider) };
         write(dir.path(), Some(&record)).unwrap();
-        let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\",\n  \"state_store\": {\n    \"type\": \"p_s\",\n    \"provider\": {\n      \"version\": \"1.0.0\",\n      \"source\": \"registry.terraform.io/a/p\",\n      \"config\": {\n        \"label\": null\n      }\n    },\n    \"config\": {\n      \"dir\": \"d\"\n    },\n    \"hash\": 5,\n    \"provider_supply_mode\": \"managed_by_terraform\"\n  }\n}";
+        let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"RELEASE\",\n  \"state_store\": {\n    \"type\": \"p_s\",\n    \"provider\": {\n      \"version\": \"1.0.0\",\n      \"source\": \"registry.terraform.io/a/p\",\n      \"config\": {\n        \"label\": null\n      }\n    },\n    \"config\": {\n      \"dir\": \"d\"\n    },\n    \"hash\": 5,\n    \"provider_supply_mode\": \"managed_by_terraform\"\n  }\n}".replace("RELEASE", compatible_version());
         assert_eq!(std::fs::read_to_string(dir.path().join("terraform.tfstate")).unwrap(), expected);
         let again = read(dir.path()).unwrap().unwrap();
         assert_eq!((again.kind, again.config.replace([' ', '\n'], ""), again.hash), (record.kind, record.config, 5));

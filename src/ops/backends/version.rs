@@ -1,12 +1,14 @@
 //! The version of the language that a workspace of HCP Terraform is for: states of another version could make it unusable.
 
+use std::sync::Arc;
+
 use crate::backend::Backend;
 use crate::backend::hcp::{ApiError, Flavor, Hcp, Workspace};
 use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::model::deps::{Constraints, Version};
-use crate::model::version::language_version;
+use crate::model::version::{self, compatible_version};
 
 /// Checks the workspace in use before its state is changed by hand. Gives warnings; with `ignore` there are no errors.
 pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Result<Diagnostics, Diagnostics> {
@@ -19,7 +21,7 @@ pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Resu
             return Err(unread(&e).into());
         }
     };
-    match problem(hcp, &found, language_version(), ignore) {
+    match problem(hcp, &found, ignore) {
         None => Ok(Diagnostics::new()),
         Some(problem) if problem.is_error() => Err(problem.into()),
         Some(problem) => Ok(problem.into()),
@@ -47,16 +49,22 @@ pub async fn check_destination(backend: &dyn Backend, names: Option<&[String]>) 
     Ok(warnings)
 }
 
-/// What is wrong with the version of a workspace.
-fn problem(hcp: &Hcp, workspace: &Workspace, local: &str, ignore: bool) -> Option<Diagnostic> {
+/// What is wrong with the version of a workspace: no release meets it and the pins of the configuration. Otherwise it is one of them
+/// from now on.
+fn problem(hcp: &Hcp, workspace: &Workspace, ignore: bool) -> Option<Diagnostic> {
     if workspace.terraform_version == "latest" || workspace.runs_locally() {
         return None;
     }
     let place = format!("{}/{}", hcp.organization(), workspace.name);
-    match hcp.flavor {
-        Flavor::Remote => remote_problem(&workspace.terraform_version, &place, local, ignore),
-        Flavor::Cloud => cloud_problem(&workspace.terraform_version, &place, local, ignore),
+    let Some(required) = required(hcp.flavor, &workspace.terraform_version) else {
+        return Some(unreadable(hcp.flavor, &workspace.terraform_version, ignore));
+    };
+    let constraints = required.constraints.clone();
+    let fits = move |version: &str| Version::parse(version).is_ok_and(|version| constraints.matches(&version));
+    if version::narrow(Arc::new(fits)) {
+        return None;
     }
+    Some(mismatch(hcp.flavor, &workspace.terraform_version, &required, &place, ignore))
 }
 
 fn advice() -> String {
@@ -66,7 +74,7 @@ fn advice() -> String {
     )
 }
 
-fn mismatch(summary: String, detail: String, ignore: bool) -> Diagnostic {
+fn ignorable(summary: String, detail: String, ignore: bool) -> Diagnostic {
     if ignore { Diagnostic::warning(summary, detail) } else { Diagnostic::error(summary, detail) }
 }
 
@@ -74,54 +82,70 @@ fn minor(version: &Version) -> (u64, u64) {
     (version.segment(0), version.segment(1))
 }
 
-/// Versions of `remote` workspaces are exact.
-fn remote_problem(theirs: &str, place: &str, local: &str, ignore: bool) -> Option<Diagnostic> {
-    let (Ok(remote), Ok(ours)) = (Version::parse(theirs), Version::parse(local)) else {
-        let detail = format!("Invalid {PROGRAM} version: Malformed version: {theirs}");
-        return Some(Diagnostic::error(UNREAD, detail));
-    };
-    // Formats of states change with the minor version; from 0.14 to 1.2 they did not.
-    let early = |version: &Version| (0, 14) <= minor(version) && minor(version) < (1, 3);
-    let fits = match (0, 14) <= minor(&remote) {
-        true => minor(&remote) == minor(&ours) || (early(&remote) && early(&ours)),
-        false => remote == ours,
-    };
-    if fits {
-        return None;
-    }
-    let advice = if ignore { String::new() } else { format!(" {}", advice()) };
-    let detail = format!(
-        "The local {PROGRAM} version ({local}) does not match the configured version for remote workspace {place} ({theirs}).{advice}"
-    );
-    Some(mismatch(format!("{PROGRAM} version mismatch"), detail, ignore))
+/// Which releases a workspace can be used with.
+#[derive(Clone, Debug)]
+struct Required {
+    constraints: Constraints,
+    written: String,
 }
 
-/// Versions of `cloud` workspaces may be constraints.
-fn cloud_problem(theirs: &str, place: &str, local: &str, ignore: bool) -> Option<Diagnostic> {
-    let judge = |message: String| {
-        let detail = if ignore { message } else { format!("{message}\n\n{}", advice()) };
-        Some(mismatch(format!("Incompatible {PROGRAM} version"), detail, ignore))
-    };
-    let written = match Version::parse(theirs) {
-        Ok(remote) if !remote.is_prerelease() => match minor(&remote) {
+/// None: the version of the workspace has no meaning. Formats of states change with the minor version; from 0.14 to 1.2 they did not.
+/// Versions of `remote` workspaces are exact, those of `cloud` workspaces may be constraints.
+fn required(flavor: Flavor, theirs: &str) -> Option<Required> {
+    let exact = Version::parse(theirs).ok();
+    if flavor == Flavor::Remote && exact.is_none() {
+        return None;
+    }
+    let written = match exact.filter(|version| flavor == Flavor::Remote || !version.is_prerelease()) {
+        Some(version) => match minor(&version) {
             early if ((0, 14)..(1, 3)).contains(&early) => ">= 0.14.0, < 1.3.0".to_owned(),
             late if late >= (1, 3) => format!("~> {}.{}.0", late.0, late.1),
             _ => theirs.to_owned(),
         },
-        _ => theirs.to_owned(),
+        None => theirs.to_owned(),
     };
-    let (Ok(constraints), Ok(ours)) = (Constraints::parse(&written), Version::parse(local)) else {
-        return judge(format!(
-            "The remote workspace specified an invalid {PROGRAM} version or constraint ({theirs}), and it isn't possible to \
-             determine whether the local {PROGRAM} version ({local}) is compatible."
-        ));
-    };
-    if constraints.matches(&ours) {
-        return None;
+    let constraints = Constraints::parse(&written).ok()?;
+    Some(Required { constraints, written })
+}
+
+fn unreadable(flavor: Flavor, theirs: &str, ignore: bool) -> Diagnostic {
+    let local = compatible_version();
+    match flavor {
+        Flavor::Remote => Diagnostic::error(UNREAD, format!("Invalid {PROGRAM} version: Malformed version: {theirs}")),
+        Flavor::Cloud => incompatible(
+            format!(
+                "The remote workspace specified an invalid {PROGRAM} version or constraint ({theirs}), and it isn't possible to \
+                 determine whether the local {PROGRAM} version ({local}) is compatible."
+            ),
+            ignore,
+        ),
     }
-    judge(format!(
-        "The local {PROGRAM} version ({local}) does not meet the version requirements for remote workspace {place} ({written})."
-    ))
+}
+
+fn incompatible(message: String, ignore: bool) -> Diagnostic {
+    let detail = if ignore { message } else { format!("{message}\n\n{}", advice()) };
+    ignorable(format!("Incompatible {PROGRAM} version"), detail, ignore)
+}
+
+fn mismatch(flavor: Flavor, theirs: &str, required: &Required, place: &str, ignore: bool) -> Diagnostic {
+    let local = compatible_version();
+    match flavor {
+        Flavor::Remote => {
+            let advice = if ignore { String::new() } else { format!(" {}", advice()) };
+            let detail = format!(
+                "The local {PROGRAM} version ({local}) does not match the configured version for remote workspace {place} \
+                 ({theirs}).{advice}"
+            );
+            ignorable(format!("{PROGRAM} version mismatch"), detail, ignore)
+        }
+        Flavor::Cloud => incompatible(
+            format!(
+                "The local {PROGRAM} version ({local}) does not meet the version requirements for remote workspace {place} ({}).",
+                required.written
+            ),
+            ignore,
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -131,24 +155,28 @@ mod tests {
     #[test]
     fn versions_of_one_minor_release_fit() {
         let cases = [
-            ("1.11.0", true, true),
-            ("1.11.9", true, true),
-            ("1.10.5", false, false),
-            ("0.13.1", false, false),
-            ("1.2.0", false, false),
-            ("~> 1.11.0", false, true),
-            ("~> 1", false, true),
-            ("~> 0", false, true),
-            (">= 1.0.0", false, true),
-            ("nonsense", false, false),
+            ("1.11.0", "1.11.4", true, true),
+            ("1.11.9", "1.11.4", true, true),
+            ("1.10.5", "1.11.4", false, false),
+            ("0.13.1", "1.11.4", false, false),
+            ("1.2.0", "1.11.4", false, false),
+            ("1.1.0", "1.2.9", true, true),
+            ("~> 1.11.0", "1.11.4", false, true),
+            ("~> 1", "1.11.4", false, true),
+            ("~> 0", "1.11.4", false, true),
+            (">= 1.0.0", "1.11.4", false, true),
+            ("nonsense", "1.11.4", false, false),
         ];
-        for (theirs, remote, cloud) in cases {
-            assert_eq!(remote_problem(theirs, "o/w", "1.11.4", false).is_none(), remote, "remote {theirs}");
-            assert_eq!(cloud_problem(theirs, "o/w", "1.11.4", false).is_none(), cloud, "cloud {theirs}");
+        for (theirs, local, remote, cloud) in cases {
+            let local = Version::parse(local).unwrap();
+            let fits = |flavor| required(flavor, theirs).is_some_and(|required| required.constraints.matches(&local));
+            assert_eq!((fits(Flavor::Remote), fits(Flavor::Cloud)), (remote, cloud), "{theirs}");
         }
-        assert!(remote_problem("1.1.0", "o/w", "1.2.9", false).is_none());
-        let ignored = cloud_problem("1.10.0", "o/w", "1.11.4", true).unwrap();
-        let detail = "The local Terrane version (1.11.4) does not meet the version requirements for remote workspace o/w (~> 1.10.0).";
-        assert_eq!((ignored.is_error(), ignored.detail.as_str()), (false, detail));
+        let ignored = mismatch(Flavor::Cloud, "1.10.0", &required(Flavor::Cloud, "1.10.0").unwrap(), "o/w", true);
+        let detail = format!(
+            "The local Terrane version ({}) does not meet the version requirements for remote workspace o/w (~> 1.10.0).",
+            compatible_version()
+        );
+        assert_eq!((ignored.is_error(), ignored.detail), (false, detail));
     }
 }

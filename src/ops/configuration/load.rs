@@ -13,6 +13,7 @@ use crate::model::config::test_file::{self, TestFile};
 use crate::model::config::{self, Config, Module, Outside, RootFiles};
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::plan::file::ConfigSnapshot;
+use crate::model::version::at_least;
 
 use super::{data_stores, early};
 use crate::ops::setup::workdir::WorkDir;
@@ -73,6 +74,7 @@ fn note(setup: &Setup, (loaded, _): &(Option<LoadedConfig>, Diagnostics)) {
     if let Some(loaded) = loaded {
         declare(setup, &loaded.config.root);
         data_stores::note(setup, &loaded.config);
+        config::note_versions(loaded.config.modules().into_iter().map(|module| &**module));
     }
 }
 
@@ -190,6 +192,12 @@ pub fn has_configuration() -> bool {
     config::has_configuration(Path::new("."), &Disk)
 }
 
+/// Whether there is anything to install: configuration, or since Terraform 1.12 tests alone.
+pub fn has_something_to_install(test_dir: Option<&str>) -> bool {
+    let has_tests = || test_dir.is_some_and(|dir| test_file::load::exist(Path::new("."), dir, &Disk));
+    has_configuration() || at_least(12) && has_tests()
+}
+
 /// The root module alone, without what it calls. None if there is no configuration.
 pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {
@@ -198,13 +206,16 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     let (module, diagnostics) = config::load_root(Path::new("."), &Disk, early::Given::of(setup));
     if let Some(module) = &module {
         declare(setup, module);
+        config::note_versions([module]);
     }
     (module, diagnostics)
 }
 
 /// As [`root_module`]; what is wrong with the values in the backend's block comes by itself.
 pub fn root_and_backend(setup: &Setup) -> (Option<Module>, Diagnostics, Diagnostics) {
-    config::load_root_and_backend(Path::new("."), &Disk, early::Given::of(setup))
+    let found = config::load_root_and_backend(Path::new("."), &Disk, early::Given::of(setup));
+    config::note_versions(&found.0);
+    found
 }
 
 /// The warnings about what the root module passes to the installed modules, whatever else is wrong with it.
@@ -222,6 +233,7 @@ pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     let (module, diagnostics) = config::load_for_backend(Path::new("."), &Disk, early::Given::of(setup));
     if let Some(module) = module.as_ref().filter(|_| !diagnostics.has_errors()) {
         declare(setup, module);
+        config::note_versions([module]);
     }
     (module, diagnostics)
 }
@@ -244,6 +256,16 @@ pub fn encryption(setup: &Setup) -> Result<Declared, Diagnostics> {
     declare(setup, &module);
     let early = config::Early::root(&module, early::Given::of(setup));
     Ok(Declared { block: module.encryption, early })
+}
+
+/// Settles the release that the run is compatible with, as far as the root module says something of it, for commands that read no
+/// configuration.
+pub fn note_root_version() {
+    if config::files_mention(Path::new("."), &Disk, "required_version")
+        && let (Some(module), _) = module_alone(Path::new("."))
+    {
+        config::note_versions([&module]);
+    }
 }
 
 /// The module in a folder, without the modules that it calls.

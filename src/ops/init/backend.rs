@@ -11,6 +11,7 @@ use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::{Value, convert};
 use crate::model::config::{self, Module};
 use crate::model::state::file::problems_text;
+use crate::model::version::at_least;
 use crate::ops::backends::record::{self, BackendRecord};
 use crate::ops::backends::settings::{self, BackendSettings, KindRef};
 use crate::ops::backends::state_store::ProvidedKind;
@@ -571,12 +572,13 @@ fn missing_block() -> Diagnostic {
 const LOCAL_BLOCK: &str = "terraform {\n  backend \"local\" {}\n}";
 
 fn changed() -> Diagnostics {
+    let start = if at_least(16) { "run" } else { "use" };
     Diagnostic::error(
         "Backend configuration changed",
         format!(
             "A change in the backend configuration has been detected, which may require migrating existing state.\n\nIf you wish to \
-             attempt automatic migration of the state, use \"{COMMAND} init -migrate-state\".\nIf you wish to store the current \
-             configuration with no changes to the state, use \"{COMMAND} init -reconfigure\"."
+             attempt automatic migration of the state, {start} \"{COMMAND} init -migrate-state\".\nIf you wish to store the current \
+             configuration with no changes to the state, {start} \"{COMMAND} init -reconfigure\"."
         ),
     )
     .into()

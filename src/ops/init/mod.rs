@@ -166,7 +166,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOu
     if copied.has_errors() {
         return InitOutcome::NotReady(copied);
     }
-    if !load::has_configuration() {
+    if !load::has_something_to_install(request.test_dir.as_deref()) {
         tell(InitEvent::Empty);
         return InitOutcome::NotReady(copied);
     }

@@ -31,7 +31,7 @@ pub struct Tree {
 
 /// `test_dir`: the folder of the tests, whose runs may test modules of their own.
 pub async fn tree(setup: &Setup, test_dir: &str) -> Result<(Tree, Diagnostics), Diagnostics> {
-    if !load::has_configuration() {
+    if !load::has_something_to_install(Some(test_dir)) {
         let here = env::working_dir().unwrap_or_default();
         let detail = format!("The directory {} contains no {PROGRAM} configuration files.", here.display());
         return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());

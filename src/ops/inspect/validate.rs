@@ -12,7 +12,9 @@ use crate::engine::{self, ValidateInput};
 use crate::model::config::module_source::{self, ModuleSource};
 use crate::model::config::{Config, RootFiles, check_versions};
 use crate::model::deps::Requirements;
+use crate::model::version::at_least;
 
+use crate::ops::backends::settings;
 use crate::ops::configuration::load;
 use crate::ops::plugins::cached_schemas;
 use crate::ops::plugins::factories::Factories;
@@ -57,6 +59,10 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
         return diagnostics;
     }
     diagnostics.extend(one(setup, loaded.config.clone(), observer).await);
+    let backend = loaded.config.root.backend.as_ref().filter(|block| !block.is_cloud_block && block.store.is_none());
+    if let Some(backend) = backend.filter(|_| at_least(15)) {
+        diagnostics.extend(settings::kind_of(backend).err().unwrap_or_default());
+    }
     let mut done = BTreeSet::new();
     for file in &loaded.tests {
         diagnostics.extend(file.check(&loaded.config));
@@ -98,6 +104,7 @@ async fn one(setup: &Setup, config: Arc<Config>, observer: &Arc<dyn Observer>) -
         diagnostics.extend(versions);
         return diagnostics;
     }
+    diagnostics.extend(versions);
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());

@@ -31,6 +31,8 @@ const NEUTRAL: &[&str] = &[
     "SSH_TTY",
     env::SSH_AUTH_SOCK,
     env::NO_COLOR,
+    env::FORCE_COLOR,
+    env::CLICOLOR_FORCE,
     env::TF_INPUT,
     env::TF_IN_AUTOMATION,
     env::TF_DATA_DIR,

@@ -26,7 +26,7 @@ use crate::model::provider::{
     ClientCapabilities, ConfigureRequest, NO_SCHEMAS, Provider, ProviderDiagnostics, Provisioner, has_errors,
 };
 use crate::model::schema::ProviderSchemas;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 use crate::ops::setup::{Sealing, Setup};
 use crate::plugin::process::{StartError, StartListener};
 use crate::plugin::reattach::Reattach;
@@ -256,7 +256,7 @@ impl Providers for Factories {
         let process = self.fresh(&addr.provider).await?;
         crate::log!(Debug, "configuring {addr}: pid={}", process.pid());
         let request = ConfigureRequest {
-            terraform_version: language_version().to_string(),
+            terraform_version: compatible_version().to_string(),
             config: config.clone(),
             client: ClientCapabilities::of_engine(deferral_allowed),
         };

@@ -11,6 +11,7 @@ use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
 use crate::install::package::executable;
+use crate::install::providers::resolve as providers;
 use crate::install::verify::{self, InstalledPackage, PackageProblem};
 use crate::model::addr;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
@@ -65,10 +66,9 @@ pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Provi
     look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
     let unmanaged = look.unmanaged();
     look.take_locked(verify::not_installed)?;
-    if let Some(mut problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
+    if let Some(problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
         let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
-        problem.detail.extend(missing.map(built_in_hint));
-        return Err(problem.into());
+        return Err(problem.with_tip(built_in_tip(missing)).into());
     }
     Ok(look.finish())
 }
@@ -142,25 +142,18 @@ fn missing(provider: &addr::Provider) -> Diagnostic {
         MISSING_PROVIDER,
         format!(
             "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
-             automatically by running:\n  {COMMAND} init{}",
-            built_in_hint(provider),
+             automatically by running:\n  {COMMAND} init"
         ),
     )
+    .with_tip(built_in_tip([provider].into_iter()))
 }
 
-/// What to say to those who cannot have a provider of hashicorp's that we have one like.
-pub fn built_in_hint(provider: &addr::Provider) -> String {
-    let twin = addr::Provider::builtin(&provider.kind);
-    if !provider.is_default() || !is_built_in(&twin) {
-        return String::new();
-    }
-    format!(
-        "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write in the \
-         configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \"{twin}\"\n      }}\n    }}\n  }}\n\n\
-         If the state has objects of {shown}, also run:\n  {COMMAND} state replace-provider {shown} {twin}",
-        kind = &*provider.kind,
-        shown = provider.for_display(),
-    )
+/// What to say to those who lack providers of hashicorp's that are built in, too.
+fn built_in_tip<'p>(missing: impl Iterator<Item = &'p addr::Provider>) -> String {
+    let is_ours = |provider: &&addr::Provider| is_built_in(&addr::Provider::builtin(&provider.kind));
+    let ours: Vec<String> =
+        missing.filter(|provider| provider.is_default()).filter(is_ours).map(|one| one.for_display()).collect();
+    providers::built_in_tip(&ours)
 }
 
 /// The providers that are not installed because they are reattached, or (true) have a development override.

@@ -222,7 +222,8 @@ async fn approve(
     match approver.ask(&question(&planned.plan, &setup.workdir.workspace)).await {
         Ok(answer) => Ok(answer == "yes"),
         Err(NoAnswer::Interrupted) => Err(Diagnostic::error("error asking for approval: interrupted", "")),
-        Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")),
+        Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")
+            .with_tip("No terminal gives an answer. To apply without being asked, use -auto-approve.")),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::plan::Plan;
 use crate::model::plan::file::{self, BackendSettings, SavedPlan};
 use crate::model::state::StateMeta;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 use crate::ops::backends::encryption;
 use crate::ops::backends::record::BackendRecord;
 
@@ -62,7 +62,7 @@ pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Di
 fn meta_of(session: &Session) -> StateMeta {
     match &session.held.loaded.file {
         Some(file) => file.meta.clone(),
-        None => StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() },
+        None => StateMeta { terraform_version: compatible_version().into(), serial: 0, lineage: String::new() },
     }
 }
 

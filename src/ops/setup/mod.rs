@@ -1,6 +1,7 @@
 //! The common inputs of operations: settings, the working directory, hosts, the platform. Never knows a configuration.
 
 pub(in crate::ops) mod built_in;
+pub mod compatible;
 pub(in crate::ops) mod host;
 pub mod network;
 mod restart;
@@ -62,6 +63,7 @@ impl Setup {
         ask: Option<Arc<dyn Ask>>,
     ) -> Result<Setup, Diagnostics> {
         let workdir = WorkDir::open(environment)?;
+        compatible::note_wish(environment)?;
         Ok(Setup {
             environment: environment.clone(),
             settings: Arc::new(settings),

@@ -119,7 +119,6 @@ async fn replace(
         None => StateMeta { serial: snapshot.meta.serial + 1, ..snapshot.meta },
     };
     let serial = if current.is_some() { meta.serial + 1 } else { meta.serial };
-    let meta = StateMeta { terraform_version: crate::model::version::language_version().into(), ..meta };
     let file = StateFile { meta, state: snapshot.state };
     backend::import(store, loaded, file, true).await.map_err(Refusal::NotSaved)?;
     Ok(Restored::Done(serial))

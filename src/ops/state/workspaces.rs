@@ -11,7 +11,7 @@ use crate::model::addr::ResourceMode;
 use crate::model::state::State;
 use crate::model::state::StateMeta;
 use crate::model::state::file as state_file;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use crate::ops::backends;
 use crate::ops::backends::read_state;
@@ -94,7 +94,7 @@ async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), Refusal> {
     let read = state_file::read(&content).map_err(|problems| failed(state_file::problems_text(&problems)))?;
     let state = read.map(|file| file.state).unwrap_or_default();
     let lineage = uuid::Uuid::new_v4().to_string();
-    let meta = StateMeta { terraform_version: language_version().into(), serial: 1, lineage };
+    let meta = StateMeta { terraform_version: compatible_version().into(), serial: 1, lineage };
     let snapshot = state_file::write(&meta, &state)?;
     store.write(snapshot.into()).await.map_err(failed)
 }

@@ -12,7 +12,7 @@ use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
 use crate::model::state::OutputValue;
-use crate::model::version::language_version;
+use crate::model::version::{at_least, compatible_version};
 use crate::render::text::progress::{Operation, awaited, duration, ephemeral, words};
 
 use super::diagnostic::{diagnostic_json, severity_name};
@@ -71,8 +71,8 @@ pub fn version(is_newer: bool) -> Message {
     let key = stream_name();
     Message::new(
         "version",
-        format!("{PROGRAM} {language}", language = language_version()),
-        json!({ key: language_version(), "ui": if is_newer { NEWER_UI_VERSION } else { UI_VERSION } }),
+        format!("{PROGRAM} {language}", language = compatible_version()),
+        json!({ key: compatible_version(), "ui": if is_newer || at_least(15) { NEWER_UI_VERSION } else { UI_VERSION } }),
     )
 }
 

@@ -10,7 +10,7 @@ use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::config::Config;
 use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
-use crate::model::version::language_version;
+use crate::model::version::{at_least, compatible_version};
 use crate::render::text::plan::{ActionLookup, with_schema_marks};
 
 use super::actions::{deferred_json, invocations_json};
@@ -35,7 +35,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     let plan = document.plan;
     let mut out = Map::new();
     set(&mut out, "format_version", "1.2");
-    set(&mut out, "terraform_version", language_version());
+    set(&mut out, "terraform_version", compatible_version());
     put(&mut out, "variables", variables_json(document));
     set(&mut out, "planned_values", planned_values(document));
     // That a data source goes from the state is nothing that people planned.
@@ -114,8 +114,8 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
     let mut shown = Vec::new();
     for change in &document.plan.changes {
         let after = &change.change.after;
-        // What is forgotten is listed, without values.
-        if after.is_null() && change.action != Action::Forget {
+        // What is forgotten was listed before Terraform 1.15, without values.
+        if after.is_null() && (change.action != Action::Forget || at_least(15)) {
             continue;
         }
         if change.deposed.is_some() || change.action == Action::Delete {
@@ -151,8 +151,9 @@ fn planned_output(output: &OutputChange) -> Json {
     let mut out = Map::new();
     set(&mut out, "sensitive", output.sensitive);
     if after.is_wholly_known() {
-        // A null output has no type.
-        set(&mut out, "type", type_json(if after.is_null() { &Type::Dynamic } else { after.ty() }));
+        // An output that was null and stays so has no type.
+        let has_type = output.action != Action::NoOp || !after.is_null();
+        set(&mut out, "type", type_json(if has_type { after.ty() } else { &Type::Dynamic }));
         set(&mut out, "value", known_json(after));
     }
     Json::Object(out)

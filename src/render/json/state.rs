@@ -9,7 +9,7 @@ use crate::lang::value::json::from_json;
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::schema::Schema;
 use crate::model::state::{Attributes, CheckResult, Object, State};
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 use crate::render::text::plan::with_schema_marks;
 
 use super::checks::checks_json;
@@ -26,7 +26,7 @@ pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Result<J
     let mut out = Map::new();
     set(&mut out, "format_version", "1.0");
     if let Some(state) = state.filter(|state| !state.is_empty()) {
-        set(&mut out, "terraform_version", language_version());
+        set(&mut out, "terraform_version", compatible_version());
         set(&mut out, "values", values_json(state, schemas)?);
         put(&mut out, "checks", state.checks.as_deref().map_or(Json::Null, checks_of));
     }

@@ -147,6 +147,10 @@ fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
         };
         detail = if detail.is_empty() { note } else { format!("{detail}\n\n{note}") };
     }
+    if let Some(tip) = diagnostic.tip.as_ref().filter(|_| style.tips) {
+        let apart = if detail.is_empty() { "" } else { "\n\n" };
+        detail = format!("{detail}{apart}{}", visible(&tip.0));
+    }
     if !detail.is_empty() {
         body.push_str(&wrap_paragraphs(&detail, width));
         body.push('\n');
@@ -259,7 +263,7 @@ Invalid value for \"str\" parameter: string required.
     #[test]
     fn framed_form() {
         let diagnostic = at("output \"o\" {}\n", "output \"o\"", Diagnostic::warning("S", "D.")).about("a.b");
-        let shown = render_one(&diagnostic, &Style { colour: true, width: 78, reveal: false });
+        let shown = render_one(&diagnostic, &Style { colour: true, width: 78, reveal: false, tips: false });
         let bare: String = regex_free_strip(&shown);
         assert_eq!(
             bare,

@@ -8,6 +8,7 @@ use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::{Action, ActionInvocation};
 use crate::model::state::DeposedKey;
+use crate::model::version::at_least;
 
 use super::listing;
 use super::style::Style;
@@ -98,7 +99,11 @@ pub fn still(
     let doing = operation.words()?.doing.to_lowercase();
     let id = id.as_ref().filter(|(_, value)| !value.is_empty());
     let id = id.map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
-    let text = format!("{addr}: Still {doing}... [{id}{} elapsed]", duration(elapsed));
+    let passed = match elapsed.as_secs() {
+        seconds if at_least(12) => format!("{:02}m{:02}s", seconds / 60, seconds % 60),
+        _ => duration(elapsed),
+    };
+    let text = format!("{addr}: Still {doing}... [{id}{passed} elapsed]");
     Some(format!("{}\n", style.fill("[reset][bold]{}[reset]", &[&text])))
 }
 
@@ -241,7 +246,7 @@ mod tests {
         let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() }, &Style::plain());
         assert_eq!(read.unwrap(), "terraform_data.a[1]: Refreshing state...\n");
         let still = still(&addr(), Operation::Change(Action::Create), &id, Duration::from_secs(10), &Style::plain());
-        assert_eq!(still.unwrap(), "terraform_data.a[1]: Still creating... [10s elapsed]\n");
+        assert_eq!(still.unwrap(), "terraform_data.a[1]: Still creating... [00m10s elapsed]\n");
     }
 
     /// As the reference words them.
@@ -306,6 +311,6 @@ mod tests {
             assert_eq!(line(&event, &Style::plain()).unwrap_or_default(), expected);
         }
         let text = still(&addr(), Operation::Change(Action::Delete), &id, Duration::from_secs(10), &Style::plain());
-        assert_eq!(text.unwrap(), "terraform_data.a[1]: Still destroying... [id=x, 10s elapsed]\n");
+        assert_eq!(text.unwrap(), "terraform_data.a[1]: Still destroying... [id=x, 00m10s elapsed]\n");
     }
 }

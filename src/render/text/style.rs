@@ -10,6 +10,8 @@ pub struct Style {
     pub width: usize,
     /// Sensitive values are shown as others are.
     pub reveal: bool,
+    /// Advice beyond what the reference says is shown: people read it, not programs.
+    pub tips: bool,
 }
 
 impl Style {
@@ -20,7 +22,7 @@ impl Style {
 
     /// Without colours, for a place of unknown width.
     pub fn plain() -> Style {
-        Style { colour: false, width: 78, reveal: false }
+        Style { colour: false, width: 78, reveal: false, tips: false }
     }
 
     /// A template with tags such as `[bold]`, and `{}` where the arguments stand. As in the reference, a text in which
@@ -111,7 +113,7 @@ mod tests {
     /// The codes are those that the reference writes for the same templates.
     #[test]
     fn tags_become_codes_and_end_in_a_reset() {
-        let coloured = Style { colour: true, width: 80, reveal: false };
+        let coloured = Style { colour: true, width: 80, reveal: false, tips: false };
         let cases: &[(&str, &[&dyn Display], &str)] = &[
             ("[green]+[reset]", &[], "\x1b[32m+\x1b[0m\x1b[0m"),
             ("[reset][bold]{}: Reading...", &[&"a.b"], "\x1b[0m\x1b[1ma.b: Reading...\x1b[0m"),

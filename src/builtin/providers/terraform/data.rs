@@ -74,7 +74,7 @@ impl Resource for Data {
         } else if prior.value("input") == input {
             (prior.value("id"), prior.value("output"))
         } else {
-            (prior.value("id"), Value::unknown(input.ty().clone()))
+            (prior.value("id"), planned_output(&input))
         };
         plan.planned.set_value("id", id);
         plan.planned.set_value("output", output);
@@ -144,7 +144,7 @@ mod tests {
             (None, (Value::dynamic(), null()), Value::dynamic(), false, false),
             (Some((s("a"), null())), (s("a"), null()), s("a"), true, false),
             (Some((s("a"), null())), (s("b"), null()), unknown(), true, false),
-            (Some((s("a"), null())), (null(), null()), Value::dynamic(), true, false),
+            (Some((s("a"), null())), (null(), null()), null(), true, false),
             (Some((s("a"), s("t"))), (s("a"), s("u")), unknown(), false, true),
             (Some((s("a"), s("t"))), (null(), null()), null(), false, true),
             (Some((s("a"), Value::int(1))), (s("a"), s("1")), unknown(), false, true),

@@ -9,6 +9,7 @@ use crate::cli::view::downloads::Downloads;
 use crate::install::event::InstallEvent;
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
+use crate::model::version::at_least;
 use crate::ops::init::{InitEvent, InitOutcome, Trust};
 use crate::render::text::style::Style;
 
@@ -68,10 +69,15 @@ impl Human {
 }
 
 impl Human {
+    /// Whether empty lines stand between the parts: with a state store always, otherwise since Terraform 1.15.
+    fn is_spaced(&self) -> bool {
+        self.has_store.load(Ordering::Relaxed) || at_least(15)
+    }
+
     /// The version of the lock file that is named.
     fn reused<'a>(&self, event: &'a InitEvent) -> Option<(&'a Provider, &'a Version)> {
         let InitEvent::Install(event) = event else { return None };
-        reused_version(event).filter(|_| self.has_store.load(Ordering::Relaxed))
+        reused_version(event).filter(|_| self.has_store.load(Ordering::Relaxed) || at_least(17))
     }
 }
 
@@ -82,6 +88,9 @@ impl InitView for Human {
             return;
         }
         if let InitEvent::NotSound(text) = event {
+            if self.is_spaced() && self.in_backend.swap(false, Ordering::Relaxed) {
+                self.console.line("");
+            }
             return self.console.error_line(&format!("\n{text}"));
         }
         if let InitEvent::Install(event) = event {
@@ -90,13 +99,15 @@ impl InitView for Human {
         if is_of_store(event) {
             self.has_store.store(true, Ordering::Relaxed);
         }
-        let has_store = self.has_store.load(Ordering::Relaxed);
         let ends_backend = matches!(event, InitEvent::Modules { .. } | InitEvent::Providers);
-        if has_store && (ends_backend || matches!(event, InitEvent::LockCreated | InitEvent::LockChanged)) {
+        if self.is_spaced() && (ends_backend || matches!(event, InitEvent::LockCreated | InitEvent::LockChanged)) {
             self.console.line("");
         }
         self.in_backend.fetch_and(!ends_backend, Ordering::Relaxed);
-        self.in_backend.fetch_or(matches!(event, InitEvent::StateStore(_) | InitEvent::Cloud), Ordering::Relaxed);
+        self.in_backend.fetch_or(
+            matches!(event, InitEvent::Backend | InitEvent::StateStore(_) | InitEvent::Cloud),
+            Ordering::Relaxed,
+        );
         if let Some((provider, version)) = self.reused(event) {
             self.console.line(&reused_line(provider, version));
             return;
@@ -115,7 +126,7 @@ impl InitView for Human {
         self.console.status("");
         let (place, warnings) = match outcome {
             InitOutcome::NotReady(diagnostics) => {
-                if self.has_store.load(Ordering::Relaxed) && self.in_backend.load(Ordering::Relaxed) {
+                if self.is_spaced() && self.in_backend.load(Ordering::Relaxed) {
                     self.console.line("");
                 }
                 return self.console.diagnostics(diagnostics);

@@ -8,6 +8,7 @@ use crate::base::name;
 use crate::cli::console::Console;
 use crate::cli::view::get::module_message;
 use crate::cli::view::json::{write, write_to_the_second};
+use crate::model::version::at_least;
 use crate::ops::init::{InitEvent, InitOutcome, Trust};
 use crate::render::json::events;
 use crate::render::text::style::Style;
@@ -94,7 +95,7 @@ impl InitView for Json {
         }
         if let InitEvent::Install(event) = event
             && let Some((provider, version)) = reused_version(event)
-            && self.has_store.load(Ordering::Relaxed)
+            && (self.has_store.load(Ordering::Relaxed) || at_least(17))
         {
             let provider = provider.for_display();
             let text = format!("{provider}: Reusing version {version} from the dependency lock file");

@@ -181,7 +181,8 @@ pub fn reason_to_keep(instance: &Instance<'_>, object: &Object, removed: Option<
     }
     // Where everything is destroyed, `removed` blocks mean nothing.
     let is_demanded = instance.run.verb != Verb::PlanDestroy && removed.is_some_and(|r| r.destroy == Some(true));
-    (object.keep && !is_demanded).then_some(ActionReason::ForgetBecauseOfState)
+    // Terraform does not remember what a block said that is gone.
+    (object.keep && !is_demanded && name::is_careful()).then_some(ActionReason::ForgetBecauseOfState)
 }
 
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.

@@ -34,6 +34,12 @@ pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, D
     (all, diags)
 }
 
+/// Whether there are test files.
+pub fn exist(root: &Path, test_dir: &str, files: &dyn Files) -> bool {
+    let found = find(name::current(), root, test_dir, files, &mut Diagnostics::new());
+    found.is_some_and(|paths| !paths.is_empty())
+}
+
 /// None if there is a test folder that cannot be read.
 fn find(
     program: Name,

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, Name, PROGRAM};
 use crate::lang::value::json_error::syntax_error;
-use crate::model::version::language_version;
+use crate::model::version::compatible_version;
 
 use super::{State, StateMeta};
 
@@ -71,7 +71,7 @@ fn read_other(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
             };
             Err(unsupported(format!(
                 "The state file uses format version {version}, which is not supported by {PROGRAM} {language}. This state file {origin}.",
-                language = language_version()
+                language = compatible_version()
             )))
         }
     }
@@ -244,14 +244,14 @@ mod tests {
                 "{\"version\":5}",
                 format!(
                     "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {language}. This state file may have been created by a newer version of Terraform.",
-                    language = language_version()
+                    language = compatible_version()
                 ),
             ),
             (
                 "{\"version\":5,\"terraform_version\":\"2.1.0\"}",
                 format!(
                     "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {language}. This state file was created by Terraform 2.1.0.",
-                    language = language_version()
+                    language = compatible_version()
                 ),
             ),
         ];

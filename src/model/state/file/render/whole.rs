@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::super::json_text::string;
 use super::{Objects, Rendered, close, render_resource, separate};
-use crate::model::state::StateMeta;
-use crate::model::version::language_version;
+use crate::lang::value::Type;
+use crate::model::addr::{AbsProviderConfig, AbsResource};
+use crate::model::state::{Attributes, Instance, Object, StateMeta};
+use crate::model::version::version_of_state;
 
 /// A text and the pieces that belong into it, each with its place in the text, in order.
 #[derive(Default)]
@@ -59,12 +61,19 @@ impl Framed<'_> {
 }
 
 impl Rendered {
+    /// The version that the file names, if it named that of `meta` before.
+    pub fn version(&self, meta: &StateMeta) -> String {
+        let needs =
+            self.resources.values().flat_map(|resource| resource.instances.values()).map(|objects| objects.needs);
+        version_of_state(&meta.terraform_version, needs.max().unwrap_or_default().into())
+    }
+
     /// The whole file.
     pub fn to_bytes(&self, meta: &StateMeta) -> Arc<[u8]> {
         let mut framed = Framed::default();
         let Framed { text, pieces } = &mut framed;
         text.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
-        string(language_version(), text);
+        string(&self.version(meta), text);
         text.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());
         string(&meta.lineage, text);
         text.extend_from_slice(b",\n  \"outputs\": {");
@@ -89,5 +98,23 @@ impl Rendered {
         text.extend_from_slice(if self.checks.is_empty() { b"null" } else { &self.checks });
         text.extend_from_slice(b"\n}\n");
         framed.joined()
+    }
+}
+
+/// The minor release of Terraform that first knew what an instance has.
+pub(super) fn needs(addr: &AbsResource, provider: &AbsProviderConfig, instance: &Instance) -> u8 {
+    let is_data = &*addr.resource.kind == "terraform_data" && provider.provider.is_builtin();
+    let has_store = |object: &Object| match &object.attributes {
+        Attributes::Json(text) => text.contains("\"store\":"),
+        Attributes::Value { ty: Type::Object(object), .. } => object.attributes.contains_key("store"),
+        _ => false,
+    };
+    let has_identity = |object: &Object| object.identity.is_some();
+    if is_data && instance.objects().any(has_store) {
+        16
+    } else if instance.objects().any(has_identity) {
+        12
+    } else {
+        0
     }
 }

@@ -7,7 +7,7 @@ pub fn name<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
 
 /// `Did you mean "x"?`, or nothing if no candidate is close.
 pub fn question<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    name(given, candidates).map_or(String::new(), |close| format!("Did you mean {close:?}?"))
+    closest(given, candidates).map_or(String::new(), |close| format!("Did you mean {close:?}?"))
 }
 
 /// The candidate that was probably meant, for short names, of which nearly all are fewer than three edits apart: the closest of those that

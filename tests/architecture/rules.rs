@@ -137,8 +137,7 @@ const PRINTING: &[&str] = &["println", "eprintln", "print", "eprint", "dbg"];
 pub const MOST_LINES: usize = 600;
 
 /// Files that are longer, and why.
-pub const LONG_FILES: &[(&str, &str)] =
-    &[("lang/syntax/parser/expression.rs", "the expression grammar, one function per level of precedence")];
+pub const LONG_FILES: &[(&str, &str)] = &[];
 
 /// Files that may re-export items of lower layers, and why.
 pub const FACADES: &[(&str, &str)] =

@@ -19,6 +19,7 @@ use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 
 mod body;
+mod collection;
 mod expression;
 mod for_expression;
 pub mod json;

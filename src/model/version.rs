@@ -4,7 +4,6 @@
 //! newest one until the pins of a configuration are known; see `deps::compatible` for the choice. What the run answers may follow it
 //! ([`at_least`]), but never what is created, changed or destroyed.
 
-use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock, RwLock};
 
 use crate::base::name::{self, Name};
@@ -27,7 +26,7 @@ pub struct Release {
 static TERRAFORM: LazyLock<Vec<Release>> = LazyLock::new(|| table_of("terraform "));
 static OPENTOFU: LazyLock<Vec<Release>> = LazyLock::new(|| table_of("tofu "));
 
-/// The release that the user wants, whatever the configuration says.
+/// The release that the user wants: it counts more than the configuration.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub release: &'static Release,
@@ -99,11 +98,10 @@ pub fn compatible_version() -> &'static str {
 }
 
 fn current() -> &'static Release {
-    let choice = CHOICE.read().unwrap_or_else(|e| e.into_inner());
-    choice.wish.as_ref().map(|wish| wish.release).or(choice.settled).unwrap_or_else(newest)
+    CHOICE.read().unwrap_or_else(|e| e.into_inner()).current()
 }
 
-/// Whether the run is compatible with a release of Terraform from 1.MINOR on. OpenTofu has numbers of its own: never for it.
+/// Whether the run is compatible with a release of Terraform from 1.MINOR on. Never as OpenTofu, whose releases have other numbers.
 pub fn at_least(minor: u64) -> bool {
     !name::is_opentofu() && current().numbers >= (1, minor, 0)
 }
@@ -122,7 +120,8 @@ pub fn set_wish(wish: Wish) {
 pub fn set_pins(pins: Fits) {
     let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
     choice.pins = Some(pins);
-    choice.settled = choice.newest();
+    // Where none is left, what was settled before is nearer to the wishes of all than the newest.
+    choice.settled = choice.newest().or(choice.settled);
 }
 
 /// Adds something that the version has to meet. False, and nothing is added, if no release meets it as well.
@@ -145,6 +144,10 @@ pub fn narrow(more: Fits) -> bool {
 }
 
 impl Choice {
+    fn current(&self) -> &'static Release {
+        self.wish.as_ref().map(|wish| wish.release).or(self.settled).unwrap_or_else(newest)
+    }
+
     fn newest(&self) -> Option<&'static Release> {
         releases().iter().rev().find(|release| self.fits(release.text))
     }
@@ -159,17 +162,12 @@ impl Choice {
 /// knew all of it.
 pub fn version_of_state(before: &str, needs: u64) -> String {
     let choice = CHOICE.read().unwrap_or_else(|e| e.into_inner());
-    let wish = choice.wish.as_ref().map(|wish| wish.release.text);
-    let fits = match wish {
-        Some(wish) => wish == before,
+    let fits = match &choice.wish {
+        Some(wish) => wish.release.text == before,
         None => choice.fits(before),
     };
-    let knows = numbers(before).is_some_and(|numbers| numbers.cmp(&(1, needs, 0)) != Ordering::Less);
-    if fits && knows {
-        before.to_owned()
-    } else {
-        wish.or(choice.settled.map(|r| r.text)).unwrap_or(newest().text).to_owned()
-    }
+    let knows = numbers(before).is_some_and(|numbers| numbers >= (1, needs, 0));
+    if fits && knows { before.to_owned() } else { choice.current().text.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! The release that the user wants the run to be compatible with, whatever the configuration says.
+//! The release that the user wants the run to be compatible with: it counts more than the configuration.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::base::diag::Diagnostic;
 use crate::base::env::{self, Environment, TERRANE_COMPATIBLE_VERSION};
@@ -9,13 +10,15 @@ use crate::model::deps::compatible::{Choice, choose};
 use crate::model::deps::{Constraints, Version};
 use crate::model::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
 
-/// Reads the wish from the environment, or else from the files that version managers read.
+/// Reads the wish from the environment, or else from the files that version managers read; once in a process.
 pub fn note_wish(environment: &Environment) -> Result<(), Diagnostic> {
-    let folder = env::working_dir().unwrap_or_default();
-    if let Some(wish) = wish(environment, &folder)? {
-        version::set_wish(wish);
-    }
-    Ok(())
+    static NOTED: OnceLock<Result<(), Diagnostic>> = OnceLock::new();
+    let note = || {
+        let wish = wish(environment, &env::working_dir().unwrap_or_default())?;
+        wish.into_iter().for_each(version::set_wish);
+        Ok(())
+    };
+    NOTED.get_or_init(note).clone()
 }
 
 fn wish(environment: &Environment, folder: &Path) -> Result<Option<Wish>, Diagnostic> {

@@ -220,6 +220,13 @@ impl Diagnostics {
         self.0.extend(other);
     }
 
+    /// Gives advice that is for all of them, behind the last.
+    pub fn advise_at_end(&mut self, advice: impl Into<String>) {
+        if let Some(last) = self.0.pop() {
+            self.0.push(last.with_tip(advice));
+        }
+    }
+
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(Diagnostic::is_error)
     }

@@ -64,7 +64,7 @@ pub(super) enum Need {
 pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, Diagnostics) {
     let mut plan = InstallPlan::default();
     let mut diags = Diagnostics::new();
-    let mut questions = Vec::new();
+    let (mut questions, mut unavailable) = (Vec::new(), Vec::new());
     // What needs no asking comes first.
     let is_ours = |provider: &Provider| provider.is_builtin() || input.stand_ins.contains_key(provider);
     let (ours, others): (Vec<_>, Vec<_>) = input.requirements.0.iter().partition(|(provider, _)| is_ours(provider));
@@ -90,7 +90,7 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
             });
             match need(provider, constraints, locked, input.present.contains(provider)) {
                 Ok(need) => questions.push((provider, constraints, need)),
-                Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None, input.builtins)),
+                Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None)),
             }
         }
     }
@@ -118,10 +118,13 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
             Err(SourceError::Interrupted) => {}
             Err(error) => {
                 let alternative = alternative(input, provider, &error).await;
-                diags.push(query_failed(provider, &error, alternative.as_ref(), input.builtins));
+                diags.push(query_failed(provider, &error, alternative.as_ref()));
+                unavailable.push(provider);
             }
         }
     }
+    let also_ours = unavailable.into_iter().filter(|provider| input.builtins.contains(&&*provider.kind));
+    diags.advise_at_end(built_in_advice(also_ours));
     (plan, diags)
 }
 
@@ -214,12 +217,7 @@ pub fn wrong_stand_in(provider: &Provider, constraints: &Constraints, version: &
 }
 
 /// The error for a provider whose versions are not available.
-fn query_failed(
-    provider: &Provider,
-    error: &SourceError,
-    alternative: Option<&Provider>,
-    builtins: &[&str],
-) -> Diagnostic {
+fn query_failed(provider: &Provider, error: &SourceError, alternative: Option<&Provider>) -> Diagnostic {
     let shown = provider.for_display();
     let who = format!(
         "see which modules are currently depending on {shown}{}, run the following command:\n    {COMMAND} providers",
@@ -245,14 +243,13 @@ fn query_failed(
         _ => format!("To {who}"),
     };
     let detail = format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
-    let ours = Some(&shown).filter(|_| provider.is_default() && builtins.contains(&&*provider.kind));
     Diagnostic::error("Failed to query available provider packages", detail)
-        .with_tip(built_in_tip(ours.map_or(&[], std::slice::from_ref)))
 }
 
-/// What to say to those who lack these providers, which are built in, too; nothing if there are none.
-pub fn built_in_tip(providers: &[String]) -> String {
-    let (list, they) = match providers {
+/// What to say to those who lack providers of hashicorp's that are built in, too; nothing if there are none.
+pub fn built_in_advice<'p>(providers: impl Iterator<Item = &'p Provider>) -> String {
+    let names: Vec<String> = providers.filter(|one| one.is_default()).map(Provider::for_display).collect();
+    let (list, they) = match names.as_slice() {
         [] => return String::new(),
         [one] => (one.clone(), "it needs"),
         [some @ .., last] => (format!("{} and {last}", some.join(", ")), "they need"),

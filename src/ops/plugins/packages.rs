@@ -11,7 +11,7 @@ use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
 use crate::install::package::executable;
-use crate::install::providers::resolve as providers;
+use crate::install::providers::resolve::built_in_advice;
 use crate::install::verify::{self, InstalledPackage, PackageProblem};
 use crate::model::addr;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
@@ -68,7 +68,7 @@ pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Provi
     look.take_locked(verify::not_installed)?;
     if let Some(problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
         let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
-        return Err(problem.with_tip(built_in_tip(missing)).into());
+        return Err(problem.with_tip(advice(missing)).into());
     }
     Ok(look.finish())
 }
@@ -145,15 +145,11 @@ fn missing(provider: &addr::Provider) -> Diagnostic {
              automatically by running:\n  {COMMAND} init"
         ),
     )
-    .with_tip(built_in_tip([provider].into_iter()))
 }
 
-/// What to say to those who lack providers of hashicorp's that are built in, too.
-fn built_in_tip<'p>(missing: impl Iterator<Item = &'p addr::Provider>) -> String {
-    let is_ours = |provider: &&addr::Provider| is_built_in(&addr::Provider::builtin(&provider.kind));
-    let ours: Vec<String> =
-        missing.filter(|provider| provider.is_default()).filter(is_ours).map(|one| one.for_display()).collect();
-    providers::built_in_tip(&ours)
+/// What to say of the missing ones that are built in, too.
+fn advice<'p>(missing: impl Iterator<Item = &'p addr::Provider>) -> String {
+    built_in_advice(missing.filter(|provider| is_built_in(&addr::Provider::builtin(&provider.kind))))
 }
 
 /// The providers that are not installed because they are reattached, or (true) have a development override.
@@ -248,9 +244,13 @@ impl<'a> Look<'a> {
     }
 
     fn note_missing(&mut self, requirements: &Requirements) {
-        for provider in requirements.0.keys() {
-            let missing = || Origin::Missing(missing(provider).into());
-            self.found.origins.entry(provider.clone()).or_insert_with(missing);
+        let lacking: Vec<&addr::Provider> = requirements.0.keys().filter(|provider| !self.has(provider)).collect();
+        let advice = advice(lacking.iter().copied());
+        for (i, provider) in lacking.iter().enumerate() {
+            // The advice is for all of them: it stands behind the last.
+            let tip = if i + 1 == lacking.len() { advice.as_str() } else { "" };
+            let problem = missing(provider).with_tip(tip);
+            self.found.origins.insert((*provider).clone(), Origin::Missing(problem.into()));
         }
     }
 

@@ -92,9 +92,10 @@ pub struct Console {
 
 impl Console {
     pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
-        let colour = !view.no_color && terminal.output_colour(environment, name::current());
-        let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive, tips: false };
-        let colour = !view.no_color && terminal.diagnostic_colour(environment, name::current());
+        let bare = view.no_color || environment.non_empty(env::NO_COLOR).is_some();
+        let colour = !bare && terminal.output_colour(environment, name::current());
+        let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive, bare, tips: false };
+        let colour = !bare && terminal.diagnostic_colour(environment, name::current());
         let tips = terminal.error && environment.get(env::TF_IN_AUTOMATION).is_none();
         let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
         Console { terminal, style, diagnostic_style, view, status: Mutex::default(), file: None, copy: None }
@@ -109,7 +110,7 @@ impl Console {
             Diagnostic::error("Invalid argument", detail)
         })?;
         let terminal = Terminal { output: false, ..self.terminal };
-        let style = Style { colour: false, ..self.style };
+        let style = Style { colour: false, bare: true, ..self.style };
         let (view, status, diagnostic_style) = (self.view, Mutex::default(), style);
         let file = Some(Mutex::new(file));
         self.copy = Some(Arc::new(Console { terminal, style, diagnostic_style, view, status, file, copy: None }));

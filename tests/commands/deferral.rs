@@ -54,7 +54,6 @@ fn a_saved_plan_with_deferred_changes_is_shown_and_applied() {
 fn coloured_plans_list_what_is_deferred() {
     let mut project = Project::new(MAIN);
     project.set("NO_COLOR", "");
-    project.set("FORCE_COLOR", "1");
     project.write("work/each/main.tf", EACH);
     project.ok(&["init"]);
     let listed = ["This is a partial plan", "was deferred", "because the number of resource instances is unknown"];

@@ -1,7 +1,7 @@
 //! The deferred changes of a plan: which objects, and why.
 //!
-//! The reference has these texts, but its plan and apply never show them. With colours, which are for people, they are shown, so
-//! that a plan without changes is not taken for a complete one; without colours, the text is that of the reference.
+//! The reference has these texts, but its plan and apply never show them. They are shown, so that a plan without changes is not taken
+//! for a complete one, unless the user wants no colours: then the text is that of the reference.
 
 use super::style::Style;
 use crate::model::plan::{DeferredReason, Plan};
@@ -28,7 +28,7 @@ pub fn nothing_yet(plan: &Plan, style: &Style) -> Option<String> {
 }
 
 fn is_shown(plan: &Plan, style: &Style) -> bool {
-    style.colour && !plan.deferred.is_empty()
+    !style.bare && !plan.deferred.is_empty()
 }
 
 fn explanation(reason: DeferredReason) -> &'static str {

@@ -10,6 +10,8 @@ pub struct Style {
     pub width: usize,
     /// Sensitive values are shown as others are.
     pub reveal: bool,
+    /// The user wants no colours: programs may read the text, which is then that of the reference.
+    pub bare: bool,
     /// Advice beyond what the reference says is shown: people read it, not programs.
     pub tips: bool,
 }
@@ -22,7 +24,7 @@ impl Style {
 
     /// Without colours, for a place of unknown width.
     pub fn plain() -> Style {
-        Style { colour: false, width: 78, reveal: false, tips: false }
+        Style { colour: false, width: 78, reveal: false, bare: true, tips: false }
     }
 
     /// A template with tags such as `[bold]`, and `{}` where the arguments stand. As in the reference, a text in which
@@ -113,7 +115,7 @@ mod tests {
     /// The codes are those that the reference writes for the same templates.
     #[test]
     fn tags_become_codes_and_end_in_a_reset() {
-        let coloured = Style { colour: true, width: 80, reveal: false, tips: false };
+        let coloured = Style { colour: true, width: 80, reveal: false, bare: false, tips: false };
         let cases: &[(&str, &[&dyn Display], &str)] = &[
             ("[green]+[reset]", &[], "\x1b[32m+\x1b[0m\x1b[0m"),
             ("[reset][bold]{}: Reading...", &[&"a.b"], "\x1b[0m\x1b[1ma.b: Reading...\x1b[0m"),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::named;
-use crate::base::name::COMMAND;
+use crate::base::name::{self, COMMAND};
 use crate::base::process::ProcessId;
 use crate::encryption::WRONG_KEY;
 use crate::model::addr::AbsResourceInstance;
@@ -101,10 +101,10 @@ pub fn not_loaded(why: &str) -> Diagnostic {
     Diagnostic::error(format!("Failed to load state: {why}"), "")
 }
 
-/// As OpenTofu reports it, which reads local states to keep a backup when it locks them.
+/// As OpenTofu reports it, which reads local states to keep a backup when it locks them; under other names, no lock is spoken of.
 fn undecrypted(why: &str, access: Access, is_local: bool) -> Diagnostics {
-    let is_read_only = access == Access::ReadOnly;
-    match (is_read_only, is_local) {
+    let speaks_of_lock = access != Access::ReadOnly && name::is_opentofu();
+    match (!speaks_of_lock, is_local) {
         (false, true) => lock_failed(&format!("failed to write backup file: {why}")).into(),
         (false, false) => Diagnostic::error(format!("error loading state: {why}"), "").into(),
         (true, false) => not_loaded(why).into(),

@@ -13,6 +13,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{Environment, TF_ENCRYPTION};
 use crate::base::http::Client;
 use crate::base::limits;
+use crate::base::name;
 use crate::encryption::{
     self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services,
 };
@@ -127,7 +128,11 @@ pub async fn open_plan(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<
     let unread = |why: &str| {
         format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({cloud})")
     };
-    let plain = opened.map_err(|error| unread(&error.to_string()))?.plain;
+    let plain = match opened {
+        Ok(opened) => opened.plain,
+        Err(SealError::WrongKey(why)) => return Err(why),
+        Err(error) => return Err(unread(&error.to_string())),
+    };
     if plan_file::is_archive(&plain) { Ok(plain) } else { Err(unread("zip: not a valid zip file")) }
 }
 
@@ -145,5 +150,9 @@ pub async fn open_state(encryption: &Encryption, content: Vec<u8>) -> Result<Vec
 
 /// A plan file that cannot be read.
 pub fn plan_not_loaded(name: &str, why: String) -> Diagnostics {
-    [Diagnostic::error(plan_file::not_loaded(name), ""), Diagnostic::error(why, "")].into_iter().collect()
+    let summary = plan_file::not_loaded(name);
+    match name::is_opentofu() {
+        true => [Diagnostic::error(summary, ""), Diagnostic::error(why, "")].into_iter().collect(),
+        false => Diagnostic::error(summary, why).into(),
+    }
 }

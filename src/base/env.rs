@@ -34,7 +34,7 @@ pub use services::*;
 variables! {
     /// The name to go by in texts: `terrane`, `terraform` or `tofu`, above the name that the program was started by.
     TERRANE_NAME;
-    /// The release of Terraform, or as `tofu` of OpenTofu, that the run is compatible with, whatever the configuration says: a version,
+    /// The release of Terraform, or as `tofu` of OpenTofu, that the run is compatible with, above the configuration: a version,
     /// or a constraint, whose newest release is taken. Without it: a version in a file `.terraform-version` (as `tofu`
     /// `.opentofu-version`) in the working directory or above it, or else the newest release that meets `required_version`.
     TERRANE_COMPATIBLE_VERSION;

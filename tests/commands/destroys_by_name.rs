@@ -36,6 +36,13 @@ const CASES: &[Case] = &[
         options: &[],
         expected: ["Plan: 0 to add, 0 to change, 1 to destroy."; 3],
     },
+    // The block with `destroy = false` is gone.
+    Case {
+        before: "resource \"terraform_data\" \"a\" {\n  lifecycle {\n    destroy = false\n  }\n}\n",
+        after: "output \"o\" {\n  value = 1\n}\n",
+        options: &[],
+        expected: ["Plan: 0 to add, 0 to change, 1 to destroy.", "will no longer be managed", "1 to forget"],
+    },
     // A module call gains and loses `count`.
     Case { before: CALL, after: COUNTED, options: &[], expected: [ALL_OTHERS, MOVED, MOVED] },
     Case { before: COUNTED, after: CALL, options: &[], expected: [ALL_OTHERS, MOVED, MOVED] },

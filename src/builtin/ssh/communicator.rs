@@ -132,7 +132,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// One word for the shell of the host, whatever stands in it.
+    /// A text as one word for the shell of the host, which does not interpret it.
     pub fn quote(&self, text: &str) -> String {
         match self.settings.platform {
             Platform::Unix => format!("'{}'", text.replace('\'', "'\\''")),

@@ -200,7 +200,7 @@ async fn rules_of_variables_are_checked_in_all_module_instances() {
     assert_eq!(statuses, [CheckStatus::Fail; 2]);
 }
 
-/// As in Terraform 1.12 and later: the output is ephemeral, whatever its value is made of.
+/// As in Terraform 1.12 and later: the output is ephemeral, also if its value is not.
 #[tokio::test]
 async fn ephemeral_outputs_accept_all_values() {
     let variable = "variable \"e\" {\n default = \"e\"\n ephemeral = true\n}";

@@ -202,6 +202,7 @@ fn one_side_may_decide() {
     check(&[("false && [][0] && [][1]", "false")]);
     check(&[("try(true || [][0], 1)", "true"), ("can(false && [][0])", "true"), ("try([][0] || true, 1)", "true")]);
     check(&[("var.yes || true", "true"), ("true || var.yes", "true"), ("var.yes && false", "false")]);
+    check(&[("sensitive(true) || [][0]", "sensitive true"), ("[][0] && sensitive(false)", "sensitive false")]);
     check(&[("var.yes || [][0]", "?bool not null"), ("var.yes || null", "?bool not null")]);
 }
 

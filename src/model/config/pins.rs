@@ -14,7 +14,7 @@ use crate::model::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
 use super::language_block::{Compatibility, Program};
 use super::module::{Config, Module};
 
-/// A constraint on the release, and who made it.
+/// A constraint on the release, with the module that has it.
 struct Pin {
     constraints: Constraints,
     text: String,

@@ -20,7 +20,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub enum Outcome {
     Exited(ExitStatus),
-    /// It ended because the work was asked to stop.
+    /// It was not started, or killed, because the work was asked to stop.
     Stopped(Signal),
 }
 
@@ -76,10 +76,7 @@ pub async fn run(
         }
     }
     abandoned.spare();
-    match status {
-        Some(status) if deadline.is_none() => Ok(Outcome::Exited(status)),
-        _ => Ok(Outcome::Stopped(Signal::Interrupt)),
-    }
+    Ok(status.map_or(Outcome::Stopped(Signal::Interrupt), Outcome::Exited))
 }
 
 /// Ends when there is no time left: at the deadline, or once the work is to be abandoned.
@@ -268,9 +265,18 @@ mod tests {
         let stop = Stop::new();
         let stopper = stop.clone();
         let outcome = run(shell("echo up; exec sleep 30"), &stop, move |_| stopper.stop()).await.unwrap();
-        assert!(matches!(outcome, Outcome::Stopped(Signal::Interrupt)), "{outcome:?}");
+        let by_interrupt = |s: ExitStatus| std::os::unix::process::ExitStatusExt::signal(&s) == Some(libc::SIGINT);
+        assert!(matches!(outcome, Outcome::Exited(s) if by_interrupt(s)), "{outcome:?}");
         let outcome = run(shell("echo started"), &stop, |_| panic!("it runs")).await.unwrap();
         assert!(matches!(outcome, Outcome::Stopped(Signal::Interrupt)), "{outcome:?}");
+        // A command that ends by itself after an interrupt has its own status.
+        for (last, code) in [("true", 0), ("exit 3", 3)] {
+            let stop = Stop::new();
+            let stopper = stop.clone();
+            let script = format!("trap 'ended=1' INT; echo up; while [ -z \"$ended\" ]; do sleep 0.01; done; {last}");
+            let outcome = run(shell(&script), &stop, move |_| stopper.stop()).await.unwrap();
+            assert!(matches!(outcome, Outcome::Exited(s) if s.code() == Some(code)), "{outcome:?}");
+        }
         let stop = Stop::new();
         let killer = stop.clone();
         let started = std::time::Instant::now();
@@ -288,7 +294,7 @@ mod tests {
                 seen.push_str(&String::from_utf8_lossy(piece));
                 stopper.stop();
             });
-            assert!(matches!(outcome.await.unwrap(), Outcome::Stopped(_)));
+            assert!(matches!(outcome.await.unwrap(), Outcome::Exited(status) if !status.success()));
             let left: u32 = seen.trim().parse().unwrap();
             while is_alive(left) {
                 tokio::task::yield_now().await;

@@ -3,8 +3,12 @@
 //! Owns the token that work looks at and the signals that move it. Never decides what stopping means.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+
+/// The same signal again within this time is no second wish: a terminal and a program around this one pass on the same key press.
+const ECHO: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -77,12 +81,17 @@ impl Stop {
     }
 }
 
-/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `heard` is called after each
+/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `heard` is called before each
 /// with the new stage. Needs a running tokio runtime.
 pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new()?;
     tokio::spawn(async move {
-        while signals.next().await {
+        let mut first = None;
+        while let Some(kind) = signals.next().await {
+            if is_echo(first, kind) {
+                continue;
+            }
+            first.get_or_insert_with(|| (kind, Instant::now()));
             // Told first: work that stops at once may end the process.
             match stop.stage() {
                 Stage::Running => {
@@ -97,6 +106,20 @@ pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Re
         }
     });
     Ok(())
+}
+
+/// Whether a signal only repeats the first one.
+fn is_echo(first: Option<(Kind, Instant)>, kind: Kind) -> bool {
+    first.is_some_and(|(first, heard)| first == kind && heard.elapsed() < ECHO)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Interrupt,
+    #[cfg(unix)]
+    Terminate,
+    #[cfg(unix)]
+    HangUp,
 }
 
 #[cfg(unix)]
@@ -116,7 +139,7 @@ impl Signals {
         Ok(Signals { interrupt, terminate, hang_up })
     }
 
-    async fn next(&mut self) -> bool {
+    async fn next(&mut self) -> Option<Kind> {
         let hang_up = async {
             match &mut self.hang_up {
                 Some(signal) => signal.recv().await,
@@ -124,9 +147,9 @@ impl Signals {
             }
         };
         tokio::select! {
-            got = self.interrupt.recv() => got.is_some(),
-            got = self.terminate.recv() => got.is_some(),
-            got = hang_up => got.is_some(),
+            got = self.interrupt.recv() => got.map(|()| Kind::Interrupt),
+            got = self.terminate.recv() => got.map(|()| Kind::Terminate),
+            got = hang_up => got.map(|()| Kind::HangUp),
         }
     }
 }
@@ -166,14 +189,29 @@ impl Signals {
         Ok(Signals)
     }
 
-    async fn next(&mut self) -> bool {
-        tokio::signal::ctrl_c().await.is_ok()
+    async fn next(&mut self) -> Option<Kind> {
+        tokio::signal::ctrl_c().await.is_ok().then_some(Kind::Interrupt)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_same_signal_at_once_is_an_echo() {
+        let now = Instant::now();
+        let earlier = now.checked_sub(ECHO).unwrap();
+        for (first, kind, expected) in [
+            (None, Kind::Interrupt, false),
+            (Some((Kind::Interrupt, now)), Kind::Interrupt, true),
+            (Some((Kind::Interrupt, now)), Kind::Terminate, false),
+            (Some((Kind::Interrupt, earlier)), Kind::Interrupt, false),
+        ] {
+            assert_eq!(is_echo(first, kind), expected, "{first:?} {kind:?}");
+        }
+    }
 
     #[tokio::test]
     async fn moves_forward_only_and_wakes_the_waiting() {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -84,6 +85,8 @@ pub struct Console {
     pub view: ViewOptions,
     /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
     status: Mutex<String>,
+    /// A question waits for its answer.
+    asking: AtomicBool,
     /// Where output goes in place of standard output.
     file: Option<Mutex<File>>,
     /// Gets what programs would read, beside the output for people.
@@ -98,7 +101,22 @@ impl Console {
         let colour = !bare && terminal.diagnostic_colour(environment, name::current());
         let tips = terminal.error && environment.get(env::TF_IN_AUTOMATION).is_none();
         let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
-        Console { terminal, style, diagnostic_style, view, status: Mutex::default(), file: None, copy: None }
+        let (status, asking) = (Mutex::default(), AtomicBool::new(false));
+        Console { terminal, style, diagnostic_style, view, status, asking, file: None, copy: None }
+    }
+
+    /// Whether a person reads both outputs, and wants advice that programs would have to ignore.
+    pub fn advises(&self) -> bool {
+        self.terminal.output && self.diagnostic_style.tips
+    }
+
+    /// Notes that a question waits for its answer; false: it has it.
+    pub fn set_asking(&self, asking: bool) {
+        self.asking.store(asking, Ordering::Relaxed);
+    }
+
+    pub fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Relaxed)
     }
 
     /// With the file of `-json-into` as the place for what programs read.
@@ -111,9 +129,10 @@ impl Console {
         })?;
         let terminal = Terminal { output: false, ..self.terminal };
         let style = Style { colour: false, bare: true, ..self.style };
-        let (view, status, diagnostic_style) = (self.view, Mutex::default(), style);
+        let (view, status, asking, diagnostic_style) = (self.view, Mutex::default(), AtomicBool::new(false), style);
         let file = Some(Mutex::new(file));
-        self.copy = Some(Arc::new(Console { terminal, style, diagnostic_style, view, status, file, copy: None }));
+        self.copy =
+            Some(Arc::new(Console { terminal, style, diagnostic_style, view, status, asking, file, copy: None }));
         Ok(self)
     }
 

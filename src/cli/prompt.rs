@@ -36,11 +36,14 @@ impl Ask for Prompt {
                 (false, false) => term::read_line(),
             }
         });
+        self.console.set_asking(true);
         let line = tokio::select! {
-            line = read => line.map_err(|e| NoAnswer::Failed(e.to_string()))?,
-            () = stopped => return Err(NoAnswer::Interrupted),
+            line = read => Some(line),
+            () = stopped => None,
         };
-        match line {
+        self.console.set_asking(false);
+        let Some(line) = line else { return Err(NoAnswer::Interrupted) };
+        match line.map_err(|e| NoAnswer::Failed(e.to_string()))? {
             Ok(Some(line)) => {
                 // A secret's own line break is not shown.
                 let hidden = secret && self.console.terminal.input;

@@ -62,6 +62,11 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     };
     let failed = diagnostics.has_errors();
     view.finish(diagnostics);
+    // The command decides, not the mode: after `apply -destroy` the reference says "Apply complete!" and shows outputs.
+    let mode = if destroy { Mode::Destroy } else { Mode::Normal };
+    if let Some(unfinished) = &applied.unfinished {
+        view.unfinished(mode, applied.tally, unfinished);
+    }
     if applied.cancelled {
         view.cancelled(applied.mode);
         return 1;
@@ -69,8 +74,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     if failed {
         return 1;
     }
-    // The command decides, not the mode: after `apply -destroy` the reference says "Apply complete!" and shows outputs.
-    view.complete(if destroy { Mode::Destroy } else { Mode::Normal }, applied.tally);
+    view.complete(mode, applied.tally);
     if let (false, Some(state)) = (destroy, &applied.state) {
         view.outputs(state);
     }

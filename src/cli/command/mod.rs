@@ -127,7 +127,8 @@ fn run_heard<T>(
     });
     // A read from standard input may still wait; it must not hold us.
     runtime.shutdown_background();
-    done.ok_or_else(|| finish(&invocation.console, Diagnostic::error(CANCELED, "").into()))
+    let note = "What still ran did not end in time. The next command takes up what this run has recorded.";
+    done.ok_or_else(|| finish(&invocation.console, Diagnostic::error(CANCELED, "").with_tip(note).into()))
 }
 
 /// Ends when abandoned work still runs after a grace period.

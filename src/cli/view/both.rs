@@ -12,7 +12,7 @@ use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
 use crate::ops::init::{InitEvent, InitOutcome};
 use crate::ops::interface::listen::{Listener, RemoteLine};
-use crate::ops::interface::planning::{Planned, Tally};
+use crate::ops::interface::planning::{Planned, Tally, Unfinished};
 use crate::ops::run::import::Refusal;
 
 use super::get::GetView;
@@ -77,6 +77,11 @@ impl OperationView for Both<Arc<dyn OperationView>> {
     fn complete(&self, mode: Mode, tally: Tally) {
         self.0.complete(mode, tally);
         self.1.complete(mode, tally);
+    }
+
+    fn unfinished(&self, mode: Mode, tally: Tally, unfinished: &Unfinished) {
+        self.0.unfinished(mode, tally, unfinished);
+        self.1.unfinished(mode, tally, unfinished);
     }
 
     fn outputs(&self, state: &State) {

@@ -11,11 +11,12 @@ use crate::engine::ports::Observer;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
 use crate::ops::interface::listen::{Listener, RemoteLine};
-use crate::ops::interface::planning::{Planned, Tally};
+use crate::ops::interface::planning::{Planned, Tally, Unfinished};
 use crate::render::text::progress;
 
 use super::operation::{OperationView, Written};
 use super::ticker::Ticker;
+use super::unfinished;
 
 pub struct Human {
     console: Arc<Console>,
@@ -144,6 +145,12 @@ impl OperationView for Human {
         self.console.print(&self.console.style.fill("[reset][bold][green]{}\n", &[&text]));
     }
 
+    fn unfinished(&self, mode: Mode, tally: Tally, left: &Unfinished) {
+        if self.console.advises() {
+            self.console.print(&unfinished::text(mode, tally, left, &self.console.style));
+        }
+    }
+
     fn outputs(&self, state: &State) {
         if state.outputs.is_empty() {
             return;
@@ -162,7 +169,7 @@ impl OperationView for Human {
 
     fn interrupted(&self, stage: Stage) {
         announce_interrupt(&self.console, stage);
-        if stage == Stage::Stopping {
+        if stage == Stage::Stopping && !self.console.is_asking() {
             self.console.line("Stopping operation...");
         }
     }
@@ -172,15 +179,24 @@ impl OperationView for Human {
     }
 }
 
-/// Reports an interrupt of a command without its own view.
+/// Reports an interrupt of a command without its own view. Nothing runs while a question waits for its answer, so at a terminal
+/// there is nothing to wait for.
 pub fn announce_interrupt(console: &Console, stage: Stage) {
     match stage {
         Stage::Running => {}
-        Stage::Stopping => console.print(
-            &format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
-        ),
+        Stage::Stopping if console.is_asking() && console.advises() => console.print("\n\nInterrupt received.\n"),
+        Stage::Stopping => {
+            // Away from the question.
+            let apart = if console.is_asking() { "\n" } else { "" };
+            console.print(
+                &format!("{apart}\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
+            );
+        }
         Stage::Killed => {
-            let note = "Two interrupts received. Exiting immediately. Note that data loss may have occurred.";
+            let note = match console.advises() {
+                true => "Two interrupts received: what still runs is abandoned, and what is known of it is saved.",
+                false => "Two interrupts received. Exiting immediately. Note that data loss may have occurred.",
+            };
             console.print_error(&format!("\n{}\n\n", console.style.wrapped(note)));
         }
     }

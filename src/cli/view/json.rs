@@ -211,7 +211,9 @@ impl OperationView for Json {
                 self.write(&events::log(
                     format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n"),
                 ));
-                self.write(&events::log("Stopping operation..."));
+                if !self.console.is_asking() {
+                    self.write(&events::log("Stopping operation..."));
+                }
             }
             Stage::Killed => self.write(&events::log(
                 "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",

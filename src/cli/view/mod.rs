@@ -19,5 +19,6 @@ mod remote;
 pub mod show;
 pub mod shown;
 pub mod ticker;
+mod unfinished;
 pub mod validate;
 pub mod version;

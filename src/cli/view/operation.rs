@@ -8,7 +8,7 @@ use crate::cli::console::Console;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
 use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::Tally;
+use crate::ops::interface::planning::{Tally, Unfinished};
 
 use super::both::Both;
 use super::human::Human;
@@ -41,6 +41,9 @@ pub trait OperationView: Listener {
 
     /// Everything that was planned is done.
     fn complete(&self, mode: Mode, tally: Tally);
+
+    /// What is left after errors or an interrupt, and what was done before; for people at a terminal.
+    fn unfinished(&self, _mode: Mode, _tally: Tally, _unfinished: &Unfinished) {}
 
     /// The root module's outputs after an apply or refresh; nothing if there are none.
     fn outputs(&self, state: &State);

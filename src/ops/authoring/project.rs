@@ -64,6 +64,7 @@ impl CargoProject {
         });
         match outcome.await.map_err(|e| no_cargo(&e))? {
             Outcome::Stopped(_) => Err(interrupted()),
+            Outcome::Exited(status) if !status.success() && stop.is_stopping() => Err(interrupted()),
             Outcome::Exited(status) if status.success() => {
                 let none = || failure(NO_BUILD, format!("cargo reported no program named {}.", self.program));
                 built.ok_or_else(none)

@@ -33,6 +33,22 @@ pub struct Tally {
     pub failed_actions: usize,
 }
 
+/// What is left of a plan that was not carried out to its end. Names are addresses, in the plan's order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// By the user, rather than by errors.
+    pub interrupted: bool,
+    /// Objects whose change failed, and that are in none of the lists below.
+    pub failed: usize,
+    /// Objects that were being changed when the run was abandoned: nobody knows the results.
+    pub uncertain: usize,
+    /// New objects that the next apply replaces.
+    pub tainted: Vec<String>,
+    /// Destroyed for a replacement that was not created.
+    pub gone: Vec<String>,
+    pub not_started: Vec<String>,
+}
+
 impl Tally {
     /// What a plan is going to do.
     pub fn of_plan(plan: &Plan) -> Tally {

@@ -5,14 +5,11 @@ use crate::backend::STATE_NOT_SAVED;
 use crate::base::name::{self, COMMAND, PROGRAM, TERRANE};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backend::journaled::ObjectAddress;
 use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::backend::{FinishError, JournaledState};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
 use crate::engine::{self, ApplyInput, ApplyOutcome, GivenVariables};
 use crate::model::addr::{AbsResourceInstance, ResourceMode};
 use crate::model::plan::{Action, Mode, Plan};
@@ -20,9 +17,10 @@ use crate::model::state::State;
 
 use super::operation::{self, OperationKind, OperationRequest, Session};
 use super::plan_file;
+use super::tracker::{self, Tracker};
 use crate::ops::interface::ask::{Ask, NoAnswer, Question};
 use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::{Planned, Tally};
+use crate::ops::interface::planning::{Planned, Tally, Unfinished};
 use crate::ops::plugins::cached_schemas;
 use crate::ops::setup::Setup;
 
@@ -50,6 +48,8 @@ pub struct Applied {
     pub tally: Tally,
     /// The state as it is now; None if nothing was begun.
     pub state: Option<State>,
+    /// What is left of the plan after errors or an interrupt; None if nothing was begun.
+    pub unfinished: Option<Unfinished>,
 }
 
 /// Applies. On errors the state holds what was done until then.
@@ -221,7 +221,9 @@ async fn approve(
     listener.diagnostics(std::mem::take(diagnostics));
     match approver.ask(&question(&planned.plan, &setup.workdir.workspace)).await {
         Ok(answer) => Ok(answer == "yes"),
-        Err(NoAnswer::Interrupted) => Err(Diagnostic::error("error asking for approval: interrupted", "")),
+        Err(NoAnswer::Interrupted) => {
+            Err(Diagnostic::error("error asking for approval: interrupted", "").with_tip("Nothing was changed."))
+        }
         Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")
             .with_tip("No terminal gives an answer. To apply without being asked, use -auto-approve.")),
     }
@@ -285,9 +287,9 @@ async fn carry_out(
     };
     let plugin_journal = journal.clone();
     session.factories.on_start(Arc::new(move |name, process| plugin_journal.plugin(name, process)));
-    let counter = Arc::new(Counter::new(session.listener.clone()));
-    let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
-    let input = ApplyInput { config: session.config.clone(), plan, variables, parallelism };
+    let tracker = Arc::new(Tracker::new(session.listener.clone()));
+    let ports = session.ports(tracker.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
+    let input = ApplyInput { config: session.config.clone(), plan: plan.clone(), variables, parallelism };
     crate::log!(Info, "backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
@@ -310,12 +312,17 @@ async fn carry_out(
     }
     let finished = journal.finish(state.as_ref()).await;
     if state.is_none() {
-        diagnostics.push(abandoned(finished.as_deref().unwrap_or_default()));
+        let open = finished.as_deref().unwrap_or_default();
+        diagnostics.push(abandoned(open, &tracker.provisioning()));
+        applied.unfinished = Some(tracker.abandoned(&plan, open));
     }
     if let Err(error) = finished {
         diagnostics.extend(rescue(&journal, error).await);
     }
-    applied.tally = counter.tally();
+    applied.tally = tracker.tally();
+    if let Some(state) = state.as_ref().filter(|_| diagnostics.has_errors()) {
+        applied.unfinished = Some(tracker.unfinished(&plan, state, session.setup.stop.is_stopping()));
+    }
     applied.state = state;
     diagnostics
 }
@@ -336,21 +343,23 @@ pub async fn write_unapplied(session: &Session, state: &State) -> Diagnostics {
     }
 }
 
-/// The error of a run that was interrupted twice, with the objects in flight.
-fn abandoned(open: &[ObjectAddress]) -> Diagnostic {
-    if open.is_empty() {
-        return Diagnostic::error(CANCELED, "");
+/// The error of a run that was interrupted twice: the objects in flight, and those whose provisioners were running.
+fn abandoned(open: &[ObjectAddress], provisioning: &[String]) -> Diagnostic {
+    let mut parts = Vec::new();
+    if !open.is_empty() {
+        let names: String = open.iter().map(|object| format!("\n  - {}", tracker::object_text(object))).collect();
+        parts.push(format!("These objects were being changed, so the state may not contain the results:\n{names}"));
     }
-    let names = open.iter().map(|(addr, deposed)| match deposed {
-        None => format!("\n  - {addr}"),
-        Some(key) => format!("\n  - {addr} (deposed object {key})"),
-    });
-    let detail = format!(
-        "These objects were being changed, so the state may not contain the results:\n{}\n\nThe next command that \
-         changes the state lists them again.",
-        names.collect::<String>()
-    );
-    Diagnostic::error(CANCELED, detail)
+    if !provisioning.is_empty() {
+        let names: String = provisioning.iter().map(|name| format!("\n  - {name}")).collect();
+        parts.push(format!(
+            "The provisioners of these objects did not end, so new objects among them are tainted:\n{names}"
+        ));
+    }
+    if !open.is_empty() {
+        parts.push("The next plan or apply names them again.".to_owned());
+    }
+    Diagnostic::error(CANCELED, parts.join("\n\n"))
 }
 
 /// Reports a run that did not end well; keeps a state that the store refused, and says where.
@@ -412,70 +421,4 @@ fn persist_later() -> String {
          else has written the state until then.\n\nTo retry writing this state, use the following command:\n    {COMMAND} state push \
          {ERRORED_STATE}\n"
     )
-}
-
-/// Counts what is done on the way to the listener.
-struct Counter {
-    listener: Arc<dyn Listener>,
-    added: AtomicUsize,
-    changed: AtomicUsize,
-    imported: AtomicUsize,
-    removed: AtomicUsize,
-    actions: AtomicUsize,
-    failed_actions: AtomicUsize,
-}
-
-impl Counter {
-    fn new(listener: Arc<dyn Listener>) -> Counter {
-        Counter {
-            listener,
-            added: AtomicUsize::new(0),
-            changed: AtomicUsize::new(0),
-            imported: AtomicUsize::new(0),
-            removed: AtomicUsize::new(0),
-            actions: AtomicUsize::new(0),
-            failed_actions: AtomicUsize::new(0),
-        }
-    }
-
-    fn tally(&self) -> Tally {
-        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-        Tally {
-            added: read(&self.added),
-            changed: read(&self.changed),
-            imported: read(&self.imported),
-            removed: read(&self.removed),
-            forgotten: 0,
-            actions: read(&self.actions),
-            failed_actions: read(&self.failed_actions),
-        }
-    }
-}
-
-impl Observer for Counter {
-    fn event(&self, event: Event) {
-        if let Event::ImportFinished { .. } = &event {
-            self.imported.fetch_add(1, Ordering::Relaxed);
-        }
-        if let Event::ActionFinished { error, .. } = &event {
-            self.actions.fetch_add(1, Ordering::Relaxed);
-            self.failed_actions.fetch_add(usize::from(error.is_some()), Ordering::Relaxed);
-        }
-        if let Event::ApplyFinished { action, failed: false, .. } = &event {
-            let count = match action {
-                Action::Create | Action::CreateThenForget => Some(&self.added),
-                Action::Update => Some(&self.changed),
-                Action::Delete => Some(&self.removed),
-                Action::DeleteThenCreate | Action::CreateThenDelete => {
-                    self.removed.fetch_add(1, Ordering::Relaxed);
-                    Some(&self.added)
-                }
-                Action::NoOp | Action::Read | Action::Forget => None,
-            };
-            if let Some(count) = count {
-                count.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        self.listener.event(event);
-    }
 }

@@ -1,6 +1,6 @@
 //! Planning and applying. `operation` prepares configuration, state, variables and plugins; `plan`
-//! shows a plan and optionally saves it (`plan_file`); `apply` applies it, and `sink` records the results;
-//! `import` is an apply of one object.
+//! shows a plan and optionally saves it (`plan_file`); `apply` applies it, and `sink` records the results,
+//! `tracker` what was done;//! `import` is an apply of one object.
 //!
 //! Never decides the content of a plan: the engine does that.
 
@@ -13,3 +13,4 @@ pub mod plan;
 pub mod plan_file;
 pub mod query;
 mod sink;
+mod tracker;

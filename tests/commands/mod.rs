@@ -23,6 +23,7 @@ mod state_streams;
 mod state_variables;
 mod transcript;
 mod two_directories;
+mod unfinished;
 mod unmet_version;
 
 use std::collections::BTreeSet;

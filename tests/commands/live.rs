@@ -17,8 +17,12 @@ resource "terraform_data" "second" {
 "#;
 
 fn interrupt(running: &Running) {
+    signal(running, libc::SIGINT);
+}
+
+fn signal(running: &Running, number: i32) {
     // SAFETY: the call touches no memory.
-    assert_eq!(unsafe { libc::kill(running.child.id() as i32, libc::SIGINT) }, 0);
+    assert_eq!(unsafe { libc::kill(running.child.id() as i32, number) }, 0);
 }
 
 fn applying(project: &Project) -> Running {
@@ -81,7 +85,7 @@ fn a_second_interrupt_gives_up() {
     running.until(|_| project.work().join("started").exists());
     interrupt(&running);
     running.until(|screen| screen.contains("Gracefully shutting down..."));
-    interrupt(&running);
+    signal(&running, libc::SIGTERM);
     running.finish().expect(
         1,
         &["Two interrupts received. Exiting immediately. Note that data loss may have occurred.", "operation canceled"],

@@ -29,7 +29,8 @@ fn interrupted(project: &Project, args: &[&str], text: &str, twice: bool) -> Out
     interrupt(&running);
     if twice {
         running.until(|screen| screen.contains("Stopping operation..."));
-        interrupt(&running);
+        // Another signal: the same one at once would be an echo.
+        signal(&running, libc::SIGTERM);
     }
     let started = Instant::now();
     let outcome = running.finish();

@@ -40,7 +40,7 @@ pub struct Unfinished {
     pub interrupted: bool,
     /// Objects whose change failed, and that are in none of the lists below.
     pub failed: usize,
-    /// Objects that were being changed when the run was abandoned: nobody knows the results.
+    /// Objects that were being changed when the run was abandoned; their state is not known.
     pub uncertain: usize,
     /// New objects that the next apply replaces.
     pub tainted: Vec<String>,

@@ -9,11 +9,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::named;
-use crate::base::name::{self, COMMAND};
+use crate::base::name::COMMAND;
 use crate::base::process::ProcessId;
-use crate::encryption::WRONG_KEY;
+use crate::encryption::{explained, is_sealed};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile};
 use crate::model::state::journal::{Header, Journal, OpenAction, Record, fingerprint};
@@ -54,9 +54,10 @@ pub struct Loaded {
 /// Reads the state; an interrupted run's journal is replayed first. Under the lock, call [`finish_replay`] once the warnings
 /// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
-    let content = store.read().await.map_err(|e| unreadable(&e, access, store))?.unwrap_or_default();
+    let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
     let FinishedMove { content, is_pending, warning } = transfer::finish_interrupted(store, access, content).await?;
     let file = file::read(&content).map_err(|problems| match access {
+        _ if is_sealed(&content) => problems.into_iter().map(|problem| problem.of_kind(Kind::Encryption)).collect(),
         Access::ReadOnly => problems,
         _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),
     })?;
@@ -79,16 +80,18 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
     }
 }
 
-/// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
-fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Diagnostics {
-    if error.kind == ErrorKind::WrongKey {
-        return Diagnostic::error(WRONG_KEY, error.text.clone()).into();
-    }
-    if error.kind == ErrorKind::Sealed {
-        return undecrypted(&error.text, access, store.keeps_files());
-    }
-    if access == Access::ReadOnly || error.kind == ErrorKind::Damaged {
-        return Diagnostic::error("Failed to load state", error.text.clone()).into();
+const LOAD_FAILED: &str = "Failed to load state";
+
+/// What reading under the lock finds is reported as the reference does: as a part of taking the lock. Problems of keys are not: no lock
+/// has to do with them.
+fn unreadable(error: &StoreError, access: Access) -> Diagnostics {
+    match (error.kind, error.summary_and_detail()) {
+        (ErrorKind::Explained { .. }, Some((summary, detail))) => return explained(summary, detail).into(),
+        (ErrorKind::Sealed, _) => return explained(LOAD_FAILED, &error.text).into(),
+        _ if access == Access::ReadOnly || error.kind == ErrorKind::Damaged => {
+            return Diagnostic::error(LOAD_FAILED, error.text.clone()).into();
+        }
+        _ => {}
     }
     match error.summary_and_detail() {
         Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
@@ -99,21 +102,6 @@ fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Dia
 /// The error of a state, or of the record of a backend, that cannot be read.
 pub fn not_loaded(why: &str) -> Diagnostic {
     Diagnostic::error(format!("Failed to load state: {why}"), "")
-}
-
-/// As OpenTofu reports it, which reads local states to keep a backup when it locks them; under other names, no lock is spoken of.
-fn undecrypted(why: &str, access: Access, is_local: bool) -> Diagnostics {
-    let speaks_of_lock = access != Access::ReadOnly && name::is_opentofu();
-    match (!speaks_of_lock, is_local) {
-        (false, true) => lock_failed(&format!("failed to write backup file: {why}")).into(),
-        (false, false) => Diagnostic::error(format!("error loading state: {why}"), "").into(),
-        (true, false) => not_loaded(why).into(),
-        // Diagnostics of the configuration stand for themselves.
-        (true, true) => match why.strip_prefix("<nil>: ").and_then(|text| text.split_once("; ")) {
-            Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
-            None => Diagnostic::error(why, "").into(),
-        },
-    }
 }
 
 /// None: no file. Some(None): a file in which nothing was recorded.

@@ -122,11 +122,14 @@ struct SealedStore {
 
 impl From<SealError> for StoreError {
     fn from(error: SealError) -> StoreError {
-        let kind = match error {
-            SealError::WrongKey(_) => ErrorKind::WrongKey,
-            SealError::Text(_) | SealError::Configuration(_) => ErrorKind::Sealed,
+        let Some((summary, detail)) = error.summary_and_detail() else {
+            return StoreError { kind: ErrorKind::Sealed, text: error.to_string() };
         };
-        StoreError { kind, text: error.to_string() }
+        let text = match &error {
+            SealError::Configuration(_) => format!("{summary}: {detail}"),
+            _ => error.to_string(),
+        };
+        StoreError { kind: ErrorKind::Explained { summary: summary.len() }, text }
     }
 }
 

@@ -176,8 +176,11 @@ pub enum ErrorKind {
     LockGone,
     /// The state cannot be encrypted, or decrypted.
     Sealed,
-    /// The state cannot be decrypted with the keys of the configuration.
-    WrongKey,
+    /// The state cannot be decrypted, or is not encrypted as it should be, for a reason that is explained: a summary of this many
+    /// bytes, then the rest.
+    Explained {
+        summary: usize,
+    },
     /// What the store holds is not a whole state.
     Damaged,
     /// A provider's text: a summary of this many bytes, then the rest.
@@ -191,9 +194,9 @@ impl StoreError {
         StoreError { kind: ErrorKind::Failed, text: text.into() }
     }
 
-    /// Summary and detail, if they are a provider's words.
+    /// Summary and detail, if the text has both.
     pub fn summary_and_detail(&self) -> Option<(&str, &str)> {
-        let ErrorKind::Provider { summary } = self.kind else { return None };
+        let (ErrorKind::Provider { summary } | ErrorKind::Explained { summary }) = self.kind else { return None };
         let (summary, rest) = self.text.split_at_checked(summary)?;
         Some((summary, rest.trim_start_matches([':', '\n']).trim_start()))
     }

@@ -31,6 +31,8 @@ pub enum Kind {
     BlockedMoves,
     /// The work was interrupted.
     Interrupted,
+    /// Keys are missing or wrong, or something is not encrypted as it should be: says all there is to say, also of a state.
+    Encryption,
     /// A warning about a variable or an output that the author of a module has deprecated.
     ModuleDeprecation,
     /// As before, of a module in a folder of the project.
@@ -218,6 +220,15 @@ impl Diagnostics {
 
     pub fn extend(&mut self, other: impl IntoIterator<Item = Diagnostic>) {
         self.0.extend(other);
+    }
+
+    /// Adds those that are not there yet.
+    pub fn extend_new(&mut self, other: impl IntoIterator<Item = Diagnostic>) {
+        for diagnostic in other {
+            if !self.0.contains(&diagnostic) {
+                self.0.push(diagnostic);
+            }
+        }
     }
 
     /// Gives advice that is for all of them, behind the last.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
 use crate::lang::syntax::syntax_errors::not_a_reference;
 use crate::model::config::{self, Target, UNENCRYPTED};
 
-use super::error::SealError;
+use super::error::{Attempt, SealError};
 use super::method::Method;
 use super::origin;
 use super::payload::{self, Meta, VERSION};
@@ -127,30 +126,38 @@ impl Cipher {
 
     async fn decrypt(&self, payload: payload::Payload) -> Result<(Vec<u8>, bool), SealError> {
         let mut kept = Meta::new();
-        let mut failures = Vec::new();
+        let mut attempts = Vec::new();
         for (i, method) in self.methods.iter().enumerate().filter(|(_, method)| !is_unencrypted(method)) {
             let made = self.setup.to_decrypt(method, &payload.meta, &mut kept).await;
             match made.map_err(SealError::Configuration)?.open(&payload.data).await {
                 Ok(plain) => return Ok((plain, i > 0)),
-                Err(why) if name::is_opentofu() => {
-                    failures.push(format!("attempted decryption failed for {}: {why}", self.title));
+                Err(why) => {
+                    let (title, origin) = (self.title.clone(), origin::of_method(method, &self.setup.config));
+                    attempts.push(Attempt { title, origin, why });
                 }
-                Err(why) => failures.push(format!("  - {}: {why}", origin::of_method(method, &self.setup.config))),
             }
         }
-        let failures = failures.join("\n");
-        if name::is_opentofu() {
-            return Err(SealError::Text(format!("decryption failed for all provided methods\n{failures}")));
+        Err(SealError::wrong_key(&self.described(), &attempts))
+    }
+
+    /// What is sealed, as sentences name it.
+    fn described(&self) -> String {
+        match self.title.as_str() {
+            "state" | "plan" => format!("the {}", self.title),
+            remote => format!("the state of {remote}"),
         }
-        Err(SealError::WrongKey(format!(
-            "No method of the encryption configuration can decrypt {}:\n{failures}\n\nCheck the values that the key comes from: a \
-             passphrase or a key is probably another one than when it was written. If it was changed on purpose, name the method with the \
-             old one in a \"fallback\" block until everything is written with the new one. Nothing was changed.",
-            match self.title.as_str() {
-                "state" | "plan" => format!("the {}", self.title),
-                remote => format!("the state of {remote}"),
-            }
-        )))
+    }
+
+    /// The error where something is not encrypted that has to be.
+    fn unexpectedly_plain(&self) -> SealError {
+        let block = match self.title.as_str() {
+            "remote.default" => "default".to_owned(),
+            title => match title.strip_prefix("remote.remote_state_datasource.") {
+                Some(name) => format!("remote_state_data_source {name:?}"),
+                None => title.to_owned(),
+            },
+        };
+        SealError::not_encrypted(&self.described(), &block)
     }
 
     /// What is no payload may be kept as it was, if that is configured.
@@ -162,7 +169,7 @@ impl Cipher {
             }));
         }
         if !self.methods.iter().any(is_unencrypted) {
-            return Err(unexpectedly_plain());
+            return Err(self.unexpectedly_plain());
         }
         let outdated = !self.methods.first().is_some_and(is_unencrypted);
         Ok(Opened { plain: content, outdated })
@@ -185,7 +192,7 @@ impl Cipher {
 
     /// Whether something that is kept beside a state may be plain, as the state itself may.
     pub fn check_plain(&self) -> Result<(), SealError> {
-        if self.methods.iter().any(is_unencrypted) { Ok(()) } else { Err(unexpectedly_plain()) }
+        if self.methods.iter().any(is_unencrypted) { Ok(()) } else { Err(self.unexpectedly_plain()) }
     }
 
     /// Bytes of any kind, sealed as states are.
@@ -204,10 +211,6 @@ impl Cipher {
 
 fn is_unencrypted(method: &config::Method) -> bool {
     &*method.kind == UNENCRYPTED
-}
-
-fn unexpectedly_plain() -> SealError {
-    SealError::new("encountered unencrypted payload without unencrypted method configured")
 }
 
 /// What stands outside must be what stands inside, so that it cannot be changed without the key.
@@ -229,14 +232,11 @@ fn check_outside(outside: &payload::Outside, plain: &[u8]) -> Result<(), SealErr
 fn methods(target: &Target, setup: &Setup) -> (Vec<config::Method>, Diagnostics) {
     let (mut methods, mut diags) = (Vec::new(), Diagnostics::new());
     for link in target.chain() {
-        let Some(reference) = link.method.as_ref().and_then(|expr| expr.as_traversal()) else {
+        if link.method.as_ref().and_then(|expr| expr.as_traversal()).is_none() {
             diags.push(not_a_reference(link.place.clone()));
             continue;
-        };
-        let named = (reference.root_name() == "method" && reference.steps.len() == 2)
-            .then(|| reference.attr(0).zip(reference.attr(1)))
-            .flatten();
-        let Some((kind, name)) = named else {
+        }
+        let Some((kind, name)) = link.method_name() else {
             let detail = "Expected method of form method.<type>.<name>";
             diags.push(Diagnostic::error("Invalid encryption method identifier", detail).at(link.place.clone()));
             break;

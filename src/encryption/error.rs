@@ -1,17 +1,15 @@
 //! Why something could not be encrypted or decrypted.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-
-/// The summary where the key is another one than that which something was encrypted with.
-pub const WRONG_KEY: &str = "Decryption failed";
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::name::{self, COMMAND};
 
 /// A failure to seal or to open.
 #[derive(Clone, Debug)]
 pub enum SealError {
     /// What is wrong with the data or with the method that was used.
     Text(String),
-    /// No method of the configuration could decrypt it: where their keys come from, and what to do.
-    WrongKey(String),
+    /// The key or the configuration does not fit what is stored: what is wrong, and what to do.
+    Explained { summary: String, detail: String },
     /// What is wrong with the configuration, found out only when its method was needed.
     Configuration(Diagnostics),
 }
@@ -21,21 +19,100 @@ impl SealError {
         SealError::Text(text.into())
     }
 
+    /// No method of the configuration could decrypt `what`. `attempts`: why each of them failed, with the origin of its key.
+    pub(super) fn wrong_key(what: &str, attempts: &[Attempt]) -> SealError {
+        let lines = |line: fn(&Attempt) -> String| attempts.iter().map(line).collect::<Vec<_>>().join("\n");
+        let changed = "name the old method in a \"fallback\" block until everything is written with the new one";
+        if name::is_opentofu() {
+            let failures =
+                lines(|attempt| format!("attempted decryption failed for {}: {}", attempt.title, attempt.why));
+            let tried: Vec<&str> = attempts.iter().map(|attempt| &*attempt.origin).collect();
+            let tried = tried.join("; ");
+            return SealError::Explained {
+                summary: NO_METHOD_FITS.to_owned(),
+                detail: format!("{failures}\n\nTried: {tried}. Check these values; after a change, {changed}."),
+            };
+        }
+        let failures = lines(|attempt| format!("  - {}: {}", attempt.origin, attempt.why));
+        SealError::Explained {
+            summary: "Decryption failed".to_owned(),
+            detail: format!(
+                "No method of the encryption configuration can decrypt {what}:\n{failures}\n\nCheck the values that the key comes from: a \
+                 passphrase or a key is probably another one than when it was written. If it was changed on purpose, {changed}. Nothing \
+                 was changed."
+            ),
+        }
+    }
+
+    /// What is stored is not encrypted, and the configuration does not allow that. `block`: the block that can allow it.
+    pub(super) fn not_encrypted(what: &str, block: &str) -> SealError {
+        let summary = match name::is_opentofu() {
+            true => "encountered unencrypted payload without unencrypted method configured".to_owned(),
+            false => format!("{}{} is not encrypted", what[..1].to_uppercase(), &what[1..]),
+        };
+        let advice = match block {
+            "plan" => "Create the plan again".to_owned(),
+            "state" => format!("To encrypt it, add to the \"encryption\" block, and run \"{COMMAND} apply\""),
+            _ => "To read it nevertheless, add to the \"encryption\" block".to_owned(),
+        };
+        let example = match block {
+            "plan" => ".".to_owned(),
+            block => format!(
+                ":\n\n  method \"unencrypted\" \"migration\" {{}}\n  {block} {{\n    # as before, and:\n    fallback {{\n      method = \
+                 method.unencrypted.migration\n    }}\n  }}"
+            ),
+        };
+        let detail = format!("The configuration expects that {what} is encrypted. {advice}{example}");
+        SealError::Explained { summary, detail }
+    }
+
     /// On its own.
     pub fn diagnostics(&self) -> Diagnostics {
         match self {
             SealError::Text(text) => Diagnostic::error(text.clone(), "").into(),
-            SealError::WrongKey(text) => Diagnostic::error(WRONG_KEY, text.clone()).into(),
+            SealError::Explained { summary, detail } => explained(summary, detail).into(),
             SealError::Configuration(diagnostics) => diagnostics.iter().filter(|d| d.is_error()).cloned().collect(),
         }
     }
+
+    /// Summary and detail, if this needs no other words around it.
+    pub fn summary_and_detail(&self) -> Option<(&str, &str)> {
+        match self {
+            SealError::Text(_) => None,
+            SealError::Explained { summary, detail } => Some((summary, detail)),
+            SealError::Configuration(diagnostics) => {
+                let mut errors = diagnostics.iter().filter(|d| d.is_error());
+                let first = errors.next().filter(|first| !first.detail.is_empty())?;
+                errors.next().is_none().then_some((&first.summary, &first.detail))
+            }
+        }
+    }
+}
+
+/// OpenTofu's sentence.
+const NO_METHOD_FITS: &str = "decryption failed for all provided methods";
+
+/// One attempt to decrypt something.
+pub(super) struct Attempt {
+    /// What OpenTofu calls it: `state`, `plan`.
+    pub title: String,
+    /// The method, with the origin of its key.
+    pub origin: String,
+    pub why: String,
+}
+
+/// An error that says all there is to say.
+pub fn explained(summary: &str, detail: &str) -> Diagnostic {
+    Diagnostic::error(summary, detail).of_kind(Kind::Encryption)
 }
 
 /// As a part of another message: diagnostics in the form that Go's HCL library gives them.
 impl std::fmt::Display for SealError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let diagnostics = match self {
-            SealError::Text(text) | SealError::WrongKey(text) => return f.write_str(text),
+            SealError::Text(text) => return f.write_str(text),
+            SealError::Explained { summary, detail } if name::is_opentofu() => return write!(f, "{summary}\n{detail}"),
+            SealError::Explained { summary, detail } => return write!(f, "{summary}: {detail}"),
             SealError::Configuration(diagnostics) => diagnostics,
         };
         let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();

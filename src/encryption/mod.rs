@@ -11,6 +11,7 @@ mod external;
 mod key;
 mod metadata;
 mod method;
+mod needs;
 mod origin;
 mod payload;
 mod providers;
@@ -27,7 +28,8 @@ use crate::model::config::{self, Early, UNENCRYPTED};
 
 pub use aes::SealedFrames;
 pub use cipher::{Cipher, Layout, Opened};
-pub use error::{SealError, WRONG_KEY};
+pub use error::{SealError, explained};
+pub use needs::missing_variable;
 pub use payload::{Outside, is_sealed, outside};
 pub use providers::derivation::DerivedKeys;
 pub use services::{Answer, HttpClient, HttpClients, HttpSettings, Services};
@@ -59,17 +61,18 @@ impl Encryption {
         let setup = Arc::new(Setup::new(config.clone(), early, services));
         let mut encryption = Encryption::default();
         if let Some(target) = &config.state {
-            encryption.state = diags.take(Cipher::of_state("state", target, &setup).await);
+            encryption.state = take_new(&mut diags, Cipher::of_state("state", target, &setup).await);
         }
         if let Some(target) = &config.plan {
-            encryption.plan = diags.take(Cipher::of_plan(target, &setup).await);
+            encryption.plan = take_new(&mut diags, Cipher::of_plan(target, &setup).await);
         }
         if let Some(target) = &config.remote_default {
-            encryption.remote_default = diags.take(Cipher::of_state("remote.default", target, &setup).await);
+            let cipher = Cipher::of_state("remote.default", target, &setup).await;
+            encryption.remote_default = take_new(&mut diags, cipher);
         }
         for (name, target) in &config.remotes {
             let title = format!("remote.remote_state_datasource.{name}");
-            let cipher = diags.take(Cipher::of_state(&title, target, &setup).await);
+            let cipher = take_new(&mut diags, Cipher::of_state(&title, target, &setup).await);
             encryption.remotes.extend(cipher.map(|cipher| (name.clone(), cipher)));
         }
         let sound = !diags.has_errors();
@@ -86,6 +89,12 @@ impl Encryption {
     pub fn is_configured(&self) -> bool {
         self.state.is_some() || self.plan.is_some() || self.remote_default.is_some() || !self.remotes.is_empty()
     }
+}
+
+/// Targets share methods and key providers, whose problems are reported once.
+fn take_new<T>(diags: &mut Diagnostics, (value, found): (T, Diagnostics)) -> T {
+    diags.extend_new(found);
+    value
 }
 
 fn unencrypted() -> Diagnostic {

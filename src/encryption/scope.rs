@@ -13,6 +13,8 @@ use crate::model::addr::Subject;
 use crate::model::addr::parse::parse_reference;
 use crate::model::config::Early;
 
+use super::needs::missing_in;
+
 /// The root name of keys.
 pub const KEY_PROVIDER: &str = "key_provider";
 
@@ -59,7 +61,7 @@ impl KeyScope<'_> {
             return (Value::dynamic(), problems);
         }
         let (value, found) = evaluate(expr, self);
-        (value, found.into_iter().flat_map(|problem| self.reworded(problem)).collect())
+        (value, found.into_iter().map(|problem| self.reworded(problem, expr)).collect())
     }
 
     /// Why a reference means nothing before anything is planned.
@@ -86,26 +88,20 @@ impl KeyScope<'_> {
         }
     }
 
-    /// The error for a missing value is that of OpenTofu, which asks for values here.
-    fn reworded(&self, problem: Diagnostic) -> Vec<Diagnostic> {
-        let variable = problem.subject.as_ref().map(|place| place.text().to_owned()).unwrap_or_default();
-        let Some(name) = variable.split('"').nth(1).filter(|_| problem.kind == Kind::MissingValue) else {
-            return vec![problem];
-        };
-        if !name::is_opentofu() {
-            let detail = format!(
-                "{} needs var.{name}, which has no value. Set it with -var='{name}=...', in a file of values (*.tfvars), or with the \
-                 environment variable TF_VAR_{name}.",
-                self.subject.trim_start_matches("encryption.")
-            );
-            return vec![Diagnostic::error("No value for the encryption key", detail).at_opt(problem.subject.clone())];
+    /// The error for a missing value names the variable and what needs it; as `tofu`, with the sentence of OpenTofu.
+    fn reworded(&self, problem: Diagnostic, expr: &Expression) -> Diagnostic {
+        let missing = missing_in(expr, self.early).filter(|_| problem.kind == Kind::MissingValue);
+        let Some(name) = missing.map(|variable| &variable.name) else { return problem };
+        let advice = format!(
+            "Set it with -var='{name}=...', in a file of values (*.tfvars, -var-file), or with the environment variable TF_VAR_{name}."
+        );
+        if name::is_opentofu() {
+            let detail = format!("{} depends on var.{name} which is not available. {advice}", self.subject);
+            return Diagnostic::error("Unable to compute static value", detail).at_opt(self.declared.clone());
         }
-        let asked = format!("Failed to request input from user for variable var.{name}");
-        let depends = format!("{} depends on var.{name} which is not available", self.subject);
-        vec![
-            Diagnostic::error(asked, "").at_opt(problem.subject.clone()),
-            Diagnostic::error("Unable to compute static value", depends).at_opt(self.declared.clone()),
-        ]
+        let subject = self.subject.trim_start_matches("encryption.");
+        let detail = format!("{subject} needs var.{name}, which has no value. {advice}");
+        Diagnostic::error("No value for the encryption key", detail).at(expr.range())
     }
 }
 

@@ -29,9 +29,11 @@ pub struct Setup {
     pub config: Arc<config::Encryption>,
     early: Early,
     services: Services,
-    /// Methods to encrypt with, which have one key per run, by type and name.
-    made: Mutex<HashMap<(Arc<str>, Arc<str>), (Method, Meta)>>,
+    /// Methods to encrypt with, which have one key per run, by type and name; or why there is none.
+    made: Mutex<HashMap<(Arc<str>, Arc<str>), Made>>,
 }
+
+type Made = (Option<(Method, Meta)>, Diagnostics);
 
 impl std::fmt::Debug for Setup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,19 +47,19 @@ impl Setup {
     }
 
     /// A method to encrypt with, and what has to be kept to find its keys again. None with errors.
-    pub async fn to_encrypt(&self, method: &config::Method) -> (Option<(Method, Meta)>, Diagnostics) {
+    pub async fn to_encrypt(&self, method: &config::Method) -> Made {
         let address = (method.kind.clone(), method.name.clone());
         let mut made = self.made.lock().await;
         if let Some(found) = made.get(&address) {
-            return (Some(found.clone()), Diagnostics::new());
+            return found.clone();
         }
         let nothing = Meta::new();
         let mut run = MethodSetup::new(self, &nothing, Meta::new(), Need::Both);
         let method = run.method(method).await;
         let (kept, diags) = (run.kept, run.diags);
-        let found = method.filter(|_| !diags.has_errors()).map(|method| (method, kept));
-        made.extend(found.clone().map(|found| (address, found)));
-        (found, diags)
+        let found = (method.filter(|_| !diags.has_errors()).map(|method| (method, kept)), diags);
+        made.insert(address, found.clone());
+        found
     }
 
     /// A method to decrypt with what was written with `stored`. `kept` are the names of all metadata so far: two of one name
@@ -350,7 +352,7 @@ fn duplicate(title: &str) -> Diagnostic {
 }
 
 /// A reference to a key provider in a string of JSON.
-fn quoted_key(expr: &Expression) -> Option<&Traversal> {
+pub fn quoted_key(expr: &Expression) -> Option<&Traversal> {
     let ExprKind::JsonString(_) = expr.kind() else { return None };
     expr.as_traversal().filter(|reference| reference.root_name() == KEY_PROVIDER)
 }

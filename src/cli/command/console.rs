@@ -19,7 +19,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(request) => request,
         Err(error) => return invocation.usage_error(error),
     };
-    let setup = match super::setup(invocation, false) {
+    let setup = match super::setup_without_flag(invocation, false) {
         Ok(setup) => setup,
         Err(code) => return code,
     };

@@ -139,6 +139,24 @@ async fn hangs(stop: &Stop) {
 
 /// Reads the settings and the working directory; `input`: questions may be asked. Errors are shown here.
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
+    let (setup, prompt) = setup_and_prompt(invocation, input)?;
+    if may_ask(invocation, input) {
+        setup.sealing.ask_with(prompt);
+    }
+    Ok(setup)
+}
+
+/// As [`setup`], for a command without the flag `-input`: on a terminal, it asks for the variables that encryption keys need.
+fn setup_without_flag(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
+    let (setup, prompt) = setup_and_prompt(invocation, input)?;
+    let terminal = &invocation.console.terminal;
+    if terminal.input && terminal.output && may_ask(invocation, true) {
+        setup.sealing.ask_with(prompt);
+    }
+    Ok(setup)
+}
+
+fn setup_and_prompt(invocation: &Invocation, input: bool) -> Result<(Setup, Arc<dyn Ask>), u8> {
     let stop = Stop::new();
     let (settings, problems) = settings::load(&invocation.environment);
     report_settings(&invocation.console, problems, "CLI", name::current().program());
@@ -149,8 +167,8 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
         "provider_installation",
         &format!("{PROGRAM}'s provider installer"),
     );
-    let ask = may_ask(invocation, input)
-        .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: stop.clone() }) as Arc<dyn Ask>);
+    let prompt: Arc<dyn Ask> = Arc::new(Prompt { console: invocation.console.clone(), stop: stop.clone() });
+    let ask = may_ask(invocation, input).then(|| prompt.clone());
     let setup = Setup::new(&invocation.environment, settings, invocation.original_dir.clone(), stop, ask);
     let setup = setup.map_err(|diagnostics| {
         invocation.console.diagnostics(diagnostics);
@@ -158,7 +176,7 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     })?;
     let console = invocation.console.clone();
     setup.sealing.notify_with(Arc::new(move |notice| console.diagnostics_aside(notice.into())));
-    Ok(setup)
+    Ok((setup, prompt))
 }
 
 /// The arguments and the setup of a command without prompts, with the values given for variables. Errors are shown here.
@@ -168,7 +186,7 @@ fn arguments_and_setup<T>(
     variables: impl Fn(&T) -> &[VariableArgument],
 ) -> Result<(T, Setup), u8> {
     let args = args.map_err(|error| invocation.usage_error(error))?;
-    let setup = setup(invocation, false)?.with_variables(variables(&args));
+    let setup = setup_without_flag(invocation, false)?.with_variables(variables(&args));
     Ok((args, setup))
 }
 
@@ -179,7 +197,7 @@ fn parsed_and_setup<T>(
     asks: impl Fn(&T) -> bool,
 ) -> Result<(T, Setup), u8> {
     let (args, variables) = parsed.map_err(|error| invocation.usage_error(error))?;
-    let setup = setup(invocation, asks(&args))?.with_variables(&variables);
+    let setup = setup_without_flag(invocation, asks(&args))?.with_variables(&variables);
     Ok((args, setup))
 }
 

@@ -56,7 +56,7 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
         }
         Err(error) => return invocation.usage_error(error),
     };
-    let setup = match super::setup(invocation, false) {
+    let setup = match super::setup_without_flag(invocation, false) {
         Ok(setup) => setup.with_variables(&variables),
         Err(code) => return code,
     };

@@ -15,7 +15,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let view = query_view(&invocation.console, audience(invocation, args.json));
-    let setup = match super::setup(invocation, false) {
+    let setup = match super::setup_without_flag(invocation, false) {
         Ok(setup) => setup,
         Err(code) => return code,
     };

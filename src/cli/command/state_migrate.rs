@@ -8,8 +8,12 @@ use crate::cli::view::init::texts::lock_changed;
 use crate::ops::init::migrate::{self, MigrateEvent, MigrateRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::parsed_and_setup(invocation, parse(args, &super::missing), |args| args.input) {
-        Ok(begun) => begun,
+    let (args, variables) = match parse(args, &super::missing) {
+        Ok(parsed) => parsed,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, args.input) {
+        Ok(setup) => setup.with_variables(&variables),
         Err(code) => return code,
     };
     let console = &invocation.console;

@@ -129,6 +129,15 @@ impl Early {
         }
     }
 
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.0.variables.get(name)
+    }
+
+    /// The expression of a local value.
+    pub fn local(&self, name: &str) -> Option<&Expression> {
+        self.0.locals.get(name).map(|local| &local.expr)
+    }
+
     /// Files, for the functions that read them.
     pub fn machine(&self) -> Option<&dyn Machine> {
         self.0.outside.machine()

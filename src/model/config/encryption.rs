@@ -258,6 +258,13 @@ impl Target {
         Target { enforced: self.enforced || over.enforced, fallback: over.fallback.or(self.fallback), ..over }
     }
 
+    /// Type and name of the method, if it is a reference to one.
+    pub fn method_name(&self) -> Option<(&str, &str)> {
+        let reference = self.method.as_ref()?.as_traversal()?;
+        let is_method = reference.root_name() == "method" && reference.steps.len() == 2;
+        reference.attr(0).zip(reference.attr(1)).filter(|_| is_method)
+    }
+
     /// This target and its fallbacks.
     pub fn chain(&self) -> impl Iterator<Item = &Target> {
         std::iter::successors(Some(self), |target| target.fallback.as_deref())

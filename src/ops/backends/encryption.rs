@@ -9,7 +9,7 @@ use http::Request;
 
 use crate::backend::{Backend, SealedBackend, web};
 use crate::base::cloud;
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::env::{Environment, TF_ENCRYPTION};
 use crate::base::http::Client;
 use crate::base::limits;
@@ -19,7 +19,7 @@ use crate::encryption::{
 };
 use crate::model::config;
 use crate::model::plan::file as plan_file;
-use crate::ops::configuration::load;
+use crate::ops::configuration::{load, variables};
 use crate::ops::setup::{Declared, Setup};
 
 /// What is encrypted in the working directory. Keys are made when this is first asked for.
@@ -49,6 +49,7 @@ async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
         (None, Some(over)) => Arc::new(over),
         (None, None) => return Ok(Arc::default()),
     };
+    ask_for_variables(setup, &wanted, &early).await?;
     let services = Services {
         environment: setup.environment.clone(),
         stop: setup.stop.clone(),
@@ -62,8 +63,27 @@ async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
             setup.sealing.warn(diagnostics);
             Ok(Arc::new(made))
         }
-        None => Err(diagnostics),
+        None => Err(diagnostics.into_iter().map(of_encryption).collect()),
     }
+}
+
+fn of_encryption(problem: Diagnostic) -> Diagnostic {
+    if problem.is_error() { problem.of_kind(Kind::Encryption) } else { problem }
+}
+
+/// Asks for the variables without a value that keys are made from, if questions are allowed. Without an answer, they stay without
+/// a value.
+async fn ask_for_variables(
+    setup: &Setup,
+    wanted: &config::Encryption,
+    early: &config::Early,
+) -> Result<(), Diagnostics> {
+    let Some(asker) = setup.sealing.asker() else { return Ok(()) };
+    while let Some(variable) = encryption::missing_variable(wanted, early) {
+        let Some(text) = variables::ask(variable, Some(asker)).await? else { break };
+        setup.sealing.keep_answer(&variable.name, text);
+    }
+    Ok(())
 }
 
 /// Key services are asked as state stores are.
@@ -111,11 +131,30 @@ pub async fn sealed(setup: &Setup, backend: Arc<dyn Backend>) -> Result<Arc<dyn 
     })
 }
 
-/// The content of a plan file as it was before it was encrypted, if it was. Errors: why not, as a part of a message.
-pub async fn open_plan(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<u8>, String> {
+/// Why the content of a plan file is not known.
+pub enum Unopened {
+    /// The key or the configuration does not fit: nothing else has to be said.
+    Explained(String),
+    /// Where nothing is said of encryption.
+    Encrypted,
+    /// A part of a message.
+    Unread(String),
+}
+
+impl std::fmt::Display for Unopened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unopened::Explained(text) | Unopened::Unread(text) => f.write_str(text),
+            Unopened::Encrypted => f.write_str(ENCRYPTED_PLAN),
+        }
+    }
+}
+
+/// The content of a plan file as it was before it was encrypted, if it was.
+pub async fn open_plan(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<u8>, Unopened> {
     let Some(cipher) = &encryption.plan else {
         return match encryption::is_sealed(&content) {
-            true => Err(ENCRYPTED_PLAN.into()),
+            true => Err(Unopened::Encrypted),
             false => Ok(content),
         };
     };
@@ -126,19 +165,22 @@ pub async fn open_plan(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<
         Err(why) => why,
     };
     let unread = |why: &str| {
-        format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({cloud})")
+        let why = format!(
+            "couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({cloud})"
+        );
+        Unopened::Unread(why)
     };
     let plain = match opened {
         Ok(opened) => opened.plain,
-        Err(SealError::WrongKey(why)) => return Err(why),
+        Err(error @ SealError::Explained { .. }) => return Err(Unopened::Explained(error.to_string())),
         Err(error) => return Err(unread(&error.to_string())),
     };
     if plan_file::is_archive(&plain) { Ok(plain) } else { Err(unread("zip: not a valid zip file")) }
 }
 
 /// What is said of an encrypted plan where nothing is said of encryption.
-pub const ENCRYPTED_PLAN: &str =
-    "the given plan file is encrypted and requires a valid encryption configuration to decrypt";
+const ENCRYPTED_PLAN: &str = "the given plan file is encrypted and requires a valid encryption configuration to decrypt. Add the \"encryption\" block that \
+     it was written with, or set TF_ENCRYPTION";
 
 /// The content of a state file as it was before it was encrypted, if it was.
 pub async fn open_state(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<u8>, SealError> {
@@ -149,10 +191,11 @@ pub async fn open_state(encryption: &Encryption, content: Vec<u8>) -> Result<Vec
 }
 
 /// A plan file that cannot be read.
-pub fn plan_not_loaded(name: &str, why: String) -> Diagnostics {
-    let summary = plan_file::not_loaded(name);
-    match name::is_opentofu() {
-        true => [Diagnostic::error(summary, ""), Diagnostic::error(why, "")].into_iter().collect(),
-        false => Diagnostic::error(summary, why).into(),
-    }
+pub fn plan_not_loaded(name: &str, why: &Unopened) -> Diagnostics {
+    let detail = match why {
+        Unopened::Explained(text) => text.clone(),
+        why if name::is_opentofu() => format!("Error: {why}"),
+        why => why.to_string(),
+    };
+    Diagnostic::error(plan_file::not_loaded(name), detail).of_kind(Kind::Encryption).into()
 }

@@ -41,7 +41,8 @@ impl Outside for Given {
             diagnostics = problems.into_iter().filter(|d| d.is_error()).collect();
             *collected = Some(found);
         }
-        let value = collected.as_ref().and_then(|found| variables::value_of(found, variable, &mut diagnostics));
+        let given = collected.as_ref().and_then(|found| variables::value_of(found, variable, &mut diagnostics));
+        let value = given.or_else(|| variables::answer(variable, &self.setup, &mut diagnostics));
         (value, diagnostics)
     }
 

@@ -16,7 +16,7 @@ use crate::model::config::values_file::{self, GivenValue};
 use crate::model::config::{ByName, Module, Variable};
 use crate::model::plan::Plan;
 
-use crate::ops::interface::ask::{NoAnswer, Question};
+use crate::ops::interface::ask::{Ask, NoAnswer, Question};
 use crate::ops::interface::options::VariableArgument;
 use crate::ops::setup::Setup;
 
@@ -92,7 +92,11 @@ fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &
 pub async fn resolve(collected: &Collected, root: &Module, setup: &Setup) -> (GivenVariables, Diagnostics) {
     let (mut given, mut diagnostics) = given(collected, root);
     for variable in missing(root, &given) {
-        match ask(variable, setup).await {
+        let answer = match setup.sealing.answer(&variable.name) {
+            Some(text) => Ok(Some(text)),
+            None => ask(variable, setup.ask.as_deref()).await,
+        };
+        match answer {
             Ok(Some(text)) => {
                 let value = diagnostics.take(values_file::parse_string(&variable.name, &text, Some(variable)));
                 given.insert(variable.name.clone(), GivenVariable { value, origin: Origin::Prompt });
@@ -198,16 +202,22 @@ pub fn value_of(collected: &Collected, variable: &Variable, diagnostics: &mut Di
     Some(of_raw(found, variable, diagnostics).value)
 }
 
-/// The answer for one variable; None at the end of the input.
-async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagnostic> {
-    let Some(somebody) = setup.ask.clone() else { return Ok(None) };
+/// The value of one variable that was asked for because a key needs it.
+pub fn answer(variable: &Variable, setup: &Setup, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let text = setup.sealing.answer(&variable.name)?;
+    Some(diagnostics.take(values_file::parse_string(&variable.name, &text, Some(variable))))
+}
+
+/// The answer for one variable; None at the end of the input, or if questions are not allowed.
+pub async fn ask(variable: &Variable, asker: Option<&dyn Ask>) -> Result<Option<String>, Diagnostic> {
+    let Some(asker) = asker else { return Ok(None) };
     let question = Question {
         title: format!("var.{}", variable.name),
         text: variable.description.clone().unwrap_or_default(),
         secret: variable.sensitive,
         ..Question::default()
     };
-    match somebody.ask(&question).await {
+    match asker.ask(&question).await {
         Ok(text) => Ok(Some(text)),
         Err(NoAnswer::Failed(_)) => Ok(None),
         Err(NoAnswer::Interrupted) => Err(Diagnostic::error(

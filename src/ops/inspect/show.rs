@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
-use crate::encryption::{Encryption, is_sealed, outside};
+use crate::encryption::{Encryption, SealError, is_sealed, outside};
 use crate::model::config::{Config, Module};
 use crate::model::deps::Requirements;
 use crate::model::plan::file::{self as plan_file, SavedPlan};
 use crate::model::state::file::{self as state_file, StateFile};
-use crate::ops::backends::encryption;
+use crate::ops::backends::encryption::{self, Unopened};
 
 use crate::ops::backends::read_state;
 use crate::ops::configuration::load;
@@ -143,6 +143,8 @@ async fn encrypted(
     }
     let state = match encryption::open_state(encryption, content.clone()).await {
         Ok(plain) => state_file::read(&plain).map_err(|problems| state_file::problems_text(&problems)),
+        // A state, encrypted or not, that the keys do not fit: the file is no plan.
+        Err(error @ SealError::Explained { .. }) if is_state => return Err(error.diagnostics()),
         Err(error) => Err(error.to_string()),
     };
     let why = match state {
@@ -155,10 +157,15 @@ async fn encrypted(
         Some(planned) => planned.err(),
         None => encryption::open_plan(encryption, content).await.err(),
     };
-    let plan_why = plan_why.unwrap_or_else(|| "zip: not a valid zip file".to_owned());
-    if plan_why == encryption::ENCRYPTED_PLAN {
-        return Err(Diagnostic::error("Couldn't show local plan", format!("Plan read error: {plan_why}")).into());
-    }
+    let plan_why = match plan_why {
+        Some(Unopened::Encrypted) => {
+            let detail = format!("Plan read error: {}", Unopened::Encrypted);
+            return Err(Diagnostic::error("Couldn't show local plan", detail).into());
+        }
+        Some(why @ Unopened::Explained(_)) => return Err(encryption::plan_not_loaded(path, &why)),
+        Some(Unopened::Unread(why)) => why,
+        None => "zip: not a valid zip file".to_owned(),
+    };
     let mut problems = setup.sealing.take_warnings();
     let detail = format!("State read error: Error reading {path} as a statefile: {why}\n\nPlan read error: {plan_why}");
     problems.push(Diagnostic::error(UNREADABLE, detail));

@@ -168,7 +168,7 @@ pub async fn read(setup: &Setup, path: &Path) -> Result<SavedPlan, Diagnostics> 
     let (name, content) = content(path)?;
     let encryption = encryption::of(setup).await?;
     let content = encryption::open_plan(&encryption, content).await;
-    file::read_any(&name, &content.map_err(|why| encryption::plan_not_loaded(&name, why))?)
+    file::read_any(&name, &content.map_err(|why| encryption::plan_not_loaded(&name, &why))?)
 }
 
 /// Checks that a file holds a plan, as far as that can be seen without a key.

@@ -1,5 +1,6 @@
 //! The encryption of the working directory: its keys are derived once per command.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::OnceCell;
@@ -7,6 +8,7 @@ use tokio::sync::OnceCell;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::encryption::Encryption;
 use crate::model::config;
+use crate::ops::interface::ask::Ask;
 
 /// What the root module says of encryption, with what its names mean.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Sealing {
     pub made: OnceCell<Result<Arc<Encryption>, Diagnostics>>,
     warnings: Mutex<Diagnostics>,
     notify: OnceLock<Notify>,
+    asker: OnceLock<Arc<dyn Ask>>,
+    answers: Mutex<BTreeMap<Arc<str>, String>>,
 }
 
 /// Shows a warning at once.
@@ -35,6 +39,25 @@ impl Sealing {
 
     pub fn notifier(&self) -> Notify {
         self.notify.get().cloned().unwrap_or_else(|| Arc::new(|_| {}))
+    }
+
+    /// Who is asked for the variables that keys need. Never called: nobody is.
+    pub fn ask_with(&self, asker: Arc<dyn Ask>) {
+        let _ = self.asker.set(asker);
+    }
+
+    pub fn asker(&self) -> Option<&dyn Ask> {
+        self.asker.get().map(|asker| &**asker)
+    }
+
+    /// Keeps the text that was typed for a variable: the rest of the run uses it, too.
+    pub fn keep_answer(&self, variable: &Arc<str>, text: String) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(variable.clone(), text);
+    }
+
+    /// The text that was typed for a variable.
+    pub fn answer(&self, variable: &str) -> Option<String> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).get(variable).cloned()
     }
 
     /// Remembers what a configuration that was loaded says, so that it need not be loaded for that.

@@ -117,6 +117,10 @@ fn unsupported(detail: impl Into<String>) -> Diagnostics {
 const NO_VERSION: &str =
     "The state file does not have a \"version\" attribute, which is required to identify the format version.";
 
+/// OpenTofu's sentence, and what to do.
+const ENCRYPTED: &str = "This state file is encrypted and can not be read without an encryption configuration. Add the \"encryption\" block that \
+     it was written with to the block \"terraform\" of the root module, or set TF_ENCRYPTION.";
+
 fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
     #[derive(Deserialize)]
     struct Sniff<'a> {
@@ -150,7 +154,7 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
     let sniff: Sniff<'_> = serde_json::from_str(raw).map_err(|e| conformity(&e.to_string()))?;
     match sniff.version.map(RawValue::get) {
         None if sniff.encryption_version.is_some_and(|version| !matches!(version.get(), "null" | "\"\"")) => {
-            Err(unsupported("This state file is encrypted and can not be read without an encryption configuration"))
+            Err(unsupported(ENCRYPTED))
         }
         None => Err(unsupported(NO_VERSION)),
         Some(text) => text.parse().map_err(|_| unsupported(bad_version(text))),

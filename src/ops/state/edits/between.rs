@@ -5,10 +5,9 @@ use std::path::Path;
 use super::moving::{OPERATION, move_in_memory};
 use super::{Edited, Editing, Move, Moved, OtherDir, Refusal, Which, dated, store};
 use crate::backend::transfer::{Side, TransferError, transfer};
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::Diagnostic;
 use crate::base::name::COMMAND;
 use crate::model::state::State;
-use crate::model::state::file::problems_text;
 use crate::ops::backends::Opened;
 use crate::ops::backends::elsewhere::{self, Elsewhere};
 use crate::ops::backends::read_state;
@@ -58,9 +57,10 @@ pub async fn mv(
 /// Whether this directory's state is locked first, and the other one: the order depends only on the two states, so that two moves
 /// never wait for each other.
 async fn order(setup: &Setup, dir: &Path) -> Result<(bool, Opened), Refusal> {
-    let unopened = |problems: Diagnostics| Refusal::Unopened(problems_text(&problems));
     let here = elsewhere::identity_here(setup, read_state::record(setup).await?.as_ref()).await?;
-    let Elsewhere { identity: there, opened } = elsewhere::open(setup, dir, dated).await.map_err(unopened)?;
+    let Elsewhere { identity: there, opened } = elsewhere::open(setup, dir, dated)
+        .await
+        .map_err(|problems| of_other_state(Refusal::unopened(problems), dir))?;
     if here == there {
         let detail = format!("{} has the same state as this directory.", dir.display());
         return Err(Refusal::Diagnostics(Diagnostic::error("Source and destination are the same", detail).into()));
@@ -69,8 +69,7 @@ async fn order(setup: &Setup, dir: &Path) -> Result<(bool, Opened), Refusal> {
 }
 
 async fn hold_here(setup: &Setup, wanted: &Move, listener: &dyn Listener) -> Result<Editing, Refusal> {
-    let opened = store(setup, &wanted.options).await;
-    let (store, warnings) = opened.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
+    let (store, warnings) = store(setup, &wanted.options).await.map_err(Refusal::unopened)?;
     let which = if matches!(wanted.other, Some(OtherDir::From(_))) { Which::Destination } else { Which::Source };
     let mut editing = Editing::of_store(setup, wanted.options.locking, store, OPERATION, which, listener).await?;
     editing.warnings = warnings;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
 use crate::backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
-use crate::base::diag::Diagnostics;
+use crate::base::diag::{Diagnostics, Kind};
 use crate::base::env;
 use crate::base::files::Disk;
 use crate::model::state::State;
@@ -90,6 +90,20 @@ pub enum Which {
     Destination,
 }
 
+impl Refusal {
+    /// The backend has no state to give. What is wrong with its encryption is no matter of the backend.
+    pub(super) fn unopened(problems: Diagnostics) -> Refusal {
+        match is_of_encryption(&problems) {
+            true => Refusal::Diagnostics(problems),
+            false => Refusal::Unopened(problems_text(&problems)),
+        }
+    }
+}
+
+fn is_of_encryption(problems: &Diagnostics) -> bool {
+    problems.iter().any(|problem| problem.kind == Kind::Encryption)
+}
+
 impl From<Diagnostics> for Refusal {
     fn from(diagnostics: Diagnostics) -> Refusal {
         Refusal::Diagnostics(diagnostics)
@@ -148,8 +162,7 @@ impl Editing {
         operation: &str,
         listener: &dyn Listener,
     ) -> Result<Editing, Refusal> {
-        let opened = store(setup, options).await;
-        let (store, warnings) = opened.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
+        let (store, warnings) = store(setup, options).await.map_err(Refusal::unopened)?;
         let mut editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
         editing.warnings = warnings;
         Ok(editing)
@@ -228,6 +241,7 @@ async fn hold(
     let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
     held.map_err(|problems| match lock {
         true => problems.into(),
+        false if is_of_encryption(&problems) => problems.into(),
         false => Refusal::Unread { which, reason: problems_text(&problems) },
     })
 }

@@ -1,0 +1,86 @@
+//! The variables that keys are made from, found before any key is made: so that missing values can be asked for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::base::diag::Kind;
+use crate::lang::eval::Scope;
+use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::body::Body;
+use crate::model::addr::Subject;
+use crate::model::addr::parse::parse_reference;
+use crate::model::config::{Early, Encryption, KeyProvider, Target, Variable};
+
+use super::providers::KINDS;
+use super::scope::key_provider_of;
+use super::setup::quoted_key;
+
+/// The first variable without a value that a method of any target needs, also one of a fallback.
+pub fn missing_variable<'e>(config: &Encryption, early: &'e Early) -> Option<&'e Variable> {
+    let mut search = Search { config, early, seen: BTreeSet::new() };
+    let remotes = config.remotes.iter().map(|(_, target)| target);
+    let targets = config.state.iter().chain(&config.plan).chain(&config.remote_default).chain(remotes);
+    targets.into_iter().find_map(|target| search.target(target))
+}
+
+/// The first variable without a value that an expression needs, also by way of local values.
+pub fn missing_in<'e>(expr: &Expression, early: &'e Early) -> Option<&'e Variable> {
+    in_expression(expr, early, &mut BTreeSet::new())
+}
+
+/// `seen`: names of local values.
+fn in_expression<'e>(expr: &Expression, early: &'e Early, seen: &mut BTreeSet<Arc<str>>) -> Option<&'e Variable> {
+    expr.variables().into_iter().find_map(|traversal| {
+        let reference = parse_reference(traversal, &expr.file).ok()?;
+        match &reference.subject {
+            Subject::Variable(name) => {
+                let found = early.scope("encryption").resolve(traversal, &expr.file).diagnostics;
+                let is_missing = found.iter().any(|problem| problem.kind == Kind::MissingValue);
+                early.variable(name).filter(|_| is_missing)
+            }
+            Subject::Local(name) if seen.insert(name.clone()) => {
+                early.local(name).and_then(|local| in_expression(local, early, seen))
+            }
+            _ => None,
+        }
+    })
+}
+
+struct Search<'s, 'e> {
+    config: &'s Encryption,
+    early: &'e Early,
+    /// The key providers that were looked at, by type and name.
+    seen: BTreeSet<(Arc<str>, Arc<str>)>,
+}
+
+impl<'e> Search<'_, 'e> {
+    fn target(&mut self, target: &Target) -> Option<&'e Variable> {
+        target.chain().find_map(|link| {
+            let (kind, name) = link.method_name()?;
+            let body = self.config.method(kind, name)?.body.clone();
+            let (attributes, _) = body.just_attributes();
+            attributes.values().find_map(|attribute| self.expression(&attribute.expr))
+        })
+    }
+
+    fn expression(&mut self, expr: &Expression) -> Option<&'e Variable> {
+        let in_keys = expr.variables().into_iter().chain(quoted_key(expr)).find_map(|traversal| self.keys(traversal));
+        in_keys.or_else(|| missing_in(expr, self.early))
+    }
+
+    fn keys(&mut self, traversal: &Traversal) -> Option<&'e Variable> {
+        let (kind, name) = key_provider_of(traversal)?;
+        let provider = self.config.key_provider(kind, name)?.clone();
+        let is_new = self.seen.insert((provider.kind.clone(), provider.name.clone()));
+        if is_new { self.provider(&provider) } else { None }
+    }
+
+    fn provider(&mut self, provider: &KeyProvider) -> Option<&'e Variable> {
+        let kind = KINDS.iter().find(|kind| kind.name() == &*provider.kind)?;
+        let (content, _, _) = provider.body.partial_content(&kind.schema());
+        let inner = |block: &Body, name: &str| block.content(&kind.block_schema(name)).0;
+        let blocks: Vec<_> = content.blocks.iter().map(|block| inner(&block.body, block.kind.as_str())).collect();
+        let mut attributes = std::iter::once(&content).chain(&blocks).flat_map(|content| content.attributes.values());
+        attributes.find_map(|attribute| self.expression(&attribute.expr))
+    }
+}

@@ -1,8 +1,8 @@
 //! What the reference's console cannot do.
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use crate::support::terminal::{is_cooked, terminal};
 use crate::support::{Project, Running, program};
 
 const CONFIGURATION: &str = r#"
@@ -37,27 +37,6 @@ fn expressions_see_the_names_of_the_scope() {
     ask("").expect(1, &["Error: Reference to undeclared local value"]);
     ask("module.child").expect(1, &["Error: Failed to retrieve evaluation scope", "module.child"]);
     ask("foo.bar").expect(1, &["Error: Invalid scope \"foo.bar\""]);
-}
-
-/// The two ends of a new terminal: ours, and that of the program.
-fn terminal() -> (OwnedFd, OwnedFd) {
-    let (mut ours, mut theirs) = (0, 0);
-    let none = std::ptr::null_mut();
-    // SAFETY: the call writes the two descriptors, which have no other owner.
-    unsafe {
-        assert_eq!(libc::openpty(&mut ours, &mut theirs, none, none.cast(), none.cast()), 0);
-        (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
-    }
-}
-
-/// Whether the terminal itself edits and echoes lines, as it does unless a program reads keys.
-fn is_cooked(terminal: &OwnedFd) -> bool {
-    // SAFETY: the call fills the structure.
-    unsafe {
-        let mut mode: libc::termios = std::mem::zeroed();
-        assert_eq!(libc::tcgetattr(terminal.as_raw_fd(), &mut mode), 0);
-        mode.c_lflag & (libc::ECHO | libc::ICANON) == libc::ECHO | libc::ICANON
-    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn to_encrypted_to_another_key_and_back() {
 
     change(&["old"]);
     let refused = project.run(&["plan"]);
-    refused.expect(1, &["encountered unencrypted payload without unencrypted method configured"]);
+    refused.expect(1, &["Error: The state is not encrypted", "method = method.unencrypted.migration"]);
     change(&["old", "plain"]);
     let plan = project.ok(&["plan", "-no-color"]);
     assert!(plan.text().contains("Warning: Unencrypted method configured"), "{}", plan.text());

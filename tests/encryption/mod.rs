@@ -1,5 +1,6 @@
 //! Encrypted states and plans: a whole life without anything in clear on disk, migration, faults.
 
+mod errors;
 mod lives;
 mod migration;
 mod moved;

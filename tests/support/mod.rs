@@ -36,6 +36,8 @@ pub mod server;
 pub mod signing;
 #[allow(dead_code)]
 pub mod stub;
+#[allow(dead_code)]
+pub mod terminal;
 pub mod trouble;
 
 use std::fs::File;
@@ -161,6 +163,12 @@ impl Project {
     /// Sets a variable for all commands that follow.
     pub fn set(&mut self, name: &str, value: impl AsRef<Path>) {
         self.variables.push((name.to_owned(), value.as_ref().display().to_string()));
+    }
+
+    /// Leaves a variable out for all commands that follow.
+    #[allow(dead_code)]
+    pub fn forget(&mut self, name: &str) {
+        self.variables.retain(|(set, _)| set != name);
     }
 
     /// What all processes of this project have in their environment.

@@ -30,7 +30,7 @@ pub fn is_cooked(terminal: &OwnedFd) -> bool {
     }
 }
 
-/// Runs a command with input and output at one terminal, and types `line` whenever the screen ends with `prompt`. The screen is in
+/// Runs a command with input and output at one terminal, and types `line` at each `prompt`. The screen is in
 /// `out`, with the line endings of files.
 pub fn type_at(mut command: Command, prompt: &str, line: &str) -> Outcome {
     let (ours, theirs) = terminal();
@@ -42,11 +42,14 @@ pub fn type_at(mut command: Command, prompt: &str, line: &str) -> Outcome {
     let screen = Arc::new(Mutex::new(Vec::new()));
     let (seen, wanted, line) = (screen.clone(), prompt.to_owned(), format!("{line}\n"));
     let reader = std::thread::spawn(move || {
-        let (mut ours, mut piece) = (File::from(ours), [0; 4096]);
+        let (mut ours, mut piece, mut answered) = (File::from(ours), [0; 4096], 0);
         while let Ok(count @ 1..) = ours.read(&mut piece) {
             let mut seen = seen.lock().unwrap();
             seen.extend_from_slice(&piece[..count]);
-            if String::from_utf8_lossy(&seen).trim_end().ends_with(&wanted) {
+            let text = String::from_utf8_lossy(&seen);
+            // What follows an answer may be nothing but line breaks.
+            if text.trim_end().ends_with(&wanted) && text.matches(&wanted).count() > answered {
+                answered += 1;
                 keys.write_all(line.as_bytes()).unwrap();
             }
         }

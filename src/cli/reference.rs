@@ -5,6 +5,8 @@ use std::fmt::Write;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::version::PROGRAM_VERSION;
 
+use super::args::flags::command;
+use super::args::view::view_flags;
 use super::help::{Described, Description, describe};
 use super::table::{COMMANDS, Entry, Run};
 
@@ -17,9 +19,22 @@ const GLOBAL: [(&str, &str); 5] = [
     ("-uninstall-autocomplete", "Remove what -install-autocomplete set up."),
 ];
 
+/// What every command understands behind its name.
+fn common() -> Vec<Described> {
+    let description = describe(&command("").args(view_flags()));
+    description.sections.into_iter().flat_map(|section| section.options).collect()
+}
+
+/// The commands, without the flags that all have.
 fn described() -> impl Iterator<Item = (&'static Entry, Option<Description>)> {
-    COMMANDS.iter().filter(|entry| !entry.hidden).map(|entry| match &entry.run {
-        Run::Command { arguments, .. } => (entry, Some(describe(&arguments()))),
+    let common: Vec<String> = common().into_iter().map(|option| option.form).collect();
+    COMMANDS.iter().filter(|entry| !entry.hidden).map(move |entry| match &entry.run {
+        Run::Command { arguments, .. } => {
+            let mut description = describe(&arguments());
+            description.sections.iter_mut().for_each(|part| part.options.retain(|o| !common.contains(&o.form)));
+            description.sections.retain(|part| !part.options.is_empty());
+            (entry, Some(description))
+        }
         Run::Group | Run::Missing => (entry, None),
     })
 }
@@ -27,13 +42,15 @@ fn described() -> impl Iterator<Item = (&'static Entry, Option<Description>)> {
 /// All commands in Markdown.
 pub fn markdown() -> String {
     let mut out = format!(
-        "# Commands\n\nMade from the help pages: `{COMMAND} COMMAND -help` shows the same. A test keeps this page current.\n\n\
+        "# Commands\n\nMade from the help pages: `{COMMAND} COMMAND -help` shows the same, with the flags that all commands have. A test keeps this page current.\n\n\
          Flags may be written with one dash or two, and their values behind `=` or as the next word. They end at the first argument \
          that is not a flag. `TF_CLI_ARGS` and `TF_CLI_ARGS_name` add arguments; see [environment variables](environment.md).\n\n\
          Exit codes: 0 for success, 1 for an error, others where a command names them.\n\n## Before the command\n\n"
     );
     let global = GLOBAL.map(|(form, help)| Described { form: form.into(), help: help.into() });
     markdown_options(&mut out, &global);
+    out.push_str("\n## In every command\n\n");
+    markdown_options(&mut out, &common());
     for (entry, description) in described() {
         let _ = write!(out, "\n## {}\n\n", entry.name);
         let Some(description) = description else {
@@ -74,6 +91,8 @@ pub fn manual() -> String {
     for (form, help) in GLOBAL {
         roff_option(&mut out, form, help);
     }
+    out.push_str(".SH OPTIONS OF EVERY COMMAND\n");
+    common().iter().for_each(|option| roff_option(&mut out, &option.form, &option.help));
     out.push_str(".SH COMMANDS\n");
     for (entry, description) in described() {
         let _ = writeln!(out, ".SS {}", roff(entry.name));

@@ -273,7 +273,7 @@ fn unknown_part(line: &str, sections: &BTreeMap<&str, &str>) -> Option<String> {
     };
     let known = |flag: &&str| {
         let name = flag.split('=').next().unwrap_or_default();
-        [section, sections["Before the command"]]
+        [section, sections["Before the command"], sections["In every command"]]
             .iter()
             .any(|text| text.contains(&format!("`{name}`")) || text.contains(&format!("`{name}=")))
     };

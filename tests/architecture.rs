@@ -9,13 +9,15 @@ mod examples;
 mod functions;
 mod identifiers;
 mod imports;
+mod language;
 mod name;
-mod pages;
+pub mod pages;
 mod rules;
 mod secrets;
 mod skips;
 mod summaries;
 mod words;
+pub mod workflows;
 
 use std::path::{Path, PathBuf};
 

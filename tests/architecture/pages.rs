@@ -18,27 +18,27 @@ use super::here;
 use crate::support::{self, Project};
 
 /// A fenced block of a page.
-struct Block {
+pub struct Block {
     /// The words behind the opening fence.
-    info: Vec<String>,
+    pub info: Vec<String>,
     /// Number of the line of the opening fence.
-    line: usize,
-    lines: Vec<String>,
+    pub line: usize,
+    pub lines: Vec<String>,
 }
 
 impl Block {
-    fn is(&self, kind: &str) -> bool {
+    pub fn is(&self, kind: &str) -> bool {
         self.info.first().is_some_and(|word| word == kind)
     }
 
     /// The file that the block is the content of.
-    fn file(&self) -> Option<&str> {
+    pub fn file(&self) -> Option<&str> {
         if self.is("sh") { None } else { self.info.get(1).map(String::as_str) }
     }
 }
 
 /// The fenced blocks of a page, in order.
-fn blocks(page: &str) -> Vec<Block> {
+pub fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
     for (number, line) in page.lines().enumerate() {
@@ -179,9 +179,22 @@ pages! {
     commands_of_the_page_about_oci_run: "docs/backends/oci.md",
     commands_of_the_completion_page_run: "docs/completion.md",
     commands_of_the_encryption_page_run: "docs/encryption.md",
+    commands_of_the_guide_for_github_run: "docs/guides/github-actions.md",
+    commands_of_the_guide_for_hooks_run: "docs/guides/pre-commit.md",
+    commands_of_the_guide_for_secrets_run: "docs/guides/secrets.md",
     commands_of_the_installing_page_run: "docs/installing.md",
+    commands_of_the_language_page_run: "docs/language/README.md",
     commands_of_the_page_about_actions_run: "docs/language/action.md",
+    commands_of_the_page_about_checks_run: "docs/language/check.md",
+    commands_of_the_page_about_data_sources_run: "docs/language/data.md",
     commands_of_the_page_about_deferral_run: "docs/language/deferral.md",
+    commands_of_the_page_about_files_run: "docs/language/files.md",
+    commands_of_the_page_about_imports_run: "docs/language/import.md",
+    commands_of_the_page_about_modules_run: "docs/language/module.md",
+    commands_of_the_page_about_moves_run: "docs/language/moved.md",
+    commands_of_the_page_about_provisioners_run: "docs/language/provisioner.md",
+    commands_of_the_page_about_resources_run: "docs/language/resource.md",
+    commands_of_the_page_about_style_run: "docs/language/style.md",
     commands_of_the_state_page_run: "docs/state.md",
     commands_of_the_tutorial_run: "docs/tutorial.md",
 }
@@ -204,7 +217,7 @@ pub fn all_pages() -> Vec<PathBuf> {
     pages
 }
 
-fn read(page: &Path) -> String {
+pub fn read(page: &Path) -> String {
     std::fs::read_to_string(here(page.to_str().unwrap())).unwrap()
 }
 
@@ -280,23 +293,32 @@ fn unknown_part(line: &str, sections: &BTreeMap<&str, &str>) -> Option<String> {
     flags.into_iter().find(|flag| !known(flag)).map(str::to_string)
 }
 
+/// Command lines with a command or flag that the program does not have, with this part.
+pub fn unknown_parts(lines: &[impl AsRef<str>]) -> Vec<String> {
+    let reference = read(Path::new("docs/commands.md"));
+    let sections = reference.split("\n## ").skip(1).filter_map(|section| section.split_once('\n')).collect();
+    let of = |line: &str| unknown_part(line, &sections).map(|part| format!("{part}: {line}"));
+    lines.iter().filter_map(|line| of(line.as_ref())).collect()
+}
+
 /// Also those that are not run.
 #[test]
 fn commands_and_flags_in_pages_exist() {
-    let reference = read(Path::new("docs/commands.md"));
-    let sections = reference.split("\n## ").skip(1).filter_map(|section| section.split_once('\n')).collect();
     let mut unknown = Vec::new();
     for page in all_pages().into_iter().filter(|page| !page.ends_with("commands.md")) {
-        for line in command_lines(&read(&page)) {
-            unknown.extend(unknown_part(&line, &sections).map(|part| format!("{}: {part}: {line}", page.display())));
-        }
+        let found = unknown_parts(&command_lines(&read(&page)));
+        unknown.extend(found.into_iter().map(|line| format!("{}: {line}", page.display())));
     }
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
-    let part = |line: &str| unknown_part(line, &sections);
-    assert_eq!(part("terrane -chdir=x state list -id=1 x | cat -n"), None);
-    assert_eq!(part("terrane state lists").as_deref(), None, "`state` is a command");
-    assert_eq!(part("terrane plans -x").as_deref(), Some("plans"));
-    assert_eq!(part("terrane plan -detailed").as_deref(), Some("-detailed"));
+    let lines = [
+        "terrane -chdir=x state list -id=1 x | cat -n",
+        "terrane state lists",
+        "terrane plan -no-color",
+        "terrane plans -x",
+        "terrane plan -detailed",
+    ];
+    // `state` is a command.
+    assert_eq!(unknown_parts(&lines), ["plans: terrane plans -x", "-detailed: terrane plan -detailed"]);
 }
 
 /// The name by which a link reaches a heading: lower case, `-` for spaces, no punctuation.

@@ -7,6 +7,7 @@ mod compatible;
 mod completion;
 mod deferral;
 mod destroys_by_name;
+mod guides;
 mod invalid_configurations;
 mod linked_folder;
 mod live;

@@ -5,6 +5,7 @@
 mod circles;
 mod commands;
 mod docs;
+mod environment;
 mod examples;
 mod functions;
 mod identifiers;

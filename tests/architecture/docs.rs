@@ -13,23 +13,6 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The variables as the page's table has them.
-fn environment_table() -> String {
-    let mut table = String::from("| Variable | What it does |\n|---|---|\n");
-    for variable in env::all() {
-        let name = variable.name.strip_suffix('_').map_or(variable.name.to_string(), |name| format!("{name}_*"));
-        let doc = variable.doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
-        let _ = writeln!(table, "| `{name}` | {doc} |");
-    }
-    table
-}
-
-#[test]
-fn environment_page_lists_every_variable() {
-    let table = environment_table();
-    assert!(page("environment.md").contains(&table), "docs/environment.md should have this table:\n\n{table}");
-}
-
 #[test]
 fn pages_have_no_marks_of_a_merge() {
     for page in super::pages::all_pages() {

@@ -11,7 +11,19 @@ use serde_json::Value as Json;
 use crate::architecture::pages::{blocks, read};
 use crate::architecture::workflows::decoded;
 use crate::support::stub::{Answer, Call, Stub};
-use crate::support::{Outcome, Project, program};
+use crate::support::{Outcome, Project, Running, program};
+
+/// The backend of a project that is not the one of a guide.
+const BACKEND: &str = "terraform {
+  backend \"http\" {
+    address        = \"SERVER/state\"
+    lock_address   = \"SERVER/lock\"
+    lock_method    = \"POST\"
+    unlock_address = \"SERVER/lock\"
+    unlock_method  = \"DELETE\"
+  }
+}
+";
 
 /// The block of a page that is the content of a file.
 fn block(page: &str, file: &str) -> String {
@@ -143,10 +155,7 @@ impl Service {
 
 #[test]
 fn workflow_of_the_guide_for_github_plans_and_applies() {
-    let mut service = Service::new(
-        "terraform {\n  backend \"http\" {\n    address        = \"SERVER/state\"\n    lock_address   = \"SERVER/lock\"\n    \
-         lock_method    = \"POST\"\n    unlock_address = \"SERVER/lock\"\n    unlock_method  = \"DELETE\"\n  }\n}\n",
-    );
+    let mut service = Service::new(BACKEND);
     let workflow = decoded(&block("docs/guides/github-actions.md", ".github/workflows/terrane.yml")).unwrap();
     let secret = std::fs::read_to_string(&service.key).unwrap();
     let job = |service: &mut Service, name: &str, code: &str| {
@@ -175,6 +184,37 @@ fn workflow_of_the_guide_for_github_plans_and_applies() {
     // A file that `fmt` would change.
     service.place.write("work/more.tf", "locals {\na = 1\n}\n");
     assert_eq!(service.github(&workflow, "check", &secret).0.code, Some(3));
+}
+
+/// GitHub interrupts the first process of a step only.
+#[test]
+fn interrupt_reaches_the_apply_of_the_guide_for_github() {
+    let mut service = Service::new(BACKEND);
+    service.place.write(
+        "work/slow.tf",
+        "resource \"terraform_data\" \"slow\" {\n  provisioner \"local-exec\" {\n    command = \"sleep 2\"\n  }\n}\n\n\
+         resource \"terraform_data\" \"next\" {\n  input = terraform_data.slow.id\n}\n",
+    );
+    let workflow = decoded(&block("docs/guides/github-actions.md", ".github/workflows/terrane.yml")).unwrap();
+    let secret = std::fs::read_to_string(&service.key).unwrap();
+    let (planned, code) = service.github(&workflow, "plan", &secret);
+    assert_eq!(code, "2", "{}{}", planned.out, planned.err);
+    let (folder, all) = (service.check_out("apply"), variables(&workflow["jobs"]["apply"]["env"], &secret));
+    assert_eq!(service.run("terrane init", &folder, &all).code, Some(0));
+    service.download(&folder);
+    let steps = workflow["jobs"]["apply"]["steps"].as_array().unwrap();
+    let script = service.place.write("script", steps.last().unwrap()["run"].as_str().unwrap());
+    let mut command = service.place.command(Path::new("bash"), &["-e", script.to_str().unwrap()]);
+    command.current_dir(folder).envs(&all);
+    let mut running = Running::start(command);
+    running.until(|out| out.contains("terraform_data.slow: Provisioning"));
+    let pid = i32::try_from(running.child.id()).unwrap();
+    // SAFETY: the call touches no memory.
+    unsafe { libc::kill(pid, libc::SIGINT) };
+    let outcome = running.finish();
+    assert_eq!(outcome.code, Some(1), "{}{}", outcome.out, outcome.err);
+    let listed = service.run("terrane init > init.log\nterrane state list", &service.check_out("list"), &all);
+    assert_eq!(listed.out, "terraform_data.release\nterraform_data.slow\n", "{}{}", outcome.out, listed.err);
 }
 
 impl Service {
@@ -251,4 +291,21 @@ fn hooks_of_the_guide_for_pre_commit_run() {
         assert_eq!(outcome.code, Some(0), "{command}: {}{}", outcome.out, outcome.err);
     }
     assert_eq!(hooks.len(), 2);
+}
+
+/// With the settings of the README, a configuration that names a provider of the registry needs no network and no change.
+#[test]
+fn settings_of_the_readme_make_a_configuration_run_offline() {
+    let blocks = blocks(&read(Path::new("README.md")));
+    let settings = blocks.iter().filter(|block| block.is("hcl")).map(|block| block.lines.join("\n") + "\n");
+    let settings: Vec<String> = settings.filter(|text| text.contains("provider_installation")).collect();
+    let project = Project::new(
+        "terraform {\n  required_providers {\n    random = {\n      source  = \"hashicorp/random\"\n      version = \"~> 3.5\"\n    }\n  \
+         }\n}\n\nresource \"random_pet\" \"name\" {}\n",
+    );
+    project.write("home/.terraformrc", &settings[0]);
+    project.ok(&["init"]);
+    assert!(!project.exists("work/.terraform/providers"), "nothing is installed");
+    project.ok(&["apply", "-auto-approve"]);
+    assert!(project.read("work/terraform.tfstate").contains("registry.terraform.io/hashicorp/random"));
 }

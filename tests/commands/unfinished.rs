@@ -1,6 +1,6 @@
 //! The end of an apply that failed or was interrupted: a terminal shows a summary, a pipe only what the reference shows.
 
-use crate::support::screen::Screen;
+use crate::support::terminal::Screen;
 use crate::support::{Project, Running, program};
 
 const STEPS: &str = r#"

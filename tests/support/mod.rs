@@ -30,7 +30,6 @@ pub mod processes;
 pub mod proxy;
 pub mod registry;
 pub mod relay;
-pub mod screen;
 pub mod served;
 pub mod server;
 pub mod signing;

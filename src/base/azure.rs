@@ -55,6 +55,15 @@ impl Cloud {
         })
     }
 
+    /// Whom the tokens of federated identities are for.
+    fn audience(&self) -> &'static str {
+        match self.login.trim_end_matches('/') {
+            "https://login.chinacloudapi.cn" => "api://AzureADTokenExchangeChina",
+            "https://login.microsoftonline.us" => "api://AzureADTokenExchangeUSGov",
+            _ => "api://AzureADTokenExchange",
+        }
+    }
+
     /// What a metadata service says of its cloud.
     pub async fn of_host(host: &str, context: &Context) -> Result<Cloud, String> {
         #[derive(Deserialize)]
@@ -207,13 +216,19 @@ async fn assertion(settings: &Settings, context: &Context) -> Result<Option<Secr
         Some(id) => Request::post(format!("{url}{joint}api-version=7.1&serviceConnectionId={}", encoded(id, false)))
             .header("content-type", "application/json"),
         // GitHub.
-        None => Request::get(format!("{url}{joint}audience={}", encoded("api://AzureADTokenExchange", false))),
+        None if has_audience(url) => Request::get(url.clone()),
+        None => Request::get(format!("{url}{joint}audience={}", encoded(settings.cloud.audience(), false))),
     };
     let request =
         request.header("accept", "application/json").header("authorization", format!("Bearer {}", token.reveal()));
     let request = request.body(Bytes::new()).map_err(|_| "the request for an OIDC token cannot be sent".to_owned())?;
     let given: Given = json(context, request, "requesting an OIDC token").await?;
     Ok(Some(Secret::new(given.value)))
+}
+
+fn has_audience(url: &str) -> bool {
+    url.split_once('?')
+        .is_some_and(|(_, query)| query.split('&').any(|pair| pair.split('=').next() == Some("audience")))
 }
 
 async fn of_machine(settings: &Settings, resource: &str, context: &Context) -> Result<Token, String> {

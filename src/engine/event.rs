@@ -59,6 +59,8 @@ pub enum Event {
         addr: AbsResourceInstance,
         kind: Arc<str>,
         text: String,
+        /// What `text` stands for if it is suppressed: shown with -show-sensitive only.
+        sensitive: Option<String>,
     },
     ProvisionFinished {
         addr: AbsResourceInstance,

@@ -2,7 +2,7 @@
 //!
 //! Owns the one value of the process that says which release states, lock information, providers and JSON documents name. It is the
 //! newest one until the pins of a configuration are known; see `deps::compatible` for the choice. What the run answers may follow it
-//! ([`at_least`]), but never what is created, changed or destroyed.
+//! ([`at_least`], [`tofu_at_least`]), but never what is created, changed or destroyed.
 
 use std::sync::{Arc, LazyLock, RwLock};
 
@@ -104,6 +104,11 @@ fn current() -> &'static Release {
 /// Whether the run is compatible with a release of Terraform from 1.MINOR on. Never as OpenTofu, whose releases have other numbers.
 pub fn at_least(minor: u64) -> bool {
     !name::is_opentofu() && current().numbers >= (1, minor, 0)
+}
+
+/// Whether the run is compatible with a release of OpenTofu from 1.MINOR on. Only as OpenTofu.
+pub fn tofu_at_least(minor: u64) -> bool {
+    name::is_opentofu() && current().numbers >= (1, minor, 0)
 }
 
 /// What the user wants, if that is known.

@@ -6,6 +6,7 @@ use crate::builtin::ssh::Communicator;
 use crate::builtin::ssh::settings::Settings;
 use crate::lang::value::Value;
 use crate::model::provider::{Output, ProvisionRequest};
+use crate::model::version::tofu_at_least;
 
 /// What stopping leaves behind in place of a result.
 pub const INTERRUPTED: &str = "interrupted";
@@ -19,6 +20,9 @@ pub fn settings(request: &ProvisionRequest) -> Result<Settings, String> {
     let get = |name: &str| connection.get(name).and_then(text);
     match get("type").as_deref() {
         None | Some("" | "ssh") => {}
+        Some("winrm") if tofu_at_least(13) => {
+            return Err("'winrm' connections are not supported in OpenTofu v1.13 or later".into());
+        }
         Some("winrm") => return Err("connection type 'winrm' is not supported yet: use 'ssh'".into()),
         Some(other) => return Err(format!("connection type '{other}' not supported")),
     }

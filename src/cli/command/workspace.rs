@@ -6,7 +6,7 @@ use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
 use crate::cli::console::Console;
 use crate::cli::view::lines::{LineOutput, Lines};
-use crate::model::version::at_least;
+use crate::model::version::{at_least, tofu_at_least};
 use crate::ops::setup::workdir::WorkDir;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
 use crate::render::json::events;
@@ -181,6 +181,7 @@ fn refused(lines: &Lines, refusal: Refusal) -> u8 {
             lines.refuse(&reason);
             return 1;
         }
+        Refusal::Exists(name) if tofu_at_least(13) => return exists(lines, &name),
         Refusal::Exists(name) => format!("Workspace {name:?} already exists"),
         Refusal::Missing(name) => missing(&name),
         Refusal::Active(name) => format!(
@@ -199,6 +200,15 @@ fn refused(lines: &Lines, refusal: Refusal) -> u8 {
     };
     lines.refuse_plainly(&text);
     1
+}
+
+/// A workspace that `workspace new` should create, with what OpenTofu advises since 1.13.
+fn exists(lines: &Lines, name: &str) -> u8 {
+    let summary = format!("Workspace {name:?} already exists");
+    let detail = format!(
+        "A workspace having the given name already exists.\n\nUse \"{COMMAND} workspace select {name}\" to switch to it."
+    );
+    lines.finish(Diagnostic::error(summary, detail).into())
 }
 
 fn missing(name: &str) -> String {

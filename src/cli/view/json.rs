@@ -122,10 +122,11 @@ impl Observer for Json {
                 write(&console, &message);
             }
         });
-        if let Event::ProvisionOutput { addr, kind, text } = &event {
+        if let Event::ProvisionOutput { addr, kind, text, sensitive } = &event {
+            let text = sensitive.as_ref().filter(|_| self.console.view.show_sensitive).unwrap_or(text);
             for line in text.split(['\n', '\r']).filter(|line| !line.is_empty()) {
                 let (addr, kind) = (addr.clone(), kind.clone());
-                let piece = Event::ProvisionOutput { addr, kind, text: line.to_string() };
+                let piece = Event::ProvisionOutput { addr, kind, text: line.to_string(), sensitive: None };
                 events::event(&piece).iter().for_each(|message| self.write(message));
             }
             return;

@@ -1,5 +1,6 @@
 //! Data keys of AWS KMS.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ const OPTIONAL: &[&str] = &[
     "sts_region", "token", "http_proxy", "https_proxy", "no_proxy", "insecure", "use_dualstack_endpoint", "use_fips_endpoint",
     "custom_ca_bundle", "ec2_metadata_service_endpoint", "ec2_metadata_service_endpoint_mode", "skip_metadata_api_check",
     "shared_credentials_files", "shared_config_files", "allowed_account_ids", "forbidden_account_ids", "retry_mode",
+    "encryption_context",
 ];
 
 const ROLE: &[&str] =
@@ -84,6 +86,7 @@ impl Kind for AwsKms {
             "" => return Err("no key_spec provided".into()),
             spec => return Err(format!("invalid key_spec {spec}, expected one of [AES_256 AES_128]")),
         }
+        let encryption_context = settings.pairs("encryption_context").into_iter().collect();
         let environment = &services.environment;
         let asked = credential_settings(settings, environment)?;
         let (allowed, forbidden) = (settings.texts("allowed_account_ids"), settings.texts("forbidden_account_ids"));
@@ -109,7 +112,7 @@ impl Kind for AwsKms {
             .find_map(|name| environment.non_empty(name))
             .map(str::to_owned)
             .unwrap_or_else(|| format!("https://{}", regions::host("kms", &asked.region, asked.variant)));
-        Ok(Box::new(Provider { client, signer, endpoint, key_id, spec }))
+        Ok(Box::new(Provider { client, signer, endpoint, key_id, spec, encryption_context }))
     }
 }
 
@@ -264,6 +267,8 @@ struct Provider {
     endpoint: String,
     key_id: String,
     spec: String,
+    /// Authenticated with the keys; stored beside them, as OpenTofu 1.13 does.
+    encryption_context: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -271,6 +276,8 @@ struct Provider {
 struct Metadata {
     #[serde(with = "base64_bytes")]
     ciphertext_blob: Vec<u8>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    encryption_context: BTreeMap<String, String>,
 }
 
 /// Errors that the SDK has a type for are reported in another way.
@@ -317,6 +324,14 @@ impl Provider {
     }
 }
 
+/// A request with an encryption context; an empty one is left out.
+fn in_context(mut question: Json, context: &BTreeMap<String, String>) -> Json {
+    if !context.is_empty() {
+        question["EncryptionContext"] = json!(context);
+    }
+    question
+}
+
 fn field(answer: &Json, name: &str) -> Result<Vec<u8>, String> {
     from_base64(answer[name].as_str().unwrap_or_default())
 }
@@ -328,16 +343,19 @@ impl KeyProvider for Provider {
         let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
         if need == Need::Both {
             let failed = |why: String| format!("failed to generate key: {why}");
-            let question = json!({ "KeyId": self.key_id, "KeySpec": self.spec });
+            let encryption_context = self.encryption_context.clone();
+            let question = in_context(json!({ "KeyId": self.key_id, "KeySpec": self.spec }), &encryption_context);
             let answer = self.call("GenerateDataKey", &question).await.map_err(failed)?;
             let ciphertext_blob = field(&answer, "CiphertextBlob").map_err(failed)?;
             provided.keys.encryption = Some(Key::new(field(&answer, "Plaintext").map_err(failed)?));
-            provided.metadata = serde_json::to_vec(&Metadata { ciphertext_blob }).map_err(|e| e.to_string())?;
+            let stored = Metadata { ciphertext_blob, encryption_context };
+            provided.metadata = serde_json::to_vec(&stored).map_err(|e| e.to_string())?;
         }
         if !old.ciphertext_blob.is_empty() {
             use base64::Engine;
             let blob = base64::engine::general_purpose::STANDARD.encode(&old.ciphertext_blob);
             let question = json!({ "KeyId": self.key_id, "CiphertextBlob": blob });
+            let question = in_context(question, &old.encryption_context);
             let answer = self.call("Decrypt", &question).await.map_err(|why| format!(": {why}"))?;
             provided.keys.decryption = Some(Key::new(field(&answer, "Plaintext")?));
         }

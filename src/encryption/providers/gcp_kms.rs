@@ -26,6 +26,14 @@ use crate::lang::syntax::body::BodySchema;
 
 pub struct GcpKms;
 
+const OPTIONAL: [&str; 5] = [
+    "credentials",
+    "access_token",
+    "impersonate_service_account",
+    "impersonate_service_account_delegates",
+    "additional_authenticated_data",
+];
+
 const HOST: &str = "https://cloudkms.googleapis.com";
 const SCOPE: &str = "https://www.googleapis.com/auth/cloudkms";
 
@@ -37,9 +45,7 @@ impl Kind for GcpKms {
 
     fn schema(&self) -> BodySchema {
         let required = BodySchema::new().required("kms_encryption_key").required("key_length");
-        ["credentials", "access_token", "impersonate_service_account", "impersonate_service_account_delegates"]
-            .iter()
-            .fold(required, |schema, name| schema.attribute(name))
+        OPTIONAL.iter().fold(required, |schema, name| schema.attribute(name))
     }
 
     async fn build(
@@ -62,8 +68,10 @@ impl Kind for GcpKms {
             return Err("key_length must be less than the GCP limit of 1024".into());
         }
         let length = usize::try_from(length).map_err(|e| e.to_string())?;
+        let authenticated = settings.text("additional_authenticated_data");
+        check_authenticated(&authenticated)?;
         let (environment, signer) = (services.environment.clone(), OnceCell::new());
-        Ok(Box::new(Provider { client, environment, login, signer, name, length }))
+        Ok(Box::new(Provider { client, environment, login, signer, name, length, authenticated }))
     }
 }
 
@@ -108,6 +116,17 @@ struct Provider {
     signer: OnceCell<Signer<Credential>>,
     name: String,
     length: usize,
+    /// In base64: authenticated with the keys, but not stored.
+    authenticated: String,
+}
+
+fn check_authenticated(text: &str) -> Result<(), String> {
+    let data = from_base64(text)
+        .map_err(|why| format!("additional_authenticated_data must be valid standard base64: {why}"))?;
+    match data.len() > 64 * 1024 {
+        true => Err("additional_authenticated_data must be less than the GCP limit of 64 KiB".into()),
+        false => Ok(()),
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -118,6 +137,14 @@ struct Metadata {
 }
 
 impl Provider {
+    /// A request with the data that are authenticated as well.
+    fn authenticated(&self, mut question: Json) -> Json {
+        if !self.authenticated.is_empty() {
+            question["additionalAuthenticatedData"] = json!(self.authenticated);
+        }
+        question
+    }
+
     async fn signer(&self) -> Result<&Signer<Credential>, String> {
         let make = || async { google::signer(&self.login, &self.environment, &self.client.context()).await };
         self.signer.get_or_try_init(make).await.map_err(|e| e.to_string())
@@ -161,14 +188,14 @@ impl KeyProvider for Provider {
         if need == Need::Both {
             let mut key = vec![0; self.length];
             random(&mut key)?;
-            let question = json!({ "plaintext": STANDARD.encode(&key) });
+            let question = self.authenticated(json!({ "plaintext": STANDARD.encode(&key) }));
             let ciphertext = self.call("encrypt", &question, "ciphertext").await;
             let ciphertext = ciphertext.map_err(|why| format!("failed to encrypt key: {why}"))?;
             provided.keys.encryption = Some(Key::new(key));
             provided.metadata = serde_json::to_vec(&Metadata { ciphertext }).map_err(|e| e.to_string())?;
         }
         if !old.ciphertext.is_empty() {
-            let question = json!({ "ciphertext": STANDARD.encode(&old.ciphertext) });
+            let question = self.authenticated(json!({ "ciphertext": STANDARD.encode(&old.ciphertext) }));
             provided.keys.decryption = Some(Key::new(self.call("decrypt", &question, "plaintext").await?));
         }
         Ok(provided)

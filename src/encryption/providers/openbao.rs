@@ -28,7 +28,7 @@ impl Kind for OpenBao {
     }
 
     fn schema(&self) -> BodySchema {
-        ["address", "token", "key_length", "transit_engine_path"]
+        ["address", "token", "key_length", "transit_engine_path", "associated_data"]
             .iter()
             .fold(BodySchema::new().required("key_name"), |schema, name| schema.attribute(name))
     }
@@ -53,6 +53,8 @@ impl Kind for OpenBao {
                 "invalid key provider configuration: data key length should one of 16, 32 or 64 bytes: got {length}"
             ));
         }
+        let associated_data = settings.text("associated_data");
+        from_base64(&associated_data).map_err(|why| format!("associated data is not valid base64: {why}"))?;
         let address = given(settings.text("address"), [env::BAO_ADDR, env::VAULT_ADDR]);
         let address = if address.is_empty() { DEFAULT_ADDRESS.to_owned() } else { address };
         let path = settings.text("transit_engine_path");
@@ -73,6 +75,7 @@ impl Kind for OpenBao {
             token,
             key_name,
             bits: length * 8,
+            associated_data,
         }))
     }
 }
@@ -85,6 +88,8 @@ struct Provider {
     token: Secret,
     key_name: String,
     bits: i64,
+    /// In base64: authenticated with the keys; stored beside them, as OpenTofu 1.13 does.
+    associated_data: String,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -92,6 +97,8 @@ struct Provider {
 struct Metadata {
     #[serde(with = "base64_bytes")]
     ciphertext: Vec<u8>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    associated_data: String,
 }
 
 #[derive(Deserialize)]
@@ -138,6 +145,14 @@ fn in_path(name: &str) -> String {
     name.bytes().map(escape).collect()
 }
 
+/// A request with associated data; empty ones are left out.
+fn associated(mut question: Json, data: &str) -> Json {
+    if !data.is_empty() {
+        question["associated_data"] = json!(data);
+    }
+    question
+}
+
 fn field<'a>(answer: &'a Json, name: &str) -> Result<&'a str, String> {
     answer["data"][name]
         .as_str()
@@ -152,16 +167,18 @@ impl KeyProvider for Provider {
         let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
         if need == Need::Both {
             let failed = |why: String| format!("failed to generate OpenBao data key {hint}: {why}");
-            let answer =
-                self.call("datakey/plaintext", "datakey", &json!({ "bits": self.bits })).await.map_err(failed)?;
+            let question = associated(json!({ "bits": self.bits }), &self.associated_data);
+            let answer = self.call("datakey/plaintext", "datakey", &question).await.map_err(failed)?;
             let ciphertext = field(&answer, "ciphertext").map_err(failed)?.as_bytes().to_vec();
             let plain = field(&answer, "plaintext").and_then(from_base64).map_err(failed)?;
             provided.keys.encryption = Some(Key::new(plain));
-            provided.metadata = serde_json::to_vec(&Metadata { ciphertext }).map_err(|e| e.to_string())?;
+            let stored = Metadata { ciphertext, associated_data: self.associated_data.clone() };
+            provided.metadata = serde_json::to_vec(&stored).map_err(|e| e.to_string())?;
         }
         if !old.ciphertext.is_empty() {
             let failed = |why: String| format!("failed to decrypt ciphertext {hint}: {why}");
             let question = json!({ "ciphertext": String::from_utf8_lossy(&old.ciphertext) });
+            let question = associated(question, &old.associated_data);
             let answer = self.call("decrypt", "decryption", &question).await.map_err(failed)?;
             let plain = field(&answer, "plaintext").and_then(from_base64).map_err(failed)?;
             provided.keys.decryption = Some(Key::new(plain));

@@ -7,7 +7,7 @@ pub mod functions;
 pub mod imports;
 mod list_steps;
 pub mod provider_configs;
-mod reference_steps;
+pub mod reference_steps;
 pub mod references;
 pub mod removed;
 pub mod schemas;

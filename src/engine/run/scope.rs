@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Files;
+use crate::base::name;
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
 use crate::engine::blocks::Blocks;
@@ -19,12 +20,14 @@ use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, Subject};
+use crate::model::config;
 use crate::model::model_errors::{undeclared_local, undeclared_variable};
 use crate::model::plan::{Action, ResourceChange};
+use crate::model::version::{at_least, tofu_at_least};
 
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::engine_errors::changed_file;
-use crate::engine::run::object::decode;
+use crate::engine::run::object::{decode, mark};
 use crate::engine::run::results::{
     CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots,
 };
@@ -200,6 +203,14 @@ impl<'r> ModuleScope<'r> {
                  terraform.workspace attribute.",
             )
             .at(range.clone())),
+            _ if name::is_opentofu() => {
+                let alias = range.text().split('.').next().unwrap_or_default().trim();
+                let detail = format!(
+                    "The {alias:?} object does not have an attribute named {name:?}. The only supported attributes are \
+                     {alias}.workspace and {alias}.applying"
+                );
+                Err(Diagnostic::error(format!("Invalid {alias:?} attribute"), detail).at(range.clone()))
+            }
             _ => {
                 let detail = format!(
                     "The \"terraform\" object does not have an attribute named {name:?}. The only supported attributes are \
@@ -264,8 +275,7 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
         if is_ephemeral { value.mark(Marks::EPHEMERAL) } else { value }
     };
     if run.verb == Verb::Validate {
-        // References are checked with the schema before anything is evaluated.
-        return if is_ephemeral { Value::dynamic().mark(Marks::EPHEMERAL) } else { Value::dynamic() };
+        return validated_resource(run, config);
     }
     if run.inputs.deferred.has_resource(|| run.blocks.tree.config_addr(module.id, index)) {
         let is_collection = config.count.is_some() || config.for_each.is_some();
@@ -290,6 +300,33 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
         Verb::Import if others.is_empty() && has_no_objects(slots) => Value::dynamic(),
         _ => whole_resource(slots, others, &unknown),
     })
+}
+
+/// A resource in `validate`: since Terraform 1.15 and OpenTofu 1.12, the types of its attributes are known if it has one instance.
+/// References are checked with the schema before anything is evaluated.
+fn validated_resource(run: &Run, config: &config::Resource) -> Value {
+    let mode = config.addr.mode;
+    let is_typed = match mode {
+        ResourceMode::Managed | ResourceMode::Data => at_least(15) || tofu_at_least(12),
+        ResourceMode::Ephemeral => tofu_at_least(12),
+        ResourceMode::List => false,
+    };
+    let repeats = config.count.is_some() || config.for_each.is_some();
+    let schema = run.blocks.schemas.resource(&config.provider, &config.addr).filter(|_| is_typed && !repeats);
+    let value = schema.map_or_else(Value::dynamic, |schema| {
+        let ty = schema.implied_type();
+        let Some(object) = ty.object_type().filter(|_| config.lifecycle.enabled.is_none()) else {
+            return Value::unknown(ty.clone());
+        };
+        let unknown = |(name, ty): (&Arc<str>, &Type)| (name.clone(), Value::unknown(ty.clone()));
+        let value = Value::object(object.attributes.iter().map(unknown));
+        if !name::is_opentofu() {
+            return value;
+        }
+        let marked = mark(&value, &[], &schema.block);
+        if marked.has_marks_deep() { marked } else { Value::unknown(ty.clone()) }
+    });
+    if mode == ResourceMode::Ephemeral { value.mark(Marks::EPHEMERAL) } else { value }
 }
 
 /// Whether a block with instance keys has no object at all.

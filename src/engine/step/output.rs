@@ -126,7 +126,10 @@ fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut 
         // One error at a time, as in the reference.
         return;
     }
-    if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
+    if marks.contains(Marks::EPHEMERAL) && !output.ephemeral && name::is_opentofu() {
+        let detail = "The value that was generated for the output is ephemeral, but it is not configured to allow one.";
+        diagnostics.push(Diagnostic::error("Output does not allow ephemeral value", detail).at(output.value.range()));
+    } else if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
         let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
                       derived from an ephemeral value.";
         diagnostics.push(Diagnostic::error(EPHEMERAL_VALUE, detail).at(output.value.range()));

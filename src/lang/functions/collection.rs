@@ -17,7 +17,7 @@ pub(super) fn table() -> Vec<Builtin> {
             .variadic(any("vals").null().unknown().dynamic())
             .typed(coalesce_type)
             .doc("The first of its arguments that is neither null nor an empty string."),
-        Builtin::new("contains", vec![any("list"), any("value")], Type::Dynamic, contains)
+        Builtin::new("contains", vec![any("list"), any("value").null()], Type::Dynamic, contains)
             .typed(|_| Ok(Type::Bool))
             .doc("Whether a list or set has an element."),
         Builtin::new(

@@ -8,6 +8,7 @@ use num_traits::ToPrimitive;
 
 use super::builtin::{Allow as _, Builtin, Outcome, fail, fail_argument, num, number, string, text, whole};
 use super::signature::{CallContext, FunctionError};
+use crate::base::name;
 use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
@@ -232,7 +233,7 @@ fn subnets(a: &[Value], _: &CallContext<'_>) -> Outcome {
         if new_bits < 1 {
             return fail_argument(i, "must extend prefix by at least one bit");
         }
-        if new_bits > 32 {
+        if new_bits > 32 && !name::is_opentofu() {
             return fail_argument(i, "may not extend prefix by more than 32 bits");
         }
         let length = base.length + new_bits as u32;

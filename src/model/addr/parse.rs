@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostic;
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
@@ -46,7 +46,9 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "path" => reader.attribute(Subject::Path),
         "terraform" => reader.attribute(Subject::Terraform),
         // OpenTofu's name for the same. Everything else below it stays a resource of that type, as it is without the name.
-        "tofu" if matches!(reader.first_name(), Some("workspace" | "applying")) => reader.attribute(Subject::Terraform),
+        "tofu" if name::is_opentofu() || matches!(reader.first_name(), Some("workspace" | "applying")) => {
+            reader.attribute(Subject::Terraform)
+        }
         "self" => Ok(reader.reference(Subject::SelfObject, 0)),
         "caller" => Ok(reader.reference(Subject::Caller, 0)),
         "action" => reader.action(),

@@ -109,6 +109,14 @@ impl Pattern {
         self.matches(&path, &block.resource, None)
     }
 
+    /// The mode of the resources that it names, if it names those of one type and name.
+    pub fn mode(&self) -> Option<ResourceMode> {
+        match self.last {
+            Last::Resource { mode, .. } => Some(mode),
+            Last::Modules | Last::Everything => None,
+        }
+    }
+
     /// True if it names modules, with all that is in them, and not resources.
     pub fn names_modules(&self) -> bool {
         self.last == Last::Modules

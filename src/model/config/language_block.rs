@@ -8,6 +8,7 @@ use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
 use crate::model::deps::{Constraints, Version};
+use crate::model::version::{compatible_version, tofu_at_least};
 
 use super::{names, requirements, terraform_block};
 
@@ -19,6 +20,9 @@ static COMPATIBLE_WITH: LazyLock<BodySchema> =
 
 /// The editions that there are; Terraform's is none for OpenTofu.
 const EDITIONS: [&str; 2] = ["tofu2024", "TF2021"];
+
+/// An experiment of OpenTofu 1.13.
+const SYMBOL_LIBRARIES: &str = "symbol_libraries";
 
 /// A constraint on the version of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +92,36 @@ fn duplicate(block: &Block, first: &Compatibility) -> Diagnostic {
 fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
     let range = attribute.expr.range();
     let Some(edition) = attribute.expr.as_keyword() else {
-        let detail = "The \"edition\" argument expects a bare keyword, such as tofu2024.";
+        let detail = match name::is_opentofu() {
+            true => format!(
+                "The \"edition\" argument expects a bare language edition keyword. {PROGRAM} {} supports only language edition {}, \
+                 which is the default.",
+                compatible_version(),
+                EDITIONS[0]
+            ),
+            false => "The \"edition\" argument expects a bare keyword, such as tofu2024.".to_owned(),
+        };
         return diags.push(Diagnostic::error(terraform_block::INVALID_EDITION, detail).at(range));
     };
     let editions = by_language(&EDITIONS[..], &EDITIONS[..1]);
+    if name::is_opentofu() && !editions.contains(&edition) {
+        let known = EDITIONS[0];
+        let version = compatible_version();
+        let detail = match edition {
+            _ if edition.starts_with("TF") => format!(
+                "{PROGRAM} v{version} does not support language edition {edition:?}. This module may be intended for use with other \
+                 software."
+            ),
+            _ => {
+                let which = if edition > known { "newer" } else { "different" };
+                format!(
+                    "{PROGRAM} v{version} only supports language edition {known}. This module requires a {which} version of \
+                     {PROGRAM} CLI."
+                )
+            }
+        };
+        return diags.push(Diagnostic::error(terraform_block::UNSUPPORTED_EDITION, detail).at(range));
+    }
     if !editions.contains(&edition) {
         let known = editions.join(" and ");
         let detail = format!("This version of {PROGRAM} knows only {known} as language edition, not {edition:?}.");
@@ -102,10 +132,35 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
 /// There are none; an empty list asks for none.
 fn check_experiments(attribute: &Attribute, diags: &mut Diagnostics) {
     for item in names::static_list(&attribute.expr, diags) {
+        if name::is_opentofu() {
+            diags.push(unknown_experiment(item.as_keyword()).at(item.range()));
+            continue;
+        }
         let detail = match item.as_keyword() {
             Some(name) => format!("This version of {PROGRAM} knows no experimental language feature named {name:?}."),
             None => "Experimental language features are named by bare keywords.".to_owned(),
         };
         diags.push(Diagnostic::error("Unknown experimental language feature", detail).at(item.range()));
+    }
+}
+
+/// OpenTofu's errors. An experiment of OpenTofu that is not implemented here is named as one.
+fn unknown_experiment(name: Option<&str>) -> Diagnostic {
+    match name {
+        Some(SYMBOL_LIBRARIES) if tofu_at_least(13) => {
+            let detail = format!(
+                "{TERRANE} does not implement the experiment {SYMBOL_LIBRARIES:?} of OpenTofu 1.13: this module can be used only \
+                 with OpenTofu itself."
+            );
+            Diagnostic::error("Unsupported language experiment", detail)
+        }
+        Some(name) => {
+            let detail = format!("There is no current experiment with the keyword {name:?}.");
+            Diagnostic::error("Unknown experiment keyword", detail)
+        }
+        None => {
+            let detail = "Elements of \"experiments\" must all be keywords representing active experiments.";
+            Diagnostic::error("Invalid experiment keyword", detail)
+        }
     }
 }

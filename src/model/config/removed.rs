@@ -94,6 +94,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     let managed = removed.resource.as_ref().is_some_and(|r| r.mode == ResourceMode::Managed);
     for block in content.blocks_of("provisioner") {
         let Some(decoded) = provisioner::decode(block, diags) else { continue };
+        if !sound && name::is_opentofu() {
+            continue;
+        }
         let problem = if !managed {
             "Provisioners are valid only when a removed block targets a managed resource."
         } else if decoded.when != ProvisionerWhen::Destroy {

@@ -7,7 +7,7 @@ use crate::base::name::PROGRAM;
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::version::compatible_version;
+use crate::model::version::{compatible_version, tofu_at_least};
 
 use super::encryption::{self, Encryption};
 use super::module::{Backend, ProviderRequirement};
@@ -51,7 +51,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         required_version: content.attribute("required_version").and_then(|a| requirements::constraint_text(a, diags)),
         ..TerraformBlock::default()
     };
-    if let Some(attribute) = content.attribute("experiments") {
+    if let Some(attribute) = content.attribute("experiments").filter(|_| !tofu_at_least(13)) {
         diags.push(
             Diagnostic::error(
                 "Module uses experimental features",

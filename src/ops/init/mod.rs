@@ -26,6 +26,7 @@ use crate::model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURC
 use crate::model::config::{self, Config, Module, test_file};
 use crate::model::deps::Constraints;
 use crate::model::model_errors::INVALID_IMPORT_PROVIDER;
+use crate::model::version::tofu_at_least;
 
 use self::install::Needs;
 use crate::ops::backends::encryption;
@@ -343,6 +344,10 @@ async fn backend_in_use(
     (root, of_settings): (&Module, Diagnostics),
     tell: Tell<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
+    if !request.backend && tofu_at_least(13) {
+        // The keys of an encrypted state may not be available.
+        return (None, Diagnostics::new());
+    }
     if !request.backend {
         return match backend::saved(setup).await {
             Ok(in_use) => (Some(in_use), Diagnostics::new()),

@@ -256,7 +256,7 @@ pub fn event(event: &Event) -> Option<Message> {
         Event::ProvisionStarted { addr, kind } => {
             provision("provision_start", addr, kind, format!("{addr}: Provisioning with '{kind}'..."), None)
         }
-        Event::ProvisionOutput { addr, kind, text } => {
+        Event::ProvisionOutput { addr, kind, text, .. } => {
             provision("provision_progress", addr, kind, format!("{addr}: ({kind}): {text}"), Some(text))
         }
         Event::ProvisionFinished { addr, kind, failed: false } => {

@@ -13,6 +13,7 @@ use crate::lang::value::{Marks, Path, Value};
 use crate::model::addr::{AbsResourceInstance, InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::schema::{Block, Schema, decode};
+use crate::model::version::tofu_at_least;
 
 use super::deferred;
 use super::diff::{self, Diff, Drawing, padded, valid_name};
@@ -487,6 +488,7 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
                 ),
             )
         }
+        Mode::Normal if tofu_at_least(13) => return write_up_to_date(out, text),
         Mode::Normal => (
             "Your infrastructure matches the configuration.",
             format!(
@@ -500,6 +502,20 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
     }
     let heading = style.fill("\n[reset][bold][green]No changes.[reset][bold] {}[reset]\n\n", &[&title]);
     let _ = writeln!(out, "{heading}{}", style.wrapped(&body));
+}
+
+/// What OpenTofu says since 1.13 of a plan without changes: one line, unless -target may have hidden some.
+fn write_up_to_date(out: &mut String, text: &PlanText<'_>) {
+    let heading =
+        "\n[reset][bold][green]No changes.[reset][bold] Your infrastructure matches the configuration.[reset]\n";
+    out.push_str(&text.style.fill(heading, &[]));
+    if !text.plan.targets.is_empty() {
+        let note = format!(
+            "Note: You used the -target option, so {PROGRAM} only checked resources matching those targets and may have skipped others. \
+             If you expected changes to appear, verify that the addresses passed to -target are correct."
+        );
+        let _ = writeln!(out, "\n{}", text.style.wrapped(&note));
+    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,10 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
             format!("{addr}: {done} complete after {}{}", duration(*elapsed), bracketed(id))
         }
         Event::ProvisionStarted { addr, kind } => format!("{addr}: Provisioning with '{kind}'..."),
-        Event::ProvisionOutput { addr, kind, text } => return Some(output(addr, kind, text, style)),
+        Event::ProvisionOutput { addr, kind, text, sensitive } => {
+            let text = sensitive.as_ref().filter(|_| style.reveal).unwrap_or(text);
+            return Some(output(addr, kind, text, style));
+        }
         Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb).doing),
         Event::EphemeralFinished { addr, verb, elapsed, failed: false } => {
             format!("{addr}: {} complete after {}", ephemeral(*verb).done, duration(*elapsed))
@@ -280,7 +283,12 @@ mod tests {
             (apply(Action::Delete, false), "terraform_data.a[1]: Destruction complete after 1m2s\n"),
             (apply(Action::Update, true), ""),
             (
-                Event::ProvisionOutput { addr: addr(), kind: "local-exec".into(), text: "a\n\nb\r\n".into() },
+                Event::ProvisionOutput {
+                    addr: addr(),
+                    kind: "local-exec".into(),
+                    text: "a\n\nb\r\n".into(),
+                    sensitive: None,
+                },
                 "terraform_data.a[1] (local-exec): a\nterraform_data.a[1] (local-exec): b\n",
             ),
         ];

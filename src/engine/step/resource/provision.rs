@@ -125,11 +125,11 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     let output: Output = {
         let (addr, kind, observer) = (addr.clone(), kind.clone(), observer.clone());
         Arc::new(move |text: &str| {
-            let text = match why {
-                None => text.to_string(),
-                Some(why) => format!("(output suppressed due to {why} value in config)"),
+            let (text, sensitive) = match why {
+                None => (text.to_string(), None),
+                Some(why) => (format!("(output suppressed due to {why} value in config)"), Some(text.to_string())),
             };
-            observer.event(Event::ProvisionOutput { addr: addr.clone(), kind: kind.clone(), text });
+            observer.event(Event::ProvisionOutput { addr: addr.clone(), kind: kind.clone(), text, sensitive });
         })
     };
     let request = ProvisionRequest { config: config.unmark_deep().0, connection: connection.unmark_deep().0, output };

@@ -1,6 +1,8 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::engine::blocks::reference_steps::check_steps;
+use crate::engine::blocks::tree::ModuleId;
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
 use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
@@ -10,7 +12,7 @@ use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{AbsResource, InstanceKey, Resource, Subject};
-use crate::model::config::names::static_traversal;
+use crate::model::config::{self, names::static_traversal};
 use crate::model::model_errors::INVALID_TRIGGER;
 use crate::model::plan::ResourceChange;
 
@@ -86,6 +88,46 @@ fn trigger(expr: &Expression, scope: &ModuleScope<'_>) -> Result<Trigger, Diagno
             Ok(trigger)
         }
         _ => Err(invalid(expr).into()),
+    }
+}
+
+/// What OpenTofu checks of `replace_triggered_by` in `validate`, since 1.12: names of resources and attributes.
+pub fn check(run: &Run, module: ModuleId, config: &config::Resource) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for expr in &config.lifecycle.replace_triggered_by {
+        let Some((resource, rest)) = named(expr) else { continue };
+        let tree = &run.blocks.tree;
+        let Some(index) = tree.module(module).resources.get_index_of(&resource) else {
+            let own = config.addr.in_module(tree.module(module).path.clone());
+            let detail = format!(
+                "Resource {own} refers to {resource} in replace_triggered_by, but it is not declared in this module."
+            );
+            diagnostics.push(Diagnostic::error("Undeclared resource in replace_triggered_by", detail).at(expr.range()));
+            continue;
+        };
+        let other = tree.resource(module, index as u32);
+        if let Some(schema) = run.blocks.schemas.resource(&other.provider, &other.addr) {
+            let found = check_steps(&schema.block, &rest, &expr.file);
+            diagnostics.extend(found.into_iter().filter(|problem| problem.is_error()));
+        }
+    }
+    diagnostics
+}
+
+/// The resource, and the steps behind the instance.
+fn named(expr: &Expression) -> Option<(Resource, Vec<TraversalStep>)> {
+    match expr.kind() {
+        ExprKind::Variable(traversal) => {
+            let reference = parse_reference(traversal, &expr.file).ok()?;
+            match reference.subject {
+                Subject::Resource(resource) => Some((resource, reference.remaining)),
+                Subject::ResourceInstance(of) => Some((of.resource, reference.remaining)),
+                _ => None,
+            }
+        }
+        ExprKind::Index { collection, .. } => named(&expr.part(collection)),
+        ExprKind::RelativeTraversal { source, steps } => Some((named(&expr.part(source))?.0, steps.clone())),
+        _ => None,
     }
 }
 

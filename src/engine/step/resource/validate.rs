@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plan::path_of;
 use super::prevention::prevention;
-use super::{ephemeral_use, list};
+use super::{ephemeral_use, list, replace};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM};
 use crate::base::source::Range;
@@ -29,6 +29,7 @@ use crate::model::model_errors::did_you_mean;
 use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, ValidateListRequest, about_body};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
+use crate::model::version::tofu_at_least;
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.blocks.tree.resource(module, index);
@@ -58,6 +59,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     }
     if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
+    }
+    if tofu_at_least(12) {
+        diagnostics.extend(replace::check(run, module, config));
     }
     if !matches!(config.addr.mode, ResourceMode::Ephemeral | ResourceMode::List) {
         let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();

@@ -76,7 +76,8 @@ fn exists(target: &Target, config: &Config) -> bool {
         Target::Module(module) => config.module(&module.module()).is_some(),
         Target::Resource(addr) => resource(&addr.config()),
         Target::Instance(addr) => resource(&addr.config()),
-        // Files have no patterns.
-        Target::Pattern(_) => false,
+        Target::Pattern(pattern) => config.modules().iter().any(|module| {
+            module.resources.keys().any(|resource| pattern.touches(&resource.in_module(module.path.clone())))
+        }),
     }
 }

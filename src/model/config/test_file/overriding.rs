@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block};
+use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::BodySchema;
 use crate::lang::value::{Type, Value};
 use crate::model::addr::parse::parse_target_traversal;
-use crate::model::addr::{ResourceMode, Target};
+use crate::model::addr::{Pattern, ResourceMode, Target};
 use crate::model::config::{constant, names};
 
 use super::{Override, OverrideKind, Overrides, duplicate, override_during};
@@ -69,6 +69,9 @@ fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Override> {
 }
 
 fn target(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(Target, Range)> {
+    if let Some(pattern) = every_instance(&attribute.expr) {
+        return Some((Target::Pattern(pattern), attribute.range()));
+    }
     let traversal = names::static_traversal(&attribute.expr, diags)?;
     match parse_target_traversal(&traversal, &attribute.expr.file) {
         Ok(target) => Some((target, attribute.range())),
@@ -79,13 +82,21 @@ fn target(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(Target, Ran
     }
 }
 
+/// `data.x.y[*]` and `module.m[*].x.y`, as in OpenTofu 1.13: every instance.
+fn every_instance(expr: &Expression) -> Option<Pattern> {
+    if !matches!(expr.kind(), ExprKind::Splat { full: true, .. }) {
+        return None;
+    }
+    let text: String = expr.range().text().split_whitespace().collect();
+    Pattern::parse(&text).ok()
+}
+
 fn kind_of(target: &Target) -> Option<OverrideKind> {
     let mode = match target {
         Target::Module(_) => return Some(OverrideKind::Module),
         Target::Resource(resource) => resource.resource.mode,
         Target::Instance(instance) => instance.mode(),
-        // Files have no patterns.
-        Target::Pattern(_) => return None,
+        Target::Pattern(pattern) => pattern.mode()?,
     };
     match mode {
         ResourceMode::Managed => Some(OverrideKind::Resource),

@@ -358,7 +358,8 @@ fn action(number: u64) -> Result<Action, String> {
         6 => Action::DeleteThenCreate,
         7 => Action::CreateThenDelete,
         8 => Action::Forget,
-        9 => Action::CreateThenForget,
+        // In 1.13, 10 is the order of objects without `create_before_destroy`.
+        9 | 10 => Action::CreateThenForget,
         other => return Err(format!("invalid change action {other}")),
     })
 }

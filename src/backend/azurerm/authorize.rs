@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::Request;
@@ -28,9 +29,13 @@ pub struct Access {
 
 #[derive(Clone)]
 enum Way {
-    Key { account: String, key: Secret },
+    Key {
+        account: String,
+        key: Secret,
+    },
     Signature(Secret),
-    Token(Box<azure::Settings>),
+    /// With the token that was requested first, until it is used.
+    Token(Box<azure::Settings>, Arc<Mutex<Option<azure::Token>>>),
 }
 
 /// Never shows a secret.
@@ -47,8 +52,12 @@ impl ProvideCredential for Way {
         Ok(Some(match self {
             Way::Key { account, key } => Credential::with_shared_key(account, key.reveal()),
             Way::Signature(token) => Credential::with_sas_token(token.reveal().trim_start_matches('?')),
-            Way::Token(settings) => {
-                let token = azure::token(settings, STORAGE, context).await.map_err(Error::credential_invalid)?;
+            Way::Token(settings, first) => {
+                let first = first.lock().unwrap_or_else(|e| e.into_inner()).take();
+                let token = match first {
+                    Some(token) => token,
+                    None => azure::token(settings, STORAGE, context).await.map_err(Error::credential_invalid)?,
+                };
                 Credential::with_bearer_token(token.text.reveal(), token.expires)
             }
         }))
@@ -59,6 +68,11 @@ type Failed = Vec<ProviderDiagnostic>;
 
 fn failed(why: impl Into<String>) -> Failed {
     vec![failure(why)]
+}
+
+fn not_logged_in(why: String) -> Failed {
+    let how = "Log in with \"az login\", or configure a service principal, OIDC or a managed identity for the backend.";
+    vec![ProviderDiagnostic::error(why, how)]
 }
 
 impl Access {
@@ -98,7 +112,12 @@ impl Access {
         let way = match (key, signature) {
             (Some(key), _) => Way::Key { account, key: Secret::new(key) },
             (None, Some(signature)) => Way::Signature(Secret::new(signature)),
-            (None, None) if by_token => Way::Token(Box::new(identity(settings, cloud)?)),
+            (None, None) if by_token => {
+                // At once: without a login the error is about the login, not about the first request.
+                let settings = identity(settings, cloud)?;
+                let token = azure::token(&settings, STORAGE, context).await.map_err(not_logged_in)?;
+                Way::Token(Box::new(settings), Arc::new(Mutex::new(Some(token))))
+            }
             (None, None) => {
                 let key = management.key(&cloud).await?;
                 Way::Key { account: account.clone(), key }

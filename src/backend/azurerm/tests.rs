@@ -97,5 +97,8 @@ async fn settings_that_lack_something() {
     let file = ("client_certificate_path", text("tests/fixtures/keys/aes.pfx"));
     let wrong = opened(vec![token.clone(), file.clone()], vec![]).await.unwrap_err();
     assert!(wrong.starts_with("could not decode PKCS#12 archive: "), "{wrong}");
-    assert_eq!(opened(vec![token, file], vec![("ARM_CLIENT_CERTIFICATE_PASSWORD", "pw")]).await, Ok(()));
+    // The certificate is read; without a tenant and a client it is no login.
+    let settings = vec![token, file, ("use_cli", Value::bool(false))];
+    let incomplete = opened(settings, vec![("ARM_CLIENT_CERTIFICATE_PASSWORD", "pw")]).await.unwrap_err();
+    assert!(incomplete.ends_with("no authentication method is enabled and complete"), "{incomplete}");
 }

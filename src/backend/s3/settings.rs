@@ -94,9 +94,21 @@ impl<'a> Reader<'a> {
     }
 
     fn endpoint(&self, path: &str, old: &str, variables: &[&str]) -> Option<String> {
-        let found = self.first(&[path, old], variables).filter(|url| !url.is_empty());
+        let found =
+            self.first(&[path, old], variables).filter(|url| !url.is_empty()).or_else(|| self.common_endpoint());
         // Hosts alone were accepted once.
         found.map(|url| if url.contains("://") { url } else { format!("https://{url}") })
+    }
+}
+
+impl Reader<'_> {
+    /// The address of all services that have none of their own. As the SDK takes it: not if it is to ignore configured addresses.
+    fn common_endpoint(&self) -> Option<String> {
+        let is_ignored = self
+            .environment
+            .non_empty(env::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS)
+            .is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        self.environment.non_empty(env::AWS_ENDPOINT_URL).filter(|_| !is_ignored).map(str::to_owned)
     }
 }
 

@@ -105,6 +105,36 @@ fn settings_are_read_once_they_are_checked() {
     assert_eq!(all.web.retries, 4);
 }
 
+#[test]
+fn endpoints_of_the_environment_have_an_order() {
+    let cases: &[(&[(&str, &str)], [Option<&str>; 3])] = &[
+        (&[], [None; 3]),
+        (&[("AWS_ENDPOINT_URL", "http://all")], [Some("http://all"); 3]),
+        (
+            &[
+                ("AWS_ENDPOINT_URL", "http://all"),
+                ("AWS_ENDPOINT_URL_S3", "http://s3"),
+                ("AWS_STS_ENDPOINT", "http://sts"),
+            ],
+            [Some("http://s3"), Some("http://all"), Some("http://sts")],
+        ),
+        (
+            &[
+                ("AWS_ENDPOINT_URL", "http://all"),
+                ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"),
+                ("AWS_ENDPOINT_URL_DYNAMODB", "http://table"),
+            ],
+            [None, Some("http://table"), None],
+        ),
+    ];
+    for (variables, expected) in cases {
+        let given = [("bucket", text("b")), ("key", text("k")), ("region", text("us-east-1"))];
+        let all = settings::read(&config(&given), &Environment::of(variables.iter().copied())).unwrap();
+        let found = [&all.store.endpoint, &all.store.table_endpoint, &all.credentials.sts_endpoint];
+        assert_eq!(found.map(Option::as_deref), *expected, "{variables:?}");
+    }
+}
+
 async fn open(server: &Server, more: &[(&'static str, Value)]) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
     let mut all = vec![
         ("bucket", text("states")),

@@ -27,6 +27,8 @@ variables! {
     AWS_ENDPOINT_URL_KMS;
     /// The address of AWS services without a more specific variable, with its scheme.
     AWS_ENDPOINT_URL;
+    /// `true`: AWS_ENDPOINT_URL is ignored.
+    AWS_IGNORE_CONFIGURED_ENDPOINT_URLS;
     /// A token for modules and states in Google Cloud Storage.
     GOOGLE_OAUTH_ACCESS_TOKEN;
     /// A host that stands in for Google Cloud Storage, with its scheme.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::diag::Diagnostic;
 use crate::base::identity;
-use crate::base::name::PROGRAM;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::stop::Stop;
 use crate::model::version::compatible_version;
 
@@ -132,6 +132,49 @@ pub fn lock_failed(error: &dyn fmt::Display) -> Diagnostic {
     )
 }
 
+/// The error for a lock that was not taken. `is_of_process`: locks end with the process that took them.
+pub fn not_locked(error: &LockError, is_of_process: bool) -> Diagnostic {
+    let holder = error.holder.as_ref().filter(|holder| error.busy && !holder.id.is_empty());
+    let diagnostic = lock_failed(error);
+    match holder {
+        Some(holder) => diagnostic.reworded(busy_text(holder, is_of_process, jiff::Timestamp::now())),
+        None => diagnostic,
+    }
+}
+
+/// Who uses the state, in words.
+fn busy_text(holder: &LockInfo, is_of_process: bool, now: jiff::Timestamp) -> String {
+    let operation = match holder.operation.strip_prefix("OperationType") {
+        Some(kind) => kind.to_lowercase(),
+        None => holder.operation.clone(),
+    };
+    let since = holder.created.parse::<jiff::Timestamp>().map_or(String::new(), |created| {
+        format!(" since {} ({})", created.strftime("%Y-%m-%d %H:%M:%S UTC"), age(now.duration_since(created).as_secs()))
+    });
+    let who = if holder.who.is_empty() { "another process" } else { &holder.who };
+    let doing = if operation.is_empty() { String::new() } else { format!(" for {operation:?}") };
+    let note = if holder.info.is_empty() { String::new() } else { format!(" ({})", holder.info) };
+    let text = format!(
+        "The state is in use: {who} has it locked{doing}{since}{note}. Wait until that is done, or let this command wait, with \
+         -lock-timeout=5m."
+    );
+    match is_of_process {
+        true => format!("{text} The lock ends with the process that has it."),
+        false => format!("{text} If that process is gone, remove its lock:\n  {COMMAND} force-unlock {}", holder.id),
+    }
+}
+
+/// A length of time that has passed, in the largest unit that fits.
+fn age(seconds: i64) -> String {
+    let (number, unit) = match seconds.max(0) {
+        0..60 => (seconds.max(0), "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..172_800 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{number} {unit}{} ago", if number == 1 { "" } else { "s" })
+}
+
 /// The error for a lock that cannot be released.
 pub fn unlock_failed(error: &StoreError) -> Diagnostic {
     Diagnostic::error(
@@ -145,6 +188,26 @@ pub fn unlock_failed(error: &StoreError) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lock_owners_are_named_in_words() {
+        let now = "2026-11-20T10:34:30Z".parse().unwrap();
+        let info = LockInfo::from_json(RECORDED.as_bytes()).unwrap();
+        let wait = "Wait until that is done, or let this command wait, with -lock-timeout=5m.";
+        let lead =
+            "The state is in use: root@vm has it locked for \"apply\" since 2026-11-20 10:32:09 UTC (2 minutes ago).";
+        let ends = "The lock ends with the process that has it.";
+        assert_eq!(busy_text(&info, true, now), format!("{lead} {wait} {ends}"));
+        let unlock = format!(
+            "If that process is gone, remove its lock:\n  {COMMAND} force-unlock da69d555-4b64-8ebc-70c1-cffd4321cd8f"
+        );
+        assert_eq!(busy_text(&info, false, now), format!("{lead} {wait} {unlock}"));
+        let bare = LockInfo { id: "1".into(), operation: "state-rm".into(), ..LockInfo::default() };
+        let lead = "The state is in use: another process has it locked for \"state-rm\".";
+        assert_eq!(busy_text(&bare, true, now), format!("{lead} {wait} {ends}"));
+        let ages = [(-5, "0 seconds"), (1, "1 second"), (61, "1 minute"), (7_300, "2 hours"), (172_800, "2 days")];
+        ages.iter().for_each(|(seconds, text)| assert_eq!(age(*seconds), format!("{text} ago")));
+    }
 
     /// As the reference wrote it, and as it shows it.
     const RECORDED: &str = r#"{"ID":"da69d555-4b64-8ebc-70c1-cffd4321cd8f","Operation":"OperationTypeApply","Info":"","Who":"root@vm","Version":"1.11.4","Created":"2026-11-20T10:32:09.336870465Z","Path":"terraform.tfstate"}"#;

@@ -29,6 +29,8 @@ pub enum Kind {
     NoRepetition,
     /// Moves that other objects are in the way of.
     BlockedMoves,
+    /// A module call without a source.
+    MissingSource,
     /// The work was interrupted.
     Interrupted,
     /// Keys are missing or wrong, or something is not encrypted as it should be: says all there is to say, also of a state.
@@ -86,7 +88,11 @@ pub struct Diagnostic {
 
 /// Advice in one or two sentences.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Tip(pub String);
+pub struct Tip {
+    pub text: String,
+    /// It says all that the detail does, which is not shown beside it.
+    pub replaces_detail: bool,
+}
 
 /// A deprecated variable or output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -143,7 +149,14 @@ impl Diagnostic {
 
     /// With advice; none if the text is empty.
     pub fn with_tip(mut self, text: impl Into<String>) -> Diagnostic {
-        self.tip = Some(text.into()).filter(|text| !text.is_empty()).map(|text| Box::new(Tip(text)));
+        let text = Some(text.into()).filter(|text| !text.is_empty());
+        self.tip = text.map(|text| Box::new(Tip { text, replaces_detail: false }));
+        self
+    }
+
+    /// With other words for those who read tips.
+    pub fn reworded(mut self, text: impl Into<String>) -> Diagnostic {
+        self.tip = Some(Box::new(Tip { text: text.into(), replaces_detail: true }));
         self
     }
 

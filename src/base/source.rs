@@ -10,6 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 pub struct SourceFile {
     name: String,
     text: String,
+    is_secret: bool,
     line_starts: OnceLock<Vec<u32>>,
     sections: OnceLock<Vec<Section>>,
 }
@@ -25,12 +26,26 @@ pub struct Section {
 impl SourceFile {
     /// A source of at most 4 GiB; `name` is a path relative to the working directory where there is one.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
+        SourceFile::with_secrecy(name, text, false)
+    }
+
+    /// A text that is not shown to anyone, such as the value of a sensitive variable.
+    pub fn secret(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
+        SourceFile::with_secrecy(name, text, true)
+    }
+
+    fn with_secrecy(name: impl Into<String>, text: impl Into<String>, is_secret: bool) -> Arc<SourceFile> {
         Arc::new(SourceFile {
             name: name.into(),
             text: text.into(),
+            is_secret,
             line_starts: OnceLock::new(),
             sections: OnceLock::new(),
         })
+    }
+
+    pub fn is_secret(&self) -> bool {
+        self.is_secret
     }
 
     pub fn name(&self) -> &str {

@@ -119,6 +119,11 @@ impl Console {
         self.asking.load(Ordering::Relaxed)
     }
 
+    /// Whether advice is shown that the reference does not give.
+    pub fn shows_tips(&self) -> bool {
+        self.diagnostic_style.tips
+    }
+
     /// With the file of `-json-into` as the place for what programs read.
     pub fn with_copy(mut self, path: &str) -> Result<Console, Diagnostic> {
         let file = private_file(path).map_err(|error| {

@@ -73,16 +73,28 @@ fn described(flag: &Arg) -> Described {
 
 /// The page of one command.
 pub fn page(command: &Command) -> String {
-    let Description { name, usage, about, sections } = describe(command);
-    let mut out = format!("Usage: {COMMAND} [global options] {name} {usage}\n");
-    if !about.is_empty() {
-        let _ = write!(out, "\n{}\n", indented(&wrap(&about, WIDTH - 2), 2));
-    }
-    for section in sections {
+    let description = describe(command);
+    let mut out = heading(&description);
+    for section in description.sections {
         let _ = write!(out, "\n{}:\n", section.title);
         section.options.iter().for_each(|option| write_option(&mut out, option));
     }
     out.trim_end().to_string() + "\n"
+}
+
+/// The page of one command without its options, which would push an error away.
+pub fn short_page(command: &Command) -> String {
+    let description = describe(command);
+    let how = format!("For all options, run:\n  {COMMAND} {} -help\n", description.name);
+    format!("{}\n{how}", heading(&description))
+}
+
+fn heading(Description { name, usage, about, .. }: &Description) -> String {
+    let mut out = format!("Usage: {COMMAND} [global options] {name} {usage}\n");
+    if !about.is_empty() {
+        let _ = write!(out, "\n{}\n", indented(&wrap(about, WIDTH - 2), 2));
+    }
+    out
 }
 
 fn usage(command: &Command) -> String {

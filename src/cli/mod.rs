@@ -245,6 +245,14 @@ fn entry_page(entry: &'static Entry) -> String {
     }
 }
 
+/// What is shown of a command beside an error in its arguments.
+fn error_page(entry: &'static Entry) -> String {
+    match &entry.run {
+        Run::Command { arguments, .. } => help::short_page(&arguments()),
+        Run::Group | Run::Missing => entry_page(entry),
+    }
+}
+
 fn unknown_command(console: &Console, name: &str) -> u8 {
     let mut names: Vec<&str> = COMMANDS.iter().filter(|c| !c.name.contains(' ')).map(|c| c.name).collect();
     names.sort_unstable();
@@ -259,7 +267,7 @@ fn unknown_command(console: &Console, name: &str) -> u8 {
 fn unknown_member(console: &Console, group: &Entry, word: &str) {
     let prefix = format!("{} ", group.name);
     let members = COMMANDS.iter().filter_map(|entry| entry.name.strip_prefix(&prefix));
-    if let Some(close) = suggest::closest(word, members) {
+    if let Some(close) = suggest::closest(word, members).filter(|_| console.shows_tips()) {
         console.error_line(&format!("{PROGRAM} has no command named \"{prefix}{word}\". Did you mean {close:?}?\n"));
     }
 }
@@ -322,20 +330,21 @@ impl Invocation {
                 }
             }
             ArgsError::Json(diagnostics) => view::json::errors(&self.console, diagnostics),
+            ArgsError::Document(diagnostics) => view::documents::errors(&self.console, self.command, diagnostics),
             ArgsError::TextThenPage(text) => {
                 self.console.red_error_line(&text);
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
-                entry.into_iter().for_each(|entry| self.console.print(&entry_page(entry)));
+                entry.into_iter().for_each(|entry| self.console.print(&error_page(entry)));
             }
             ArgsError::TextThenErrorPage(text) => {
                 self.console.red_error_line(&text);
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
-                entry.into_iter().for_each(|entry| self.console.red_error_line(entry_page(entry).trim_end()));
+                entry.into_iter().for_each(|entry| self.console.red_error_line(error_page(entry).trim_end()));
             }
             ArgsError::Text { text, usage } => {
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 if let (true, Some(entry)) = (usage, entry) {
-                    self.console.red_error_line(entry_page(entry).trim_end());
+                    self.console.red_error_line(error_page(entry).trim_end());
                 }
                 self.console.red_error_line(&text);
             }

@@ -17,7 +17,7 @@ pub const UNREADABLE_MODULE: &str = "Failed to read module directory";
 /// A file that cannot be read.
 pub const UNREADABLE_FILE: &str = "Failed to read file";
 /// The dependency lock file cannot be written.
-pub const UNWRITABLE_LOCK: &str = "Failed to write dependency lock file";
+pub const UNWRITABLE_LOCK: &str = "Failed to update dependency lock file";
 /// More than one configuration of a provider.
 pub const DUPLICATE_PROVIDER: &str = "Duplicate provider block";
 /// More than one backend.

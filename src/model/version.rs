@@ -7,6 +7,7 @@
 use std::sync::{Arc, LazyLock, RwLock};
 
 use crate::base::name::{self, Name};
+use crate::lang::value::convert::name_given_types;
 
 /// This program's own version.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -116,9 +117,11 @@ pub fn wish() -> Option<Wish> {
     CHOICE.read().unwrap_or_else(|e| e.into_inner()).wish.clone()
 }
 
-/// Sets the wish of the user, which no pin changes.
-pub fn set_wish(wish: Wish) {
-    CHOICE.write().unwrap_or_else(|e| e.into_inner()).wish = Some(wish);
+/// Sets the wish of the user, if there is one, which no pin changes.
+pub fn begin(wish: Option<Wish>) {
+    let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
+    choice.wish = wish;
+    choice.follow();
 }
 
 /// Sets the pins of the configuration, in the place of those that were known before.
@@ -127,6 +130,7 @@ pub fn set_pins(pins: Fits) {
     choice.pins = Some(pins);
     // Where none is left, what was settled before is nearer to the wishes of all than the newest.
     choice.settled = choice.newest().or(choice.settled);
+    choice.follow();
 }
 
 /// Adds something that the version has to meet. False, and nothing is added, if no release meets it as well.
@@ -143,6 +147,7 @@ pub fn narrow(more: Fits) -> bool {
         }
         found => {
             choice.settled = found;
+            choice.follow();
             true
         }
     }
@@ -151,6 +156,15 @@ pub fn narrow(more: Fits) -> bool {
 impl Choice {
     fn current(&self) -> &'static Release {
         self.wish.as_ref().map(|wish| wish.release).or(self.settled).unwrap_or_else(newest)
+    }
+
+    /// Passes on what the language, which knows no versions, has to do.
+    fn follow(&self) {
+        // Unit tests share a process, and choose versions at the same time.
+        if cfg!(test) {
+            return;
+        }
+        name_given_types(!name::is_opentofu() && self.current().numbers >= (1, 13, 0));
     }
 
     fn newest(&self) -> Option<&'static Release> {

@@ -6,9 +6,11 @@ use clap::{ArgMatches, Command};
 
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
-use super::{ArgsError, Missing, gather, lock_file_name_problem};
+use super::{ArgsError, Missing, TOO_MANY_WORDS, gather, lock_file_name_problem};
 use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;
+use crate::model::version::at_least;
+use crate::ops::init::upgrade_of_readonly_lock;
 use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
@@ -81,12 +83,16 @@ pub fn parse(args: &[String], missing: Missing<'_>) -> Result<Init, ArgsError> {
         diagnostics
             .error("Invalid init options", "The -migrate-state and -reconfigure options are mutually-exclusive.");
     }
+    let readonly = given.text("lockfile").as_deref() == Some("readonly");
+    if readonly && given.on("upgrade") && at_least(16) {
+        diagnostics.push(upgrade_of_readonly_lock());
+    }
     let lock_file = given.text("state-provider-lock-file").map(PathBuf::from);
     if let Some(path) = &lock_file {
         check_lock_file(path, &given, missing, &mut diagnostics);
     }
     if !words.is_empty() && !diagnostics.has_errors() {
-        diagnostics.error("Too many command line arguments. Did you mean to use -chdir?", "");
+        diagnostics.error(TOO_MANY_WORDS, "");
     }
     if diagnostics.has_errors() {
         return Err(if json {
@@ -106,7 +112,7 @@ pub fn parse(args: &[String], missing: Missing<'_>) -> Result<Init, ArgsError> {
         ignore_remote_version: given.on("ignore-remote-version"),
         from_module: given.text("from-module").filter(|source| !source.is_empty()),
         plugin_dirs: given.texts("plugin-dir").into_iter().map(PathBuf::from).collect(),
-        lockfile_readonly: given.text("lockfile").as_deref() == Some("readonly"),
+        lockfile_readonly: readonly,
         test_dir: given.text("test-directory").unwrap_or_else(|| "tests".to_string()),
         input: given.on("input") && !json,
         json,

@@ -54,6 +54,8 @@ pub enum ArgsError {
     Diagnostics { diagnostics: Diagnostics, hint: bool },
     /// Diagnostics for programs: a stream of JSON lines.
     Json(Diagnostics),
+    /// Diagnostics for programs: in the document that the command writes.
+    Document(Diagnostics),
     /// A line of text; `usage`: with the command's help page.
     Text { text: String, usage: bool },
     /// A line of text, and then the command's help page, which is no error.
@@ -76,6 +78,9 @@ fn lock_file_name_problem(path: &Path) -> Option<String> {
 
 /// The summary where a flag is not understood.
 const BAD_FLAGS: &str = "Failed to parse command-line flags";
+
+/// There are words where a command takes none.
+const TOO_MANY_WORDS: &str = "Too many command line arguments. Did you mean to use -chdir?";
 
 impl ArgsError {
     /// A diagnostic followed by how to get help.
@@ -103,7 +108,7 @@ impl ArgsError {
 
     /// There are words where a command takes none.
     pub fn too_many() -> ArgsError {
-        ArgsError::Text { text: "Too many command line arguments. Did you mean to use -chdir?".into(), usage: false }
+        ArgsError::Text { text: TOO_MANY_WORDS.into(), usage: false }
     }
 }
 

@@ -6,6 +6,7 @@ use super::common::*;
 use super::flags::{self, Given, switch};
 use super::{ArgsError, gather};
 use crate::base::name::COMMAND;
+use crate::model::version::at_least;
 use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
@@ -40,7 +41,12 @@ pub fn command() -> Command {
 
 pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
     let (given, problems) = gather(command(), args);
-    let path = first_of_at_most_one(&given, problems)?.unwrap_or_else(|| ".".to_string());
+    let path = match first_of_at_most_one(&given, problems) {
+        Err(ArgsError::Diagnostics { diagnostics, .. }) if given.on("json") && at_least(15) => {
+            return Err(ArgsError::Document(diagnostics));
+        }
+        path => path?.unwrap_or_else(|| ".".to_string()),
+    };
     let test_dir = given.text("test-directory").unwrap_or_else(|| "tests".to_string());
     let test_dir = Some(test_dir).filter(|_| !given.on("no-tests"));
     let queries = given.on("query");

@@ -6,7 +6,9 @@ use clap::{ArgMatches, Command};
 
 use super::common::{json_flags, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use super::{ArgsError, Parsed};
+use super::{ArgsError, BAD_FLAGS, Parsed, TOO_MANY_WORDS};
+use crate::base::diag::Diagnostic;
+use crate::base::name::{self, Name};
 use crate::ops::interface::options::StateOptions;
 
 pub fn list_command() -> Command {
@@ -20,9 +22,19 @@ pub fn list_command() -> Command {
 
 /// Whether JSON is wanted.
 pub fn parse_list(args: &[String]) -> Parsed<bool> {
-    let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
+    let (given, unknown) = flags::parse_partly(list_command(), args);
+    let has_document = given.on("json") && name::current() == Name::Terraform;
+    if let Some(text) = unknown {
+        return Err(match has_document {
+            true => ArgsError::Document(Diagnostic::error(BAD_FLAGS, text).into()),
+            false => ArgsError::flag_with_page(text),
+        });
+    }
     if !given.positional().is_empty() {
-        return Err(ArgsError::too_many());
+        return Err(match has_document {
+            true => ArgsError::Document(Diagnostic::error(TOO_MANY_WORDS, "").into()),
+            false => ArgsError::too_many(),
+        });
     }
     Ok((given.on("json"), variable_arguments(&given)))
 }

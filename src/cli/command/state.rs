@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::base::diag::Diagnostic;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::state::{parse_identities, parse_list, parse_pull, parse_show};
+use crate::cli::console::Console;
+use crate::cli::view::documents;
 use crate::cli::view::lines::{LineOutput, Lines};
 use crate::cli::view::shown;
 use crate::model::state::StateMeta;
@@ -116,7 +119,7 @@ fn show_instance(output: &LineOutput, found: &StoredInstance) -> Result<(), Stri
         }
         false => shown::instance(&found.addr, &found.state, &found.schemas, &console.style),
     };
-    text.map(|text| console.print(&text)).map_err(|why| format!("Failed to marshal state to json: {why}"))
+    text.map(|text| console.print(&text)).map_err(|why| unmarshalled(&why))
 }
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
@@ -126,8 +129,13 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let work = state::show(&setup, &options, &args.address);
-    let lines = Lines::new(&invocation.console, args.json);
-    match super::run_with(invocation, &setup, work) {
+    let (console, is_document) = (&invocation.console, documents::are_wanted(args.json));
+    let lines = if is_document { Lines::aside_only(console) } else { Lines::new(console, args.json) };
+    let result = super::run_with(invocation, &setup, work);
+    if let (true, Ok(found)) = (is_document, &result) {
+        write_document(console, found);
+    }
+    match result {
         Ok(Ok(found)) => {
             lines.aside(found.warnings.clone());
             let mut code = 0;
@@ -147,13 +155,46 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
             });
             1
         }
-        Ok(Err(ShowRefusal::NotFound)) => {
-            let text = format!("No instance found for the given address!\n\n{}", one_instance());
-            lines.each(|output| put_error(output, &text));
+        Ok(Err(ShowRefusal::NotFound(question))) => {
+            let text = not_found();
+            lines.each(|output| {
+                put_error(output, &text);
+                if !question.is_empty() && !output.is_stream() && output.console.shows_tips() {
+                    output.console.error_line(&format!("\n{question}"));
+                }
+            });
             1
         }
         Err(code) => code,
     }
+}
+
+fn write_document(console: &Console, found: &Result<StoredInstance, ShowRefusal>) {
+    let error = |text: &str| Diagnostic::error(text.trim().replace(" \n", "\n"), "").into();
+    let diagnostics = match found {
+        Ok(found) => {
+            let file = StateFile { meta: StateMeta::default(), state: found.state.clone() };
+            return match shown::state_json(&file, &found.schemas) {
+                Ok(text) => documents::instance(console, Some(&text), found.warnings.clone()),
+                Err(why) => documents::instance(console, None, error(&unmarshalled(&why))),
+            };
+        }
+        Err(ShowRefusal::Refusal(Refusal::NoState)) => error(&no_state()),
+        Err(ShowRefusal::Refusal(Refusal::Unread(problems) | Refusal::Diagnostics(problems))) => problems.clone(),
+        Err(ShowRefusal::Address(text)) => {
+            error(&format!("Error parsing instance address: {text}\n\n{}", one_instance()))
+        }
+        Err(ShowRefusal::NotFound(_)) => error(&not_found()),
+    };
+    documents::instance(console, None, diagnostics);
+}
+
+fn unmarshalled(why: &str) -> String {
+    format!("Failed to marshal state to json: {why}")
+}
+
+fn not_found() -> String {
+    format!("No instance found for the given address!\n\n{}", one_instance())
 }
 
 pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {

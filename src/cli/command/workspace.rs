@@ -1,10 +1,11 @@
 //! `workspace list`, `show`, `new`, `select` and `delete`, also by their old name `env`
 
-use crate::base::diag::Diagnostic;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
 use crate::cli::console::Console;
+use crate::cli::view::documents;
 use crate::cli::view::lines::{LineOutput, Lines};
 use crate::model::version::{at_least, tofu_at_least};
 use crate::ops::setup::workdir::WorkDir;
@@ -17,18 +18,44 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let out = Lines::new(&invocation.console, json);
-    if let (true, Err(problems)) = (at_least(16), setup.workdir.check_workspace()) {
-        return out.finish(problems);
+    let (console, is_document) = (&invocation.console, documents::are_wanted(json));
+    let out = if is_document { Lines::aside_only(console) } else { Lines::new(console, json) };
+    let checked = if at_least(16) { setup.workdir.check_workspace() } else { Ok(()) };
+    let found = match checked {
+        Ok(()) => super::run_with(invocation, &setup, workspaces::list(&setup)),
+        Err(problems) => Ok(Err(problems.into())),
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(code) => return code,
+    };
+    if is_document {
+        write_document(console, &setup.workdir, &found);
     }
-    match super::run_with(invocation, &setup, workspaces::list(&setup)) {
-        Ok(Ok(names)) => {
+    match found {
+        Ok(names) => {
             out.each(|output| list(output, &setup.workdir, &names));
             0
         }
-        Ok(Err(refusal)) => refused(&out, refusal),
-        Err(code) => code,
+        Err(refusal) => {
+            refused(&out, refusal);
+            1
+        }
     }
+}
+
+fn write_document(console: &Console, workdir: &WorkDir, found: &Result<Vec<String>, Refusal>) {
+    let (names, diagnostics) = match found {
+        Ok(names) => {
+            let overridden = workdir.workspace_overridden.then(|| Diagnostic::warning(OVERRIDDEN, ""));
+            (names.as_slice(), overridden.into_iter().collect())
+        }
+        Err(Refusal::Diagnostics(problems)) => (&[][..], problems.clone()),
+        Err(Refusal::Failed(why)) => (&[][..], Diagnostic::error(why, "").into()),
+        // The others are about one workspace.
+        Err(_) => (&[][..], Diagnostics::new()),
+    };
+    documents::workspaces(console, &workdir.workspace, names, diagnostics);
 }
 
 fn list(output: &LineOutput, workdir: &WorkDir, names: &[String]) {
@@ -47,7 +74,7 @@ fn list(output: &LineOutput, workdir: &WorkDir, names: &[String]) {
     let lines: String = names.iter().map(|name| format!("{} {name}\n", mark(name))).collect();
     console.line(&lines);
     if workdir.workspace_overridden {
-        console.line("\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n");
+        console.line(OVERRIDDEN);
     }
 }
 
@@ -153,8 +180,8 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
             }
             0
         }
-        Ok(Err(Refusal::Missing(name))) => {
-            lines.refuse_plainly(missing(&name).trim());
+        Ok(Err(Refusal::Missing(name, question))) => {
+            lines.refuse_with_tip(missing(&name).trim(), &question);
             1
         }
         Ok(Err(refusal)) => refused(&lines, refusal),
@@ -183,7 +210,10 @@ fn refused(lines: &Lines, refusal: Refusal) -> u8 {
         }
         Refusal::Exists(name) if tofu_at_least(13) => return exists(lines, &name),
         Refusal::Exists(name) => format!("Workspace {name:?} already exists"),
-        Refusal::Missing(name) => missing(&name),
+        Refusal::Missing(name, question) => {
+            lines.refuse_with_tip(&missing(&name), &question);
+            return 1;
+        }
         Refusal::Active(name) => format!(
             "Workspace {name:?} is your active workspace.\n\nYou cannot delete the currently active workspace. Please switch\nto \
              another workspace and try again."
@@ -217,6 +247,8 @@ fn missing(name: &str) -> String {
          \"-or-create\" flag with the \"select\" subcommand."
     )
 }
+
+const OVERRIDDEN: &str = "\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n";
 
 const OVERRIDDEN_SELECT: &str = "
 The selected workspace is currently overridden using the TF_WORKSPACE

@@ -36,7 +36,11 @@ impl Observer for Human {
             self.console.diagnostics(diagnostics);
             return;
         }
-        if self.console.view.concise && !matches!(event, Event::RequestPending { .. }) {
+        let is_shown = match event {
+            Event::RequestPending { .. } => self.console.terminal.output,
+            _ => !self.console.view.concise,
+        };
+        if !is_shown {
             return;
         }
         let console = self.console.clone();
@@ -51,12 +55,13 @@ impl Observer for Human {
     }
 }
 
-/// Shows of a validation which requests to providers are not answered.
+/// Shows of a validation which requests to providers are not answered, on a terminal.
 pub struct Pending(pub Arc<Console>);
 
 impl Observer for Pending {
     fn event(&self, event: Event) {
         if matches!(event, Event::RequestPending { .. })
+            && self.0.terminal.output
             && let Some(line) = progress::line(&event, &self.0.style)
         {
             self.0.print(&line);

@@ -67,9 +67,12 @@ impl ImportView for Human {
                 self.console.line(ADDRESSES);
                 1
             }
-            Refusal::Undeclared(addr, diagnostics) => {
+            Refusal::Undeclared { addr, question, diagnostics } => {
                 self.end(diagnostics);
                 self.console.error_line(&undeclared(&self.console, &addr));
+                if !question.is_empty() && self.console.shows_tips() {
+                    self.console.error_line(&format!("{question}\n"));
+                }
                 1
             }
         }
@@ -110,7 +113,7 @@ impl ImportView for Json {
     fn refused(&self, refusal: Refusal) -> u8 {
         match refusal {
             Refusal::Diagnostics(diagnostics) | Refusal::Address(diagnostics) => self.stream.diagnostics(diagnostics),
-            Refusal::Undeclared(addr, diagnostics) => {
+            Refusal::Undeclared { addr, diagnostics, .. } => {
                 self.stream.diagnostics(diagnostics);
                 let (address, module) = (addr.to_string(), module_text(&addr));
                 let text = format!(

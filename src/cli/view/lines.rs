@@ -15,7 +15,7 @@ use super::json;
 
 /// Where the lines go: to people or programs, and with `-json-into` also to a file for programs.
 pub struct Lines {
-    /// The first is standard output.
+    /// The first is standard output, if the lines go there.
     outputs: Vec<LineOutput>,
 }
 
@@ -28,7 +28,15 @@ pub struct LineOutput {
 impl Lines {
     /// Begins the streams.
     pub fn new(console: &Arc<Console>, json: bool) -> Lines {
-        let mut outputs = vec![LineOutput { console: console.clone(), json }];
+        Lines::begun(vec![LineOutput { console: console.clone(), json }], console)
+    }
+
+    /// Only the stream of `-json-into`: something else is written to standard output.
+    pub fn aside_only(console: &Arc<Console>) -> Lines {
+        Lines::begun(Vec::new(), console)
+    }
+
+    fn begun(mut outputs: Vec<LineOutput>, console: &Console) -> Lines {
         outputs.extend(console.copy.iter().map(|copy| LineOutput { console: copy.clone(), json: true }));
         for output in outputs.iter().filter(|output| output.json) {
             json::write(&output.console, &events::version(false));
@@ -77,6 +85,14 @@ impl Lines {
 
     pub fn refuse(&self, text: &str) {
         self.each(|output| output.refuse(text));
+    }
+
+    /// As [`Self::refuse_plainly`], with advice for those who read tips.
+    pub fn refuse_with_tip(&self, text: &str, tip: &str) {
+        self.each(|output| match tip.is_empty() || output.json || !output.console.shows_tips() {
+            true => output.refuse_plainly(text),
+            false => output.refuse_plainly(&format!("{text}\n\n{tip}")),
+        });
     }
 }
 

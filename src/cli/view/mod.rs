@@ -3,6 +3,7 @@
 //! Owns the order of output; layouts are in `render`. Never decides what an operation does.
 
 mod both;
+pub mod documents;
 mod downloads;
 pub mod get;
 pub mod history;

@@ -11,6 +11,7 @@ use crate::base::source::Range;
 use crate::lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
 use crate::lang::syntax::visit::each_child;
 use crate::model::config::{Deprecation, Output, Variable, module_source};
+use crate::model::version::at_least;
 
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 
@@ -80,8 +81,17 @@ fn kind(tree: &Tree, module: ModuleId) -> Kind {
     Kind::LocalModuleDeprecation
 }
 
-/// An attribute of a provider's schema that a reference leads to.
-pub fn attribute(name: &str, at: Range) -> Diagnostic {
+/// An attribute of a provider's schema that a reference leads to. `message`: what the provider says, if anything.
+pub fn attribute(name: &str, message: &str, at: Range) -> Diagnostic {
+    if at_least(15) {
+        let detail = match message {
+            "" => {
+                format!("Deprecated resource attribute {name:?} used. Refer to the provider documentation for details.")
+            }
+            message => message.to_owned(),
+        };
+        return Diagnostic::warning("Deprecated value used", detail).at(at);
+    }
     let detail = format!("The attribute {name:?} is deprecated. Refer to the provider documentation for details.");
     Diagnostic::warning("Deprecated attribute", detail).at(at)
 }

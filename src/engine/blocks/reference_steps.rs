@@ -53,7 +53,7 @@ pub fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile
     if let Some(attribute) = block.attributes.get(name) {
         let mut found = Diagnostics::new();
         if attribute.deprecated {
-            found.push(deprecated::attribute(name, first.span().in_file(file)));
+            found.push(deprecated::attribute(name, &attribute.deprecation_message, first.span().in_file(file)));
         }
         let mut value = Value::unknown(attribute.implied_type());
         for step in rest {
@@ -149,8 +149,8 @@ mod tests {
         check("x.disk[0]", &[]);
         check("x.disk.size", &["Invalid operation"]);
         check("x.rule[0]", &["Cannot index a set value"]);
-        check("x.old", &["Deprecated attribute"]);
-        check("x.old.first", &["Deprecated attribute", "Unsupported attribute"]);
-        check("x.disk[0].old", &["Deprecated attribute"]);
+        check("x.old", &["Deprecated value used"]);
+        check("x.old.first", &["Deprecated value used", "Unsupported attribute"]);
+        check("x.disk[0].old", &["Deprecated value used"]);
     }
 }

@@ -204,7 +204,7 @@ async fn each_reference_to_a_deprecated_attribute_is_reported_once() {
     let (plan, planned) = plan(&world, &config, &State::default(), Options::default()).await;
     assert!(plan.is_some_and(|plan| !plan.errored));
     for found in [validated, planned] {
-        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Deprecated attribute"; 2]);
+        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Deprecated value used"; 2]);
     }
 }
 

@@ -140,7 +140,14 @@ pub(super) fn folders(path: &Path) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
-    builder.create(path).map_err(|e| named(e, "create", path))
+    builder.create(path).map_err(|e| named(e, "create", &first_missing(path)))
+}
+
+/// The outermost folder of a path that does not exist, as an absolute path: the one that could not be made.
+fn first_missing(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let missing = path.ancestors().take_while(|folder| fs::symlink_metadata(folder).is_err()).last();
+    missing.unwrap_or(&path).to_path_buf()
 }
 
 /// Removes what killed runs left in a folder. What others are making just now stays.

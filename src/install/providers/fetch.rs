@@ -146,8 +146,7 @@ impl Fetch<'_> {
             "the {which} package for {} {} doesn't match any of the checksums previously recorded in the dependency lock \
              file{perhaps}; for more information: \
              https://developer.hashicorp.com/terraform/language/files/dependency-lock#checksum-verification",
-            self.provider.for_display(),
-            self.version
+            self.provider, self.version
         )
     }
 }

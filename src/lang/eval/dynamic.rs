@@ -9,6 +9,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::suggest;
 use crate::lang::syntax::ast::{Attribute, Block, Expression, Ident, Label, Traversal};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 use crate::lang::value::convert::convert;
@@ -54,7 +55,7 @@ pub fn expand(
         let generates = dynamic_label(&block, schema);
         match generates {
             Some(true) => blocks.extend(diagnostics.take(expand_one(&block, schema, scope, iterators))),
-            Some(false) => diagnostics.push(unsupported(&block)),
+            Some(false) => diagnostics.push(unsupported(&block, schema)),
             None => {
                 blocks.push(ExpandedBlock { block, iterators: iterators.clone(), unknown: false, marks: Marks::NONE })
             }
@@ -79,10 +80,11 @@ fn dynamic_label(block: &Block, schema: &BodySchema) -> Option<bool> {
     Some(schema.blocks.iter().any(|b| b.kind == label.text))
 }
 
-fn unsupported(block: &Block) -> Diagnostic {
+fn unsupported(block: &Block, schema: &BodySchema) -> Diagnostic {
     let kind = block.labels.first().map_or("", |l| &*l.text);
     Diagnostic::error(UNSUPPORTED_BLOCK, format!("Blocks of type \"{kind}\" are not expected here."))
         .at(block.label_range(0))
+        .with_tip(suggest::question(kind, schema.blocks.iter().map(|known| &*known.kind)))
 }
 
 /// The parts of a `dynamic` block.

@@ -4,7 +4,7 @@ use crate::base::name::PROGRAM;
 use crate::lang::syntax::syntax_errors::INVALID_EXPRESSION;
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 
@@ -38,7 +38,12 @@ pub fn is_reserved_name(name: &str) -> bool {
 /// None if there is no usable source.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let (content, rest, problems) = block.body.partial_content(&SCHEMA);
-    diags.extend(problems);
+    let lacks_source = content.attribute("source").is_none();
+    let is_about_source = |found: &Diagnostic| found.subject.as_ref() == Some(&block.body.missing_item_range());
+    diags.extend(problems.into_iter().map(|found| match lacks_source && is_about_source(&found) {
+        true => found.of_kind(Kind::MissingSource),
+        false => found,
+    }));
     names::check_label(block, 0, "Invalid module instance name", diags);
     let early = early_arguments(&content);
     let (source, version) = match &early {

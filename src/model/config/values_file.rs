@@ -9,11 +9,12 @@ use indexmap::IndexMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
+use crate::base::suggest;
 use crate::lang::syntax::body::BodySchema;
 use crate::lang::syntax::parser;
 use crate::lang::value::{Type, Value};
 
-use super::block::Variable;
+use super::block::{ByName, Variable};
 use super::{constant, file_set};
 
 const UNDECLARED: &str = "Value for undeclared variable";
@@ -75,7 +76,9 @@ pub fn parse_string(name: &str, text: &str, variable: Option<&Variable>) -> (Val
     if literal {
         return (Value::string(text), Diagnostics::new());
     }
-    let (expr, mut diags) = parser::parse_expression(SourceFile::new(format!("<value for var.{name}>"), text));
+    let is_secret = variable.is_some_and(|variable| variable.sensitive || variable.ephemeral);
+    let source = if is_secret { SourceFile::secret } else { SourceFile::new };
+    let (expr, mut diags) = parser::parse_expression(source(format!("<value for var.{name}>"), text.to_owned()));
     if diags.has_errors() {
         return (Value::dynamic(), diags);
     }
@@ -99,28 +102,38 @@ pub fn split_assignment(argument: &str) -> Result<(&str, &str), Diagnostic> {
         ));
     };
     if name.is_empty() || name.starts_with(' ') || name.ends_with(' ') {
-        let detail = format!(
-            "Variable name {name:?} is invalid due to {} space.",
-            if name.ends_with(' ') { "trailing" } else { "leading" }
-        );
+        let side = if name.ends_with(' ') { "trailing" } else { "leading" };
+        let mut detail = format!("Variable name {name:?} is invalid due to {side} space.");
+        // The reference asks this of trailing spaces only.
+        if let (false, value) = (name.trim().is_empty(), value.strip_prefix(' ').unwrap_or(value)) {
+            detail += &format!(" Did you mean -var=\"{}={value}\"?", name.trim());
+        }
         return Err(Diagnostic::error(INVALID_OPTION, detail));
     }
     Ok((name, value))
 }
 
 /// A value on the command line for a variable that the root module does not have.
-pub fn undeclared_on_command_line(name: &str) -> Diagnostic {
-    Diagnostic::error(
+pub fn undeclared_on_command_line(name: &str, declared: &ByName<Variable>) -> Diagnostic {
+    let error = Diagnostic::error(
         UNDECLARED,
         format!(
             "A variable named {name:?} was assigned on the command line, but the root module does not declare a variable \
              of that name. To use this value, add a \"variable\" block to the configuration."
         ),
-    )
+    );
+    error.with_tip(close_variable(name, declared))
+}
+
+fn close_variable(name: &str, declared: &ByName<Variable>) -> String {
+    suggest::question(name, declared.keys().map(|declared| &**declared))
 }
 
 /// Warnings about values in files for variables that the root module does not have: two in full, then the number of others.
-pub fn undeclared_in_files<'a>(given: impl IntoIterator<Item = (&'a str, &'a GivenValue)>) -> Diagnostics {
+pub fn undeclared_in_files<'a>(
+    given: impl IntoIterator<Item = (&'a str, &'a GivenValue)>,
+    declared: &ByName<Variable>,
+) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let mut others = 0;
     for (name, value) in given {
@@ -140,7 +153,8 @@ pub fn undeclared_in_files<'a>(given: impl IntoIterator<Item = (&'a str, &'a Giv
                     value.range.filename()
                 ),
             )
-            .at(value.range.clone()),
+            .at(value.range.clone())
+            .with_tip(close_variable(name, declared)),
         );
     }
     if others > 0 {

@@ -42,7 +42,7 @@ pub fn move_objects(
 ) -> Result<usize, MoveError> {
     let sources = sources(from, source);
     if sources.is_empty() {
-        return Err(unmatched(source).into());
+        return Err(unmatched(source, from).into());
     }
     let mut moving = Moving { from, to };
     for one in &sources {
@@ -50,7 +50,7 @@ pub fn move_objects(
             Target::Module(module) => moving.module(module, source, destination)?,
             Target::Resource(resource) => moving.resource(resource, destination)?,
             Target::Instance(instance) => moving.instance(instance, destination)?,
-            Target::Pattern(_) => return Err(unmatched(one).into()),
+            Target::Pattern(_) => return Err(unmatched(one, moving.from).into()),
         };
         moved(one, &new);
         moving.forget_dependencies(one);
@@ -71,7 +71,7 @@ pub fn move_into(
     for source in sources {
         let found = matching(from, source);
         if found.is_empty() {
-            return Err(unmatched(source).into());
+            return Err(unmatched(source, from).into());
         }
         all.extend(found.into_iter().filter(|one| seen.insert(one.clone())));
     }
@@ -128,9 +128,9 @@ fn relocated(one: &Target, module: &ModuleInstance) -> Target {
     }
 }
 
-fn unmatched(source: &Target) -> Diagnostic {
+fn unmatched(source: &Target, state: &State) -> Diagnostic {
     let detail = format!("Cannot move {source}: does not match anything in the current state.");
-    Diagnostic::error(INVALID_SOURCE, detail)
+    Diagnostic::error(INVALID_SOURCE, detail).with_tip(state.close_address(&source.to_string()))
 }
 
 /// What moves as one: the module instances below a module, each by itself; a resource, which is its instance if that has no

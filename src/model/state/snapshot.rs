@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::suggest;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Provider};
 
@@ -104,6 +105,14 @@ impl State {
     /// True if no resource instance and no output is left.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.outputs.is_empty()
+    }
+
+    /// A question about the address in the state that was probably meant; empty if none is close.
+    pub fn close_address(&self, given: &str) -> String {
+        let resources = self.resources.keys().map(ToString::to_string);
+        let instances = self.instances().map(|(addr, ..)| addr.to_string());
+        let known: Vec<String> = resources.chain(instances).collect();
+        suggest::question(given, known.iter().map(String::as_str).filter(|known| *known != given))
     }
 
     pub fn instance(&self, addr: &AbsResourceInstance) -> Option<&Instance> {

@@ -275,7 +275,8 @@ pub async fn hold_store(
         let info = LockInfo::new(operation);
         let waiting = || listener.into_iter().for_each(Listener::waiting_for_lock);
         let taken = crate::backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
-        Some(taken.map_err(|e| Diagnostics::from(crate::backend::lock::lock_failed(&e)))?)
+        let is_of_process = store.locks_are_of_processes();
+        Some(taken.map_err(|e| Diagnostics::from(crate::backend::lock::not_locked(&e, is_of_process)))?)
     } else {
         None
     };

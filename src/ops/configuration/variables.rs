@@ -133,7 +133,7 @@ fn missing<'r>(root: &'r Module, given: &GivenVariables) -> Vec<&'r Variable> {
 fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut given = GivenVariables::new();
-    let mut undeclared = Undeclared::default();
+    let mut undeclared = Undeclared { declared: &root.variables, found: Vec::new() };
     for (name, found) in &collected.0 {
         match root.variables.get(name.as_str()) {
             None => undeclared.note(name, found, &mut diagnostics),
@@ -148,21 +148,25 @@ fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) 
 }
 
 /// Values in files for variables that the root module does not declare.
-#[derive(Default)]
-struct Undeclared<'a>(Vec<(&'a str, &'a GivenValue)>);
+struct Undeclared<'a> {
+    declared: &'a ByName<Variable>,
+    found: Vec<(&'a str, &'a GivenValue)>,
+}
 
 impl<'a> Undeclared<'a> {
     fn note(&mut self, name: &'a str, found: &'a RawValue, diagnostics: &mut Diagnostics) {
         match found {
             RawValue::Environment(_) => {}
-            RawValue::Argument(_) => diagnostics.push(values_file::undeclared_on_command_line(name)),
-            RawValue::File { value, .. } => self.0.push((name, value)),
+            RawValue::Argument(_) => {
+                diagnostics.push(values_file::undeclared_on_command_line(name, self.declared));
+            }
+            RawValue::File { value, .. } => self.found.push((name, value)),
         }
     }
 
     /// The place is in the text; the reference does not show it.
     fn warnings(self) -> impl Iterator<Item = Diagnostic> {
-        let placed = values_file::undeclared_in_files(self.0);
+        let placed = values_file::undeclared_in_files(self.found, self.declared);
         placed.into_iter().map(|problem| Diagnostic { subject: None, ..problem })
     }
 }
@@ -174,7 +178,7 @@ pub fn undeclared_arguments(arguments: &[VariableArgument], declared: &ByName<Va
     for argument in arguments.iter().filter(|_| !name::is_opentofu()) {
         let VariableArgument::Value(text) = argument else { continue };
         if let Some((name, _)) = values_file::split_assignment(text).ok().filter(|(n, _)| !declared.contains_key(*n)) {
-            diagnostics.push(values_file::undeclared_on_command_line(name));
+            diagnostics.push(values_file::undeclared_on_command_line(name, declared));
         }
     }
     diagnostics
@@ -234,7 +238,7 @@ pub fn with_plan(collected: &Collected, root: &Module, plan: &Plan) -> (GivenVar
     let planned = plan.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
     let mut given: GivenVariables =
         planned.map(|(name, value)| (name, GivenVariable { value, origin: Origin::Other })).collect();
-    let mut undeclared = Undeclared::default();
+    let mut undeclared = Undeclared { declared: &root.variables, found: Vec::new() };
     for (name, found) in &collected.0 {
         let Some(variable) = root.variables.get(name.as_str()) else {
             undeclared.note(name, found, &mut diagnostics);

@@ -1,6 +1,7 @@
 //! Installing the required providers of a working directory, and updating its lock file.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::model_errors::UNWRITABLE_LOCK;
 use crate::model::state::State;
 
-use super::{InitEvent, InitRequest, Tell, store_provider};
+use super::{InitEvent, InitRequest, Tell, store_provider, upgrade_of_readonly_lock};
 use crate::ops::configuration::load::LoadedTests;
 use crate::ops::plugins::lock_file;
 use crate::ops::plugins::packages;
@@ -57,7 +58,7 @@ pub async fn run(
         return Err(diagnostics);
     }
     if request.upgrade && request.lockfile_readonly {
-        diagnostics.error("The -upgrade flag conflicts with -lockfile=readonly.", "");
+        diagnostics.push(upgrade_of_readonly_lock());
         return Err(diagnostics);
     }
     tell(InitEvent::Providers);
@@ -92,8 +93,9 @@ pub async fn run(
         diagnostics.push(unkept_lock(&lock, &installed.lock));
     } else if changed {
         let only_here = setup.stores.only_here().into_iter().chain(installed.only_here).collect();
-        let kept = keep_lock(&installed.lock, tell).map(|()| incomplete_lock(only_here));
-        diagnostics.extend(kept.unwrap_or_else(Some));
+        let kept = keep_lock(&installed.lock, tell);
+        diagnostics.extend(incomplete_lock(only_here));
+        diagnostics.extend(kept.err());
     }
     if diagnostics.has_errors() {
         return Err(diagnostics);
@@ -294,9 +296,15 @@ fn data_folders(environment: &Environment) -> Vec<PathBuf> {
     mine.into_iter().chain(shared).map(|dir| dir.join("terraform")).collect()
 }
 
+/// The error for a lock file that cannot be written.
+pub fn unwritable_lock(error: &io::Error) -> Diagnostic {
+    let detail = format!("Error while writing new dependency lock information to {LOCK_FILE}: {error}.");
+    Diagnostic::error(UNWRITABLE_LOCK, detail)
+}
+
 pub fn keep_lock(lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let exists = Disk.exists(Path::new(LOCK_FILE));
-    lock_file::write(lock).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
+    lock_file::write(lock).map_err(|e| unwritable_lock(&e))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
     Ok(())
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::backend::Backend;
 use crate::backend::hcp::Flavor;
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Disk;
 use crate::base::name::{self, PROGRAM, by_language};
 use crate::install::event::{InstallEvent, ModuleEvent};
@@ -155,6 +155,11 @@ impl InitOutcome {
             InitOutcome::NotReady(problems) => problems,
         }
     }
+}
+
+/// The error for two options that exclude each other. Since Terraform 1.16 it is an error of the arguments.
+pub fn upgrade_of_readonly_lock() -> Diagnostic {
+    Diagnostic::error("The -upgrade flag conflicts with -lockfile=readonly.", "")
 }
 
 /// Makes the working directory ready.
@@ -301,7 +306,8 @@ async fn called_modules(
         tell(InitEvent::Modules { upgrade: request.upgrade });
         return Err(early.clone());
     }
-    let calls = !(root.calls.is_empty() && besides.is_empty());
+    let lacks_source = early.iter().any(|found| found.kind == Kind::MissingSource);
+    let calls = lacks_source || !(root.calls.is_empty() && besides.is_empty());
     // Modules without a call are removed from the manifest, unless an error may hide calls.
     if !request.get || !calls && early.has_errors() {
         return Ok(CalledModules { installed: false, warnings: Diagnostics::new() });

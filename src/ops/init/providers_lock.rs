@@ -17,9 +17,9 @@ use crate::install::source::oci_mirror::OciMirror;
 use crate::install::source::registry::Registry;
 use crate::model::addr::Provider;
 use crate::model::deps::Requirements;
-use crate::model::model_errors::UNWRITABLE_LOCK;
 use crate::model::service::RepositoryTemplate;
 
+use super::install::unwritable_lock;
 use crate::ops::configuration::load;
 use crate::ops::plugins::lock_file;
 use crate::ops::plugins::packages;
@@ -86,7 +86,7 @@ pub async fn run(
     if lock.to_text() != locked.to_text()
         && let Err(e) = lock_file::write(&locked)
     {
-        diagnostics.error(UNWRITABLE_LOCK, e.to_string());
+        diagnostics.push(unwritable_lock(&e));
         return (None, diagnostics);
     }
     (Some(tracked), diagnostics)

@@ -8,11 +8,12 @@ use crate::base::env;
 use crate::base::files::Disk;
 use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
+use crate::base::suggest;
 use crate::engine::ports::Observer;
 use crate::engine::{self, ImportInput};
 use crate::lang::syntax::parser;
 use crate::model::addr::parse::parse_abs_instance_traversal;
-use crate::model::addr::{AbsResourceInstance, ResourceMode};
+use crate::model::addr::{AbsResourceInstance, Resource, ResourceMode};
 use crate::model::config::{Config, has_configuration};
 
 use super::apply;
@@ -45,7 +46,12 @@ pub enum Refusal {
     /// The address is none.
     Address(Diagnostics),
     /// No block declares the resource; with what there is to say of the configuration.
-    Undeclared(AbsResourceInstance, Diagnostics),
+    Undeclared {
+        addr: AbsResourceInstance,
+        /// A question about the address that was probably meant, or nothing.
+        question: String,
+        diagnostics: Diagnostics,
+    },
     Diagnostics(Diagnostics),
 }
 
@@ -153,10 +159,14 @@ fn check_declared(config: &Config, addr: &AbsResourceInstance, diagnostics: &mut
         diagnostics.error("Import to non-existent module", detail);
         return Err(std::mem::take(diagnostics).into());
     };
-    match module.resources.contains_key(&addr.resource.resource) {
-        true => Ok(()),
-        false => Err(Refusal::Undeclared(addr.clone(), std::mem::take(diagnostics))),
+    if module.resources.contains_key(&addr.resource.resource) {
+        return Ok(());
     }
+    let absolute = |resource: &Resource| resource.clone().absolute(addr.module.clone()).to_string();
+    let declared: Vec<String> = module.resources.keys().map(absolute).collect();
+    let given = addr.containing_resource().to_string();
+    let question = suggest::question(&given, declared.iter().map(String::as_str));
+    Err(Refusal::Undeclared { addr: addr.clone(), question, diagnostics: std::mem::take(diagnostics) })
 }
 
 /// Imports under the lock, and writes the state if nothing is wrong.
@@ -203,7 +213,9 @@ mod tests {
     fn addresses_name_managed_instances() {
         let refused = |text: &str| match address(text) {
             Ok(_) => panic!("{text}"),
-            Err(Refusal::Address(found) | Refusal::Diagnostics(found) | Refusal::Undeclared(_, found)) => {
+            Err(
+                Refusal::Address(found) | Refusal::Diagnostics(found) | Refusal::Undeclared { diagnostics: found, .. },
+            ) => {
                 let error = found.into_vec().remove(0);
                 (error.subject.map(|range| range.text().to_owned()).unwrap_or_default(), error.summary)
             }

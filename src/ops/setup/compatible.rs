@@ -15,7 +15,7 @@ pub fn note_wish(environment: &Environment) -> Result<(), Diagnostic> {
     static NOTED: OnceLock<Result<(), Diagnostic>> = OnceLock::new();
     let note = || {
         let wish = wish(environment, &env::working_dir().unwrap_or_default())?;
-        wish.into_iter().for_each(version::set_wish);
+        version::begin(wish);
         Ok(())
     };
     NOTED.get_or_init(note).clone()

@@ -83,7 +83,7 @@ fn selected<'s>(
                 let before = found.len();
                 found.extend(all.iter().filter(|(addr, _)| target.contains(addr)).cloned());
                 if found.len() == before {
-                    problems.push(unknown(&target));
+                    problems.push(unknown(&target, state));
                 }
             }
             Err(more) => problems.extend(more),
@@ -107,7 +107,11 @@ pub(super) fn sorted(state: &State) -> Vec<(AbsResourceInstance, &Instance)> {
 }
 
 /// Nothing in the state has such an address.
-pub(super) fn unknown(target: &Target) -> Diagnostic {
+pub(super) fn unknown(target: &Target, state: &State) -> Diagnostic {
+    unknown_target(target).with_tip(state.close_address(&target.to_string()))
+}
+
+fn unknown_target(target: &Target) -> Diagnostic {
     let (summary, what, then) = match target {
         Target::Module(_) => (
             "Unknown module",
@@ -168,8 +172,8 @@ pub enum ShowRefusal {
     Refusal(Refusal),
     /// The address does not name one instance; `text` is as given.
     Address(String),
-    /// The state does not have it.
-    NotFound,
+    /// The state does not have it; a question about the address that was probably meant, or nothing.
+    NotFound(String),
 }
 
 /// `state show`
@@ -178,7 +182,7 @@ pub async fn show(setup: &Setup, options: &StateOptions, address: &str) -> Resul
     let current = read_state::current(setup, options).await;
     let (_, loaded) = current.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
     let Some(file) = loaded.file else { return Err(ShowRefusal::Refusal(Refusal::NoState)) };
-    let only = only(&file.state, &addr).ok_or(ShowRefusal::NotFound)?;
+    let only = only(&file.state, &addr).ok_or_else(|| ShowRefusal::NotFound(file.state.close_address(address)))?;
     let schemas = schemas::of_state(setup, &only).await.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
     Ok(StoredInstance { addr, state: only, schemas, warnings: loaded.warnings })
 }

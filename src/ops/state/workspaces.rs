@@ -6,6 +6,7 @@ use crate::backend::StateStore;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::base::name::PROGRAM;
+use crate::base::suggest;
 use crate::encryption::is_sealed;
 use crate::model::addr::ResourceMode;
 use crate::model::state::State;
@@ -25,7 +26,8 @@ use crate::ops::setup::workdir::{is_workspace_name, select_workspace};
 pub enum Refusal {
     Invalid(String),
     Exists(String),
-    Missing(String),
+    /// There is none of that name; a question about the one that was probably meant, or nothing.
+    Missing(String, String),
     Active(String),
     /// A variable says which workspace is used.
     Overridden,
@@ -122,13 +124,17 @@ pub async fn select(setup: &Setup, name: &str, or_create: bool) -> Result<Select
     }
     let exists = names.iter().any(|other| other == name);
     if !exists && !or_create {
-        return Err(Refusal::Missing(name.into()));
+        return Err(missing(name, &names));
     }
     if !exists {
         backend.store(name).await.map_err(failed)?;
     }
     select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
     Ok(if exists { Selected::Switched } else { Selected::Created })
+}
+
+fn missing(name: &str, names: &[String]) -> Refusal {
+    Refusal::Missing(name.into(), suggest::question(name, names.iter().map(String::as_str)))
 }
 
 /// Removes a workspace with its state. Gives whether objects were forgotten by that, which only `force` allows.
@@ -140,8 +146,9 @@ pub async fn delete(
     listener: &dyn Listener,
 ) -> Result<bool, Refusal> {
     let backend = read_state::backend(setup).await?;
-    if !backend.workspaces().await.map_err(failed)?.iter().any(|other| other == name) {
-        return Err(Refusal::Missing(name.into()));
+    let names = backend.workspaces().await.map_err(failed)?;
+    if !names.iter().any(|other| other == name) {
+        return Err(missing(name, &names));
     }
     if name == setup.workdir.workspace {
         return Err(Refusal::Active(name.into()));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::base::diag::{Cause, Diagnostic, Diagnostics, Grouping, Kind, Severity};
 use crate::base::name::PROGRAM;
 
-use super::snippet::{Snippet, snippet};
+use super::snippet::{Snippet, snippet, typed_snippet};
 use super::style::Style;
 use super::visible::visible;
 use super::wrap::wrap_paragraphs;
@@ -148,8 +148,11 @@ fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
         detail = if detail.is_empty() { note } else { format!("{detail}\n\n{note}") };
     }
     if let Some(tip) = diagnostic.tip.as_ref().filter(|_| style.tips) {
+        if tip.replaces_detail {
+            detail.clear();
+        }
         let apart = if detail.is_empty() { "" } else { "\n\n" };
-        detail = format!("{detail}{apart}{}", visible(&tip.0));
+        detail = format!("{detail}{apart}{}", visible(&tip.text));
     }
     if !detail.is_empty() {
         body.push_str(&wrap_paragraphs(&detail, width));
@@ -174,7 +177,12 @@ fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
     }
     let Some(subject) = diagnostic.subject.as_ref().filter(|subject| !subject.is_nowhere()) else { return };
     let (file, line) = (subject.filename(), subject.start().line);
-    match snippet(diagnostic) {
+    let typed = || typed_snippet(diagnostic).filter(|_| style.tips);
+    match snippet(diagnostic).or_else(typed) {
+        Some(found) if file.is_empty() => {
+            let _ = writeln!(out, "  on the command line:");
+            lines(out, &found, style);
+        }
         None => {
             let _ = writeln!(out, "  on {file} line {line}:\n  (source code not available)");
         }

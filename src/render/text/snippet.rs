@@ -40,16 +40,31 @@ pub fn shown_subject(range: &Range) -> Range {
 
 /// The lines of a diagnostic's subject and its context; none if it has no subject or the text is not there.
 pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
+    let file = &*diagnostic.subject.as_ref()?.file;
+    if is_typed(file) || file.name() == ENCRYPTION_VARIABLE { None } else { lines(diagnostic) }
+}
+
+/// As [`snippet`], of what was typed: at a prompt, or on the command line. Not of secrets.
+pub fn typed_snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
+    let file = &*diagnostic.subject.as_ref()?.file;
+    if !is_typed(file) || file.is_secret() {
+        return None;
+    }
+    Some(Snippet { context: None, ..lines(diagnostic)? })
+}
+
+/// Whether a text was given on the command line or at a prompt. The reference does not show it again.
+fn is_typed(file: &SourceFile) -> bool {
+    matches!(file.name(), "" | CONSOLE_INPUT) || file.name().starts_with("<value for ")
+}
+
+fn lines(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     let subject = diagnostic.subject.as_ref()?;
     let file = &*subject.file;
     let shown = shown_subject(subject).span;
     let whole =
         diagnostic.context.as_ref().filter(|c| c.file.name() == file.name()).map_or(shown, |c| c.span.to(shown));
-    // What was given on the command line or in the environment is not shown again.
-    let empty = file.text().is_empty() && !file.name().ends_with(".json");
-    let hidden =
-        matches!(file.name(), "" | CONSOLE_INPUT | ENCRYPTION_VARIABLE) || file.name().starts_with("<value for ");
-    if empty || hidden {
+    if file.text().is_empty() && !file.name().ends_with(".json") {
         return None;
     }
     let start_line = file.position(whole.start).line;

@@ -134,7 +134,8 @@ impl InitView for Human {
             InitOutcome::Ready { place, warnings } => (place, warnings),
         };
         self.console.line("");
-        let apart = name::is_opentofu() && warnings.iter().next().is_some();
+        let is_apart = name::is_opentofu() || self.console.shows_tips();
+        let apart = is_apart && warnings.iter().next().is_some();
         self.console.diagnostics(warnings);
         if apart {
             self.console.line("");

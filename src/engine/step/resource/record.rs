@@ -8,6 +8,7 @@ use crate::lang::value::{Path, Type, Value};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
 use crate::model::state::{DeposedKey, Instance as StateInstance, Object};
+use crate::model::version::at_least;
 
 use super::Instance;
 
@@ -130,13 +131,13 @@ pub async fn save(
 }
 
 /// Notes what refreshing found changed outside: in the current object, for the reference looks at no other. Other marks
-/// than those that the state had of it count too; where nothing else is planned, a new address as well.
+/// than those that the state had of it counted too, before Terraform 1.12; where nothing else is planned, a new address as well.
 pub fn note_drift(instance: &Instance<'_>, stored: &Object, before: &Value, after: Option<&Value>) {
     let (action, after) = match after {
         // The provider upgraded the object to none.
         None if before.is_null() => return,
         None => (Action::Delete, Value::null(before.ty().clone())),
-        Some(after) if after == before && has_stored_marks(stored, after) => {
+        Some(after) if after == before && (at_least(12) || has_stored_marks(stored, after)) => {
             let run = instance.run;
             let only_this = matches!(run.verb, Verb::Plan { refresh_only: true, .. });
             if !only_this || !run.prior.moved.contains_key(&instance.addr) {

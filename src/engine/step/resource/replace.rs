@@ -1,6 +1,7 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::name::is_opentofu;
 use crate::engine::blocks::reference_steps::check_steps;
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::engine_errors::UNDECLARED_RESOURCE;
@@ -15,6 +16,7 @@ use crate::model::addr::{AbsResource, InstanceKey, Resource, Subject};
 use crate::model::config::{self, names::static_traversal};
 use crate::model::model_errors::INVALID_TRIGGER;
 use crate::model::plan::ResourceChange;
+use crate::model::version::at_least;
 
 use super::Instance;
 
@@ -170,6 +172,19 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
     // An attribute belongs to one instance; a resource as a whole has any number.
     let key = trigger.key.clone().or_else(|| (!trigger.rest.is_empty()).then_some(InstanceKey::None));
     let mut planned = instance.run.results.changes();
+    let acting =
+        key.as_ref().and_then(|key| planned.of_current(&resource, key)).filter(|change| change.action.triggers());
+    if let Some(change) = acting.filter(|_| !trigger.rest.is_empty() && (at_least(15) || is_opentofu())) {
+        let schema = instance.run.blocks.schemas.kind(
+            &change.provider.provider,
+            resource.resource.mode,
+            &resource.resource.kind,
+        );
+        let found = schema.map(|schema| check_steps(&schema.block, &trigger.rest, &expr.file)).unwrap_or_default();
+        if found.has_errors() {
+            return Err(found.into_iter().filter(Diagnostic::is_error).collect());
+        }
+    }
     let is_changed = |change: &ResourceChange| {
         change.action.triggers() && (trigger.rest.is_empty() || differs(change, &trigger.rest))
     };

@@ -1,7 +1,17 @@
 //! Why a value of one type is not accepted for another.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::conversion_exists;
 use crate::lang::value::{ObjectType, Type};
+
+/// Whether messages also name the type that is given, as since Terraform 1.13.
+static NAMES_GIVEN_TYPES: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether messages also name the type that is given.
+pub fn name_given_types(on: bool) {
+    NAMES_GIVEN_TYPES.store(on, Ordering::Relaxed);
+}
 
 /// Why types do not convert: `string required`, `attribute "x" is required`.
 pub fn mismatch_message(got: &Type, want: &Type) -> String {
@@ -30,7 +40,27 @@ pub fn mismatch_message(got: &Type, want: &Type) -> String {
             format!("incorrect set element type: {}", mismatch_message(g, w))
         }
         (Type::Map(g), Type::Map(w)) => format!("incorrect map element type: {}", mismatch_message(g, w)),
+        _ if NAMES_GIVEN_TYPES.load(Ordering::Relaxed) && is_plain(got, want) => {
+            format!("{} required, but have {}", want.friendly_name(), got.friendly_name())
+        }
         _ => required(),
+    }
+}
+
+/// Whether the names of two types say what is wrong. Where a conversion depends on the value, such as from text to a number, they
+/// would suggest that the type is wrong. As in the reference.
+fn is_plain(got: &Type, want: &Type) -> bool {
+    let element = |ty: &Type| match ty {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element.has_dynamic()),
+        _ => None,
+    };
+    match (got, want) {
+        _ if got.is_primitive() != want.is_primitive() => true,
+        (_, Type::String)
+        | (Type::Bool, Type::Number)
+        | (Type::Number, Type::Bool)
+        | (Type::Tuple(_), Type::Object(_)) => true,
+        _ => (element(got), element(want)) == (Some(false), Some(true)),
     }
 }
 
@@ -58,4 +88,33 @@ fn object_mismatch(got: &ObjectType, want: &ObjectType) -> String {
         }
     }
     "incorrect object attributes".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+    use crate::lang::value::Type;
+
+    /// Observed with Terraform 1.17.
+    #[test]
+    fn given_types_are_named_where_they_are_the_problem() {
+        let (list, tuple) = (Type::list(Type::String), Type::tuple([Type::String]));
+        let object = Type::object([("a", Type::String)]);
+        let cases = [
+            (Type::String, list.clone(), true),
+            (tuple.clone(), Type::String, true),
+            (Type::Bool, Type::Number, true),
+            (Type::Number, Type::Bool, true),
+            (Type::String, Type::Number, false),
+            (Type::String, Type::Bool, false),
+            (Type::String, object.clone(), true),
+            (tuple.clone(), object.clone(), true),
+            (object, tuple.clone(), false),
+            (list.clone(), Type::map(Type::String), false),
+            (list, Type::map(Type::Dynamic), true),
+        ];
+        for (got, want, expected) in cases {
+            assert_eq!(is_plain(&got, &want), expected, "{got:?} for {want:?}");
+        }
+    }
 }

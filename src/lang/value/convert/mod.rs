@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use exists::conversion_exists;
-pub use message::mismatch_message;
+pub use message::{mismatch_message, name_given_types};
 
 use super::{Number, ObjectType, Path, PathStep, Type, Value};
 

@@ -50,7 +50,9 @@ async fn remove_and_save(
             "No matching objects found. To view the available instances, use \"{COMMAND} state list\". Please modify the \
              address to reference a specific instance."
         );
-        return Err(Refusal::Diagnostics(Diagnostic::error("Invalid target address", detail).into()));
+        let close = addresses.iter().map(|given| editing.state.close_address(given)).find(|tip| !tip.is_empty());
+        let error = Diagnostic::error("Invalid target address", detail).with_tip(close.unwrap_or_default());
+        return Err(Refusal::Diagnostics(error.into()));
     }
     Ok(found.len())
 }

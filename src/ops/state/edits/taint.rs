@@ -123,10 +123,11 @@ fn set(state: &mut State, addr: &AbsResourceInstance, mark: Mark) -> Result<(), 
     }
     let provider = state.resources.get(&addr.containing_resource()).map(|resource| resource.provider.clone());
     let Some(provider) = provider.filter(|_| state.instance(addr).is_some()) else {
-        return Err(Unmarked::Missing(missing(format!(
+        let detail = format!(
             "There is no resource instance in the state with the address {addr}. If the resource configuration has just been \
              added, you must run \"{COMMAND} apply\" once to create the corresponding instance(s) before they can be tainted."
-        ))));
+        );
+        return Err(Unmarked::Missing(missing(detail).with_tip(state.close_address(&addr.to_string()))));
     };
     let Some(object) = &mut state.instance_mut(addr, &provider).current else {
         return Err(Unmarked::Wrong(missing(format!(

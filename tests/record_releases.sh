@@ -2,7 +2,7 @@
 # Writes src/model/version/releases.txt: the stable releases of Terraform and OpenTofu whose language is complete in Terrane, the oldest
 # first. Reads the tags of their repositories with git, over the network.
 #
-#   tests/record_releases.sh LAST_MINOR_OF_TERRAFORM LAST_MINOR_OF_OPENTOFU      for example: 17 12
+#   tests/record_releases.sh LAST_MINOR_OF_TERRAFORM LAST_MINOR_OF_OPENTOFU      for example: 17 13
 set -eu
 table="$(dirname "$0")/../src/model/version/releases.txt"
 

@@ -320,6 +320,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn audiences_are_those_of_the_cloud_unless_the_address_has_one() {
+        let cases = [
+            ("public", "api://AzureADTokenExchange"),
+            ("china", "api://AzureADTokenExchangeChina"),
+            ("usgovernment", "api://AzureADTokenExchangeUSGov"),
+        ];
+        for (cloud, audience) in cases {
+            assert_eq!(Cloud::named(cloud).unwrap().audience(), audience);
+        }
+        assert!(has_audience("https://a/?b=c&audience=x") && has_audience("https://a/?audience"));
+        assert!(!has_audience("https://a/audience") && !has_audience("https://a/?myaudience=x"));
+    }
+
     fn settings() -> Settings {
         Settings {
             cloud: Cloud::named("public").unwrap(),

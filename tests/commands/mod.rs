@@ -16,6 +16,7 @@ mod logs;
 mod names;
 pub mod normal;
 mod opentofu;
+mod opentofu_13;
 mod plan_variables;
 mod prompt;
 mod state_history;

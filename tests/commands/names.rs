@@ -55,7 +55,7 @@ fn first_line_of_version_is_that_of_the_language() {
     let cases = [
         ("", format!("Terraform v1.11.4 (compatible; {own})\non {platform}\n\n{all}\n")),
         ("terraform", format!("Terraform v1.11.4\non {platform}\n\n{all}\n")),
-        ("tofu", format!("OpenTofu v1.12.6\non {platform}\n\n{own}, compatible with OpenTofu 1.6 to 1.12.11\n")),
+        ("tofu", format!("OpenTofu v1.12.6\non {platform}\n\n{own}, compatible with OpenTofu 1.6 to 1.13.2\n")),
     ];
     for (name, expected) in cases {
         let mut project = Project::new("");

@@ -362,3 +362,20 @@ impl KeyProvider for Provider {
         Ok(provided)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encryption_contexts_are_sent_and_stored_unless_they_are_empty() {
+        let context = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
+        assert_eq!(in_context(json!({}), &BTreeMap::new()), json!({}));
+        assert_eq!(in_context(json!({}), &context), json!({ "EncryptionContext": { "a": "b" } }));
+        let stored = |encryption_context| {
+            serde_json::to_string(&Metadata { ciphertext_blob: b"a".to_vec(), encryption_context }).unwrap()
+        };
+        assert_eq!(stored(BTreeMap::new()), r#"{"ciphertext_blob":"YQ=="}"#);
+        assert_eq!(stored(context), r#"{"ciphertext_blob":"YQ==","encryption_context":{"a":"b"}}"#);
+    }
+}

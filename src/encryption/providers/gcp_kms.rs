@@ -221,6 +221,17 @@ mod tests {
     }
 
     #[test]
+    fn authenticated_data_are_base64_of_limited_size() {
+        assert_eq!(check_authenticated(""), Ok(()));
+        assert_eq!(check_authenticated("YQ=="), Ok(()));
+        let invalid =
+            "additional_authenticated_data must be valid standard base64: illegal base64 data at input byte 0";
+        assert_eq!(check_authenticated("!"), Err(invalid.to_owned()));
+        assert!(check_authenticated(&STANDARD.encode(vec![0; 64 * 1024])).is_ok());
+        assert!(check_authenticated(&STANDARD.encode(vec![0; 64 * 1024 + 1])).is_err());
+    }
+
+    #[test]
     fn statuses_are_those_of_grpc() {
         assert_eq!(camel_case("INVALID_ARGUMENT"), "InvalidArgument");
         assert_eq!(camel_case("NOT_FOUND"), "NotFound");

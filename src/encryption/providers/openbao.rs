@@ -192,6 +192,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn associated_data_stay_out_of_requests_without_them() {
+        assert_eq!(associated(json!({ "bits": 256 }), ""), json!({ "bits": 256 }));
+        assert_eq!(associated(json!({ "bits": 256 }), "YQ=="), json!({ "bits": 256, "associated_data": "YQ==" }));
+    }
+
+    #[test]
     fn names_are_escaped_as_opentofu_escapes_them() {
         assert_eq!(in_path("k1"), "k1");
         assert_eq!(in_path("k 2/@é"), "k%25202%252F@%25C3%25A9");

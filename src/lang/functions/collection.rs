@@ -17,7 +17,7 @@ pub(super) fn table() -> Vec<Builtin> {
             .variadic(any("vals").null().unknown().dynamic())
             .typed(coalesce_type)
             .doc("The first of its arguments that is neither null nor an empty string."),
-        Builtin::new("contains", vec![any("list"), any("value").null()], Type::Dynamic, contains)
+        Builtin::new("contains", vec![any("list"), any("value").null().dynamic()], Type::Dynamic, contains)
             .typed(|_| Ok(Type::Bool))
             .doc("Whether a list or set has an element."),
         Builtin::new(
@@ -96,6 +96,14 @@ fn contains_type(a: &[Value]) -> Result<(), FunctionError> {
 
 fn contains(a: &[Value], _: &CallContext<'_>) -> Outcome {
     contains_type(a)?;
+    // A null may have no type.
+    if a[1].is_null() {
+        let unknown = a[0].elements().iter().any(|element| !element.is_known());
+        return Ok(match a[0].elements().iter().any(Value::is_null) {
+            false if unknown => Value::unknown_not_null(Type::Bool),
+            found => Value::bool(found),
+        });
+    }
     let mut unknown = false;
     for element in a[0].elements() {
         let equal = a[1].equals(element);

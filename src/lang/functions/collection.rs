@@ -18,7 +18,7 @@ pub(super) fn table() -> Vec<Builtin> {
             .typed(coalesce_type)
             .doc("The first of its arguments that is neither null nor an empty string."),
         Builtin::new("contains", vec![any("list"), any("value").null().dynamic()], Type::Dynamic, contains)
-            .typed(|_| Ok(Type::Bool))
+            .typed(|a| Ok(if a[1].is_null() || !a[1].ty().is_dynamic() { Type::Bool } else { Type::Dynamic }))
             .doc("Whether a list or set has an element."),
         Builtin::new(
             "keys",

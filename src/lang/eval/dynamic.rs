@@ -389,6 +389,16 @@ mod tests {
     }
 
     #[test]
+    fn misspelt_kinds_of_blocks_are_named() {
+        let (body, _) = parse_file(SourceFile::new("t", "dynamic \"prt\" {\n}\n"));
+        let schema = BodySchema::new().block("part", &[]).block("other", &[]);
+        let (_, problems) = expand(&body, &schema, &Fixture, &Iterators::default());
+        let tips: Vec<_> =
+            problems.iter().filter_map(|found| found.tip.as_ref()).map(|tip| tip.text.as_str()).collect();
+        assert_eq!(tips, ["Did you mean \"part\"?"]);
+    }
+
+    #[test]
     fn unknown_and_marked_collections() {
         let (blocks, problems) = run("dynamic \"b\" {\n  for_each = unknown\n  content {\n    v = nope\n  }\n}\n");
         assert!(problems.is_empty() && blocks[0].unknown);

@@ -178,3 +178,23 @@ pub fn required_but_missing(variable: &Variable) -> Diagnostic {
     )
     .at(variable.range.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::split_assignment;
+
+    #[test]
+    fn names_with_spaces_are_refused_with_a_question() {
+        let ends = "Variable name \"region \" is invalid due to trailing space. Did you mean -var=\"region=eu\"?";
+        let begins = "Variable name \" region\" is invalid due to leading space. Did you mean -var=\"region=eu\"?";
+        let cases = [
+            ("region = eu", ends),
+            (" region=eu", begins),
+            (" =eu", "Variable name \" \" is invalid due to trailing space."),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(split_assignment(given).unwrap_err().detail, expected, "{given}");
+        }
+        assert_eq!(split_assignment("a=b = c"), Ok(("a", "b = c")));
+    }
+}

@@ -28,8 +28,10 @@ macro_rules! variables {
 }
 
 mod services;
+mod telemetry;
 
 pub use services::*;
+pub use telemetry::*;
 
 variables! {
     /// The name to go by in texts: `terrane`, `terraform` or `tofu`, above the name that the program was started by.
@@ -226,7 +228,7 @@ variables! {
 
 /// All of them, for the documentation.
 pub fn all() -> impl Iterator<Item = &'static Variable> {
-    ALL.iter().chain(services::ALL)
+    ALL.iter().chain(services::ALL).chain(telemetry::ALL)
 }
 
 /// The variables of one command: the process's own, or a test's.

@@ -52,4 +52,6 @@ pub mod source;
 pub mod stop;
 pub mod suggest;
 #[cfg(feature = "cli")]
+pub mod telemetry;
+#[cfg(feature = "cli")]
 pub mod term;

@@ -26,7 +26,7 @@ use crate::base::env::{self, Environment};
 use crate::base::limits;
 use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
-use crate::base::{log, stop, suggest};
+use crate::base::{log, stop, suggest, telemetry};
 use crate::model::version::{PROGRAM_VERSION, compatible_version};
 use crate::ops::setup::compatible;
 
@@ -61,7 +61,9 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     }
     log::start(log::Settings::from_environment(&environment));
     log_start(&args);
+    let recording = telemetry::start(&environment);
     let code = console::exit_code(dispatch(args, environment));
+    recording.end(code);
     crate::log!(Debug, "exit code: {code}");
     ExitCode::from(code)
 }
@@ -111,6 +113,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         return if wants_help { 0 } else { 127 };
     }
     let Some((entry, count)) = table::find(&args) else { return unknown_command(&console, &args[0]) };
+    telemetry::name_command(entry.name);
     if !global.is_empty() {
         console.error_line(
             "Invalid flags before the subcommand. If these flags are for\nthe subcommand, please put them after the subcommand.\n",
@@ -150,15 +153,16 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
             console.print(&entry_page(entry));
             1
         }
-        Run::Missing => {
-            let name = entry.name;
-            console.diagnostics(Diagnostics::from(Diagnostic::error(
-                "Command not supported yet",
-                format!("The command \"{COMMAND} {name}\" is not supported in this version. Nothing was done."),
-            )));
-            1
-        }
+        Run::Missing => unsupported_command(&console, entry.name),
     }
+}
+
+fn unsupported_command(console: &Console, name: &str) -> u8 {
+    console.diagnostics(Diagnostics::from(Diagnostic::error(
+        "Command not supported yet",
+        format!("The command \"{COMMAND} {name}\" is not supported in this version. Nothing was done."),
+    )));
+    1
 }
 
 /// What `version` gets of arguments that ask for it: `-json`, unless it belongs to another command.

@@ -23,6 +23,7 @@ use super::wire::protocol::{Call, Protocol};
 use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
 use super::wire::{capabilities, diagnostic, value};
+use crate::base::telemetry::{self, Description, Detail};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, Identity, IdentitySchema,
@@ -133,7 +134,15 @@ impl<P: Protocol> ProviderClient<P> {
 
     pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
         self.log_call(call);
-        self.channel.call(&self.methods[call as usize], request).await
+        let send = || self.channel.call(&self.methods[call as usize], request);
+        telemetry::traced(Detail::Calls, || self.describe(call), send, Result::is_err).await
+    }
+
+    fn describe(&self, call: Call) -> Description {
+        Description::call(call.name_in_6())
+            .with("rpc.system", "grpc")
+            .with("rpc.service", P::PACKAGE)
+            .with("opentofu.provider.source", self.name.clone())
     }
 
     pub(super) async fn call<A: Message + 'static, R: Message + Default>(
@@ -164,7 +173,8 @@ impl<P: Protocol> ProviderClient<P> {
             self.be_asked().await;
         }
         self.log_call(call);
-        match self.channel.open(&self.methods[call as usize], request).await {
+        let send = || self.channel.open(&self.methods[call as usize], request);
+        match telemetry::traced(Detail::Calls, || self.describe(call), send, Result::is_err).await {
             Ok(stream) => Ok(Events { call, stream }),
             Err(status) => Err(self.failure(call, status).await),
         }

@@ -14,6 +14,7 @@ use super::process::{Plugin, Process};
 use super::wire::protocol::Protocol;
 use super::wire::v5::{V5, message as wire};
 use super::wire::{diagnostic, provisioner as convert, schema, value};
+use crate::base::telemetry::{self, Description, Detail};
 use crate::lang::value::Value;
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner, has_errors};
 use crate::model::schema::Schema;
@@ -121,7 +122,14 @@ impl Provisioner for ProvisionerClient {
     }
 
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
-        self.try_provision(&request).await.unwrap_or_else(|failures| failures)
+        let describe = || {
+            Description::call("ProvisionResource")
+                .with("rpc.system", "grpc")
+                .with("terrane.provisioner", self.name.clone())
+        };
+        let failed = |found: &Result<ProviderDiagnostics, _>| !found.as_ref().is_ok_and(|found| !has_errors(found));
+        let done = telemetry::traced(Detail::Calls, describe, || self.try_provision(&request), failed).await;
+        done.unwrap_or_else(|failures| failures)
     }
 
     async fn stop(&self) -> Result<(), String> {

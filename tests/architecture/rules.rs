@@ -60,7 +60,7 @@ pub const AREAS: &[(u8, Part)] = &[
         "base::suggest", "base::process::ProcessId", "base::secret", "lang"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL] }),
     (3, Part { path: "engine", may: &["base::diag", "base::files", "base::identifier", "base::log", "base::name", "base::source",
-        "base::stop", "base::suggest", "lang", "model"],
+        "base::stop", "base::suggest", "base::telemetry", "lang", "model"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, DEVICES, TERMINAL] }),
     (3, Part { path: "encryption", may: &["base", "lang", "model::addr", "model::config", "model::model_errors"],
         never: &[ENVIRONMENT, TERMINAL] }),

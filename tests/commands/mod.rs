@@ -23,6 +23,7 @@ mod state_history;
 mod state_pull;
 mod state_streams;
 mod state_variables;
+mod telemetry;
 mod transcript;
 mod two_directories;
 mod unfinished;

@@ -86,11 +86,17 @@ impl Settings {
     }
 
     fn build(&self) -> Result<reqwest::Client, String> {
+        self.client(false)
+    }
+
+    /// The library's client, for what is not a request and its answer. `http2`: no other version of HTTP is spoken.
+    pub fn client(&self, http2: bool) -> Result<reqwest::Client, String> {
         let builder = reqwest::Client::builder()
             .user_agent(&self.user_agent)
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.idle_timeout);
+        let builder = if http2 { builder.http2_prior_knowledge() } else { builder };
         let builder = self.tls.apply(self.proxies.apply(builder)?)?;
         builder.build().map_err(|e| format!("cannot set up TLS: {}", innermost(&e)))
     }

@@ -68,6 +68,11 @@ pub(super) fn explain(url: &Url, error: &reqwest::Error) -> (FailureKind, String
     (kind, innermost(error))
 }
 
+/// The library's error in the words that people of the field search for.
+pub fn explanation(error: &reqwest::Error) -> String {
+    error.url().map_or_else(|| innermost(error), |url| explain(url, error).1)
+}
+
 /// The error that others wrap, perhaps more than once: a custom error is no source of the one around it.
 fn tls_error(error: &std::io::Error) -> Option<&rustls::Error> {
     let inner = error.get_ref()?;

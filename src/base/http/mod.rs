@@ -8,6 +8,6 @@ mod request;
 mod transport;
 
 pub use client::{Client, Progress, Settings};
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, explanation};
 pub use request::{Answer, Request};
 pub use transport::{Proxies, Tls, without_secrets};

@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
+use crate::base::telemetry::{self, Description, Detail};
 use crate::engine::blocks::Blocks;
 use crate::engine::blocks::references::Need;
 use crate::engine::engine_errors;
@@ -24,6 +25,17 @@ use std::sync::Arc;
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> Diagnostics {
+    let describe = || {
+        let addr = &run.blocks.providers.configs.get(index).addr;
+        let validates = run.verb == Verb::Validate;
+        Description::new(if validates { "Validate provider configuration" } else { "Configure provider" })
+            .with("opentofu.provider.source", addr.provider.to_string())
+            .with("opentofu.provider_instance.address", addr.to_string())
+    };
+    telemetry::traced(Detail::Steps, describe, || run_config(run, node, index), Diagnostics::has_errors).await
+}
+
+async fn run_config(run: &Run, node: NodeId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let config = run.blocks.providers.configs.get(index);
     if let Some(missing) = not_evaluated(run, node) {

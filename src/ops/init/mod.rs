@@ -20,6 +20,7 @@ use crate::backend::hcp::Flavor;
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Disk;
 use crate::base::name::{self, PROGRAM, by_language};
+use crate::base::telemetry::{self, Description, Detail};
 use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
 use crate::model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
@@ -259,7 +260,9 @@ async fn prepare(
     let needs = Needs { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
     let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
     let place = if is_cloud { StatePlace::Cloud } else { StatePlace::Backend };
-    match install::run(setup, network, needs, request, tell).await {
+    let describe = || Description::new(by_language("install providers", "Get Providers"));
+    let work = || install::run(setup, network, needs, request, tell);
+    match telemetry::phase(Detail::Command, describe, work, Result::is_err).await {
         Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
         Err(problems) => Err(joined(diagnostics, problems)),
     }
@@ -316,7 +319,12 @@ async fn called_modules(
         tell(InitEvent::Modules { upgrade: request.upgrade });
     }
     let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
-    let found = modules::run(setup, network, root, besides, wanted, tell).await;
+    let describe = || {
+        Description::new(by_language("install modules", "Get Modules"))
+            .with("opentofu.modules.upgrade", request.upgrade)
+    };
+    let install = || modules::run(setup, network, root, besides, wanted, tell);
+    let found = telemetry::phase(Detail::Command, describe, install, Diagnostics::has_errors).await;
     let own = version_problems(root.clone()).filter(|_| calls).unwrap_or_else(|| early.clone());
     match found.has_errors() || own.has_errors() {
         true => {
@@ -345,6 +353,23 @@ fn is_cloud(backend: &dyn Backend) -> bool {
 
 /// The backend, made ready; with -backend=false the one that was made ready before.
 async fn backend_in_use(
+    setup: &Setup,
+    request: &InitRequest,
+    (root, of_settings): (&Module, Diagnostics),
+    tell: Tell<'_>,
+) -> (Option<backend::InUse>, Diagnostics) {
+    let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
+    let describe = || {
+        Description::new(match is_cloud {
+            true => by_language("initialize HCP Terraform", "Cloud backend init"),
+            false => by_language("initialize backend", "Backend init"),
+        })
+    };
+    let work = || init_backend(setup, request, (root, of_settings), tell);
+    telemetry::phase(Detail::Command, describe, work, |(_, found)| found.has_errors()).await
+}
+
+async fn init_backend(
     setup: &Setup,
     request: &InitRequest,
     (root, of_settings): (&Module, Diagnostics),

@@ -5,6 +5,7 @@ use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, differs_from_plan, h
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::telemetry::{self, Description, Detail};
 use crate::engine::change::{breach_text, compatible, write_only};
 use crate::engine::event::Event;
 use crate::engine::graph::Task;
@@ -23,7 +24,7 @@ use crate::model::state::{DeposedKey, ObjectStatus};
 use super::plan::{Forced, plan};
 use super::record::{save, shown_id, shown_id_or_name};
 use super::upgrade::upgrade;
-use super::{Instance, conditions, data, provision};
+use super::{Instance, conditions, data, provision, with_instance};
 use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
 
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
@@ -63,6 +64,17 @@ pub fn publish_no_value(run: &Run, index: u32) {
 }
 
 pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
+    let describe = || describe_task(&run.schedule.tasks[index as usize]);
+    telemetry::traced(Detail::Steps, describe, || apply_task(run, index, turn), Diagnostics::has_errors).await
+}
+
+/// The span of a change.
+pub fn describe_task(task: &Task) -> Description {
+    let span = Description::new("Apply resource instance changes");
+    with_instance(span, &task.change.addr).with("opentofu.provider_instance.address", task.change.provider.to_string())
+}
+
+async fn apply_task(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let task = &run.schedule.tasks[index as usize];
     let addr = &task.change.addr;
     let module = run.results.find_module(&run.blocks.tree, &addr.module);

@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
 use crate::base::name;
+use crate::base::telemetry::{self, Description, Detail};
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::engine_errors;
 use crate::engine::graph::NodeId;
@@ -29,7 +30,9 @@ use super::plan::Forced;
 use super::prevention::check_prevent_destroy;
 use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace};
+use super::{
+    Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace, with_instance,
+};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -245,7 +248,11 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     if run.ports.stop.is_stopping() {
         return End::Failed;
     }
-    let done = catch_panic(async {
+    let describe = || {
+        let span = Description::new("Plan resource instance changes");
+        work.address(&run.blocks, job).map_or_else(|| span.clone(), |addr| with_instance(span.clone(), &addr))
+    };
+    let plan = || async {
         match &work {
             Work::Instance { module, position } => plan_one(run, job, module, *position).await,
             Work::OrphanObject { addr, deposed, expansion } => {
@@ -253,7 +260,8 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
             }
             Work::UndecidedObject { addr } => refresh_one(run, job, addr.clone()).await,
         }
-    });
+    };
+    let done = catch_panic(telemetry::traced(Detail::Steps, describe, plan, Diagnostics::has_errors));
     let diagnostics = done.await.unwrap_or_else(|text| {
         let address = work.address(&run.blocks, job).map_or_else(String::new, |addr| addr.to_string());
         engine_errors::panicked(&address, &text).into()

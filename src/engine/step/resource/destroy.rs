@@ -1,6 +1,7 @@
 //! Destroying one object: a current one, or a deposed one of this or an earlier run.
 
 use crate::base::diag::Diagnostics;
+use crate::base::telemetry::{self, Detail};
 use crate::engine::graph::Task;
 use crate::engine::run::Run;
 use crate::engine::run::results::Each;
@@ -11,12 +12,17 @@ use crate::model::config::{ActionEvent, ProvisionerWhen};
 use crate::model::plan::{Action, ResourceChange};
 use crate::model::state::DeposedKey;
 
-use super::apply::{announce, announce_import, apply, finish};
+use super::apply::{announce, announce_import, apply, describe_task, finish};
 use super::record::save;
 use super::upgrade::upgrade;
 use super::{Instance, orphan, provision};
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
+    let describe = || describe_task(&run.schedule.tasks[index as usize]);
+    telemetry::traced(Detail::Steps, describe, || destroy_task(run, index), Diagnostics::has_errors).await
+}
+
+async fn destroy_task(run: &Run, index: u32) -> Diagnostics {
     let task = &run.schedule.tasks[index as usize];
     let change = &task.change;
     if change.action == Action::CreateThenForget {

@@ -30,6 +30,7 @@ use crate::engine::blocks::BlockId;
 use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::telemetry::Description;
 use crate::engine::blocks::references::{Gatherer, refers_to_itself};
 use crate::engine::change::write_only;
 use crate::engine::engine_errors::NOT_CONFIGURED;
@@ -46,6 +47,12 @@ use crate::model::plan::DeferredReason;
 use crate::model::provider::{Provider, about_body, no_provider_meta};
 use crate::model::schema::Schema;
 use crate::model::schema::decode::decode_body;
+
+/// A span with the instance that it is about.
+fn with_instance(span: Description, addr: &AbsResourceInstance) -> Description {
+    span.with("opentofu.resource_instance.address", addr.to_string())
+        .with("opentofu.resource.type", addr.resource.resource.kind.to_string())
+}
 
 /// One resource instance with all that its steps need.
 pub struct Instance<'r> {

@@ -1,10 +1,12 @@
 //! Provisioners: they run after an object was created, or before it is destroyed.
 
 use crate::lang::syntax::syntax_errors::missing_argument;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::base::telemetry;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::engine_errors;
 use crate::engine::event::Event;
@@ -132,7 +134,8 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
             observer.event(Event::ProvisionOutput { addr: addr.clone(), kind: kind.clone(), text, sensitive });
         })
     };
-    let request = ProvisionRequest { config: config.unmark_deep().0, connection: connection.unmark_deep().0, output };
+    let config = with_trace_parent(kind, config.unmark_deep().0);
+    let request = ProvisionRequest { config, connection: connection.unmark_deep().0, output };
     let found = provisioner.provision(request).await;
     let failed = has_errors(&found);
     observer.event(Event::ProvisionFinished { addr: addr.clone(), kind: kind.clone(), failed });
@@ -141,13 +144,30 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     diagnostics
 }
 
+/// The settings of `local-exec` with the span of the run in the command's environment, unless they name another.
+fn with_trace_parent(kind: &str, config: Value) -> Value {
+    const NAME: &str = "TRACEPARENT";
+    if kind != "local-exec" {
+        return config;
+    }
+    let Some(span) = telemetry::trace_parent() else { return config };
+    let mut variables = config.get("environment").map(|given| given.entries().to_map()).unwrap_or_default();
+    if variables.iter().any(|(name, value)| name.eq_ignore_ascii_case(NAME) && !value.is_null()) {
+        return config;
+    }
+    variables.insert(NAME.into(), Value::string(span));
+    let mut settings = config.entries().to_map();
+    settings.insert("environment".into(), Value::map(Type::String, variables));
+    Value::object(settings)
+}
+
 /// The connection: what the provisioner's own block says over what the resource's says; null if there is neither.
 fn connection(shared: Option<&Body>, own: Option<&Body>, scope: &ModuleScope<'_>) -> (Value, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let (Some(last), shape) = (own.or(shared), connection_schema()) else {
         return (Value::null(Type::Dynamic), diagnostics);
     };
-    let mut entries = std::collections::BTreeMap::new();
+    let mut entries = BTreeMap::new();
     for body in [shared, own].into_iter().flatten() {
         let value = diagnostics.take(decode_body(body, shape, scope));
         for (name, part) in value.entries() {

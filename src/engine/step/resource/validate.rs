@@ -8,6 +8,7 @@ use super::{ephemeral_use, list, replace};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM};
 use crate::base::source::Range;
+use crate::base::telemetry::{self, Description, Detail};
 use crate::engine::blocks::Blocks;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::blocks::tree::ModuleId;
@@ -32,6 +33,15 @@ use crate::model::schema::{Block, Schema};
 use crate::model::version::tofu_at_least;
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let describe = || {
+        let addr = run.blocks.tree.resource(module, index).addr.to_string();
+        Description::new("Validate resource configuration").with("opentofu.resource.address", addr)
+    };
+    let work = || validate_block(run, module, index);
+    telemetry::traced(Detail::Steps, describe, work, Diagnostics::has_errors).await
+}
+
+async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.blocks.tree.resource(module, index);
     let mut diagnostics = Diagnostics::new();
     let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else {

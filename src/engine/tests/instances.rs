@@ -180,7 +180,7 @@ async fn triggers_name_objects_with_changes() {
         ("test_thing.one", "DeleteThenCreate"),
         ("test_thing.one.name", "DeleteThenCreate"),
         ("test_thing.one.force", "NoOp"),
-        ("test_thing.one.nope", "NoOp"),
+        ("test_thing.one.nope", "Unsupported attribute"),
         ("test_thing.many", "DeleteThenCreate"),
         ("test_thing.many[0]", "DeleteThenCreate"),
         ("test_thing.many[1].name", "DeleteThenCreate"),

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Child, Command};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Outcome, PATIENCE, wait};
 
@@ -42,7 +42,7 @@ pub fn type_at(mut command: Command, prompt: &str, line: &str) -> Outcome {
     let mut child = command.spawn().unwrap();
     // Only the child may have the other end: reading ends with it.
     drop(command);
-    let mut keys = File::from(ours.try_clone().unwrap());
+    let (mode, mut keys) = (ours.try_clone().unwrap(), File::from(ours.try_clone().unwrap()));
     let screen = Arc::new(Mutex::new(Vec::new()));
     let (seen, wanted, line) = (screen.clone(), prompt.to_owned(), format!("{line}\n"));
     let reader = std::thread::spawn(move || {
@@ -54,6 +54,11 @@ pub fn type_at(mut command: Command, prompt: &str, line: &str) -> Outcome {
             // What follows an answer may be nothing but line breaks.
             if text.trim_end().ends_with(&wanted) && text.matches(&wanted).count() > answered {
                 answered += 1;
+                // Where the answer is a secret, the terminal forgets what was typed before it hides the line.
+                let hidden_by = Instant::now() + Duration::from_secs(2);
+                while is_cooked(&mode) && Instant::now() < hidden_by {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
                 keys.write_all(line.as_bytes()).unwrap();
             }
         }
@@ -66,7 +71,7 @@ pub fn type_at(mut command: Command, prompt: &str, line: &str) -> Outcome {
                 child.kill().unwrap();
                 break child.wait().unwrap();
             }
-            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+            None => std::thread::sleep(Duration::from_millis(5)),
         }
     };
     reader.join().unwrap();

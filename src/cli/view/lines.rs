@@ -28,15 +28,15 @@ pub struct LineOutput {
 impl Lines {
     /// Begins the streams.
     pub fn new(console: &Arc<Console>, json: bool) -> Lines {
-        Lines::begun(vec![LineOutput { console: console.clone(), json }], console)
+        Lines::begin(vec![LineOutput { console: console.clone(), json }], console)
     }
 
     /// Only the stream of `-json-into`: something else is written to standard output.
     pub fn aside_only(console: &Arc<Console>) -> Lines {
-        Lines::begun(Vec::new(), console)
+        Lines::begin(Vec::new(), console)
     }
 
-    fn begun(mut outputs: Vec<LineOutput>, console: &Console) -> Lines {
+    fn begin(mut outputs: Vec<LineOutput>, console: &Console) -> Lines {
         outputs.extend(console.copy.iter().map(|copy| LineOutput { console: copy.clone(), json: true }));
         for output in outputs.iter().filter(|output| output.json) {
             json::write(&output.console, &events::version(false));

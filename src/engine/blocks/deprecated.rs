@@ -15,6 +15,8 @@ use crate::model::version::at_least;
 
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 
+const VALUE_USED: &str = "Deprecated value used";
+
 /// True if deprecations are not reported: inside a call with `ignore_nested_deprecations`.
 pub fn is_quiet(tree: &Tree, module: ModuleId) -> bool {
     let mut at = module;
@@ -90,7 +92,7 @@ pub fn attribute(name: &str, message: &str, at: Range) -> Diagnostic {
             }
             message => message.to_owned(),
         };
-        return Diagnostic::warning("Deprecated value used", detail).at(at);
+        return Diagnostic::warning(VALUE_USED, detail).at(at);
     }
     let detail = format!("The attribute {name:?} is deprecated. Refer to the provider documentation for details.");
     Diagnostic::warning("Deprecated attribute", detail).at(at)
@@ -160,7 +162,7 @@ pub fn derived(tree: &Tree, module: ModuleId, value: &str, output: &str, message
 /// Terraform's warning about a deprecated output of a called module.
 fn value_used(tree: &Tree, child: ModuleId, output: &Output, message: &str) -> Diagnostic {
     let origin = format!("{}.{}", tree.module(child).path, output.name);
-    Diagnostic::warning("Deprecated value used", message).originating_from(origin).of_kind(kind(tree, child))
+    Diagnostic::warning(VALUE_USED, message).originating_from(origin).of_kind(kind(tree, child))
 }
 
 /// A warning for every deprecated output of a module that is the whole value of an output of the root module: as

@@ -348,7 +348,7 @@ impl Invocation {
             ArgsError::Text { text, usage } => {
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 if let (true, Some(entry)) = (usage, entry) {
-                    self.console.red_error_line(error_page(entry).trim_end());
+                    self.console.red_error_line(&error_page(entry));
                 }
                 self.console.red_error_line(&text);
             }

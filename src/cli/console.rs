@@ -86,11 +86,20 @@ pub struct Console {
     /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
     status: Mutex<String>,
     /// A question waits for its answer.
-    asking: AtomicBool,
+    asking: Arc<AtomicBool>,
     /// Where output goes in place of standard output.
     file: Option<Mutex<File>>,
     /// Gets what programs would read, beside the output for people.
     pub copy: Option<Arc<Console>>,
+}
+
+/// A question waits for its answer while this lives.
+pub struct Asking(Arc<AtomicBool>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 impl Console {
@@ -101,7 +110,7 @@ impl Console {
         let colour = !bare && terminal.diagnostic_colour(environment, name::current());
         let tips = terminal.error && environment.get(env::TF_IN_AUTOMATION).is_none();
         let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
-        let (status, asking) = (Mutex::default(), AtomicBool::new(false));
+        let (status, asking) = (Mutex::default(), Arc::default());
         Console { terminal, style, diagnostic_style, view, status, asking, file: None, copy: None }
     }
 
@@ -110,9 +119,10 @@ impl Console {
         self.terminal.output && self.diagnostic_style.tips
     }
 
-    /// Notes that a question waits for its answer; false: it has it.
-    pub fn set_asking(&self, asking: bool) {
-        self.asking.store(asking, Ordering::Relaxed);
+    /// Notes that a question waits for its answer, until what is returned is dropped.
+    pub fn begin_question(&self) -> Asking {
+        self.asking.store(true, Ordering::Relaxed);
+        Asking(self.asking.clone())
     }
 
     pub fn is_asking(&self) -> bool {
@@ -134,7 +144,7 @@ impl Console {
         })?;
         let terminal = Terminal { output: false, ..self.terminal };
         let style = Style { colour: false, bare: true, ..self.style };
-        let (view, status, asking, diagnostic_style) = (self.view, Mutex::default(), AtomicBool::new(false), style);
+        let (view, status, asking, diagnostic_style) = (self.view, Mutex::default(), self.asking.clone(), style);
         let file = Some(Mutex::new(file));
         self.copy =
             Some(Arc::new(Console { terminal, style, diagnostic_style, view, status, asking, file, copy: None }));

@@ -36,12 +36,12 @@ impl Ask for Prompt {
                 (false, false) => term::read_line(),
             }
         });
-        self.console.set_asking(true);
+        let asking = self.console.begin_question();
         let line = tokio::select! {
             line = read => Some(line),
             () = stopped => None,
         };
-        self.console.set_asking(false);
+        drop(asking);
         let Some(line) = line else { return Err(NoAnswer::Interrupted) };
         match line.map_err(|e| NoAnswer::Failed(e.to_string()))? {
             Ok(Some(line)) => {

@@ -18,6 +18,9 @@ use super::settings::Settings;
 /// Spans that wait for their export; more are dropped. `OTEL_BSP_MAX_QUEUE_SIZE` is for programs that never end.
 const QUEUE: usize = 16 * 1024;
 
+const BAD_ADDRESS: &str =
+    "the address of OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT is not valid";
+
 /// Starts the thread that exports. An error says which setting is wrong.
 pub fn start(settings: Settings) -> Result<(SdkTracerProvider, SdkTracer), String> {
     let mut builder = opentelemetry_otlp::SpanExporter::builder()
@@ -30,7 +33,8 @@ pub fn start(settings: Settings) -> Result<(SdkTracerProvider, SdkTracer), Strin
     if let Some(address) = &settings.address {
         builder = builder.with_endpoint(address);
     }
-    let exporter = builder.build().map_err(|error| error.to_string())?;
+    // The library's error repeats the address, which may hold a password.
+    let exporter = builder.build().map_err(|_| BAD_ADDRESS.to_owned())?;
     let resource = Resource::builder_empty()
         .with_attributes([
             KeyValue::new("service.name", settings.default_name),

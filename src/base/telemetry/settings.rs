@@ -1,6 +1,7 @@
 //! What the environment says about traces; the libraries read some of it themselves.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -140,7 +141,7 @@ fn grpc_address(environment: &Environment) -> String {
 fn tls(environment: &Environment) -> Result<Tls, String> {
     let file = |names: [&str; 2]| match either(environment, names) {
         None => Ok(None),
-        Some(path) => match std::fs::read_to_string(Path::new(path)) {
+        Some(path) => match read_file(Path::new(path)) {
             Ok(text) => Ok(Some(text)),
             Err(error) => Err(format!("open {path}: {error}")),
         },
@@ -149,6 +150,14 @@ fn tls(environment: &Environment) -> Result<Tls, String> {
     let chain = file([env::OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE, env::OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE])?;
     let key = file([env::OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY, env::OTEL_EXPORTER_OTLP_CLIENT_KEY])?;
     Ok(Tls { authorities, identity: chain.zip(key.map(Secret::new)), ..Tls::default() })
+}
+
+/// A device could be read for ever.
+fn read_file(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    std::fs::read_to_string(path)
 }
 
 #[cfg(test)]
@@ -208,6 +217,7 @@ mod tests {
             (env::OTEL_EXPORTER_OTLP_PROTOCOL, "http/json"),
             (env::TERRANE_TRACES, "all"),
             (env::OTEL_EXPORTER_OTLP_CERTIFICATE, "/missing/authority.pem"),
+            (env::OTEL_EXPORTER_OTLP_CERTIFICATE, "/dev/zero"),
         ] {
             assert!(settings(&[(name, value)]).is_err(), "{name}");
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{failed, schema, text_of};
+use crate::base::name;
 use crate::base::process::{self, Outcome, Signal};
 use crate::base::stop::Stop;
 use crate::builtin::ssh::LineSplitter;
@@ -101,6 +102,10 @@ impl LocalExec {
         .await;
         splitter.finish(&lines);
         match outcome {
+            // A command may end well because it was interrupted, with a part of its work. OpenTofu takes its word for it.
+            Ok(Outcome::Exited(status)) if status.success() && self.stop.is_stopping() && !name::is_opentofu() => {
+                Err("interrupted (exit status 0)".into())
+            }
             Ok(Outcome::Exited(status)) if status.success() => Ok(()),
             Ok(Outcome::Exited(status)) => Err(status_text(status)),
             Ok(Outcome::Stopped(Signal::Kill)) => Err("signal: killed".into()),

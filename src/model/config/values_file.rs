@@ -104,8 +104,9 @@ pub fn split_assignment(argument: &str) -> Result<(&str, &str), Diagnostic> {
     if name.is_empty() || name.starts_with(' ') || name.ends_with(' ') {
         let side = if name.ends_with(' ') { "trailing" } else { "leading" };
         let mut detail = format!("Variable name {name:?} is invalid due to {side} space.");
-        // The reference asks this of trailing spaces only.
-        if let (false, value) = (name.trim().is_empty(), value.strip_prefix(' ').unwrap_or(value)) {
+        if !name.trim().is_empty() {
+            // As the reference, which asks this of trailing spaces only. The value of a variable may be secret.
+            let value = if side == "trailing" { value.strip_prefix(' ').unwrap_or(value) } else { "..." };
             detail += &format!(" Did you mean -var=\"{}={value}\"?", name.trim());
         }
         return Err(Diagnostic::error(INVALID_OPTION, detail));
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn names_with_spaces_are_refused_with_a_question() {
         let ends = "Variable name \"region \" is invalid due to trailing space. Did you mean -var=\"region=eu\"?";
-        let begins = "Variable name \" region\" is invalid due to leading space. Did you mean -var=\"region=eu\"?";
+        let begins = "Variable name \" region\" is invalid due to leading space. Did you mean -var=\"region=...\"?";
         let cases = [
             ("region = eu", ends),
             (" region=eu", begins),

@@ -8,6 +8,8 @@ use crate::engine::ports::Observer;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::DeposedKey;
 
+use super::tracker::object_text;
+
 /// Logs each event and hands it on.
 struct Logged(Arc<dyn Observer>);
 
@@ -70,7 +72,7 @@ fn text(event: &Event) -> Option<String> {
 }
 
 fn object(addr: &AbsResourceInstance, deposed: &Option<DeposedKey>) -> String {
-    deposed.as_ref().map_or_else(|| addr.to_string(), |key| format!("{addr} (deposed object {key})"))
+    object_text(&(addr.clone(), deposed.clone()))
 }
 
 fn with(id: &Option<(String, String)>) -> String {

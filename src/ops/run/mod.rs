@@ -1,6 +1,6 @@
 //! Planning and applying. `operation` prepares configuration, state, variables and plugins; `plan`
 //! shows a plan and optionally saves it (`plan_file`); `apply` applies it, and `sink` records the results,
-//! `tracker` what was done;//! `import` is an apply of one object.
+//! and `tracker` what was done; `import` is an apply of one object.
 //!
 //! Never decides the content of a plan: the engine does that.
 

@@ -23,7 +23,7 @@ pub struct Tracker {
 struct Seen {
     tally: Tally,
     /// The objects whose change has begun.
-    objects: HashMap<AbsResourceInstance, Steps>,
+    objects: HashMap<ObjectAddress, Steps>,
     /// The objects whose provisioners run.
     provisioning: BTreeSet<AbsResourceInstance>,
 }
@@ -77,16 +77,17 @@ impl Tracker {
     ) -> Unfinished {
         let seen = self.seen();
         let mut unfinished = Unfinished { interrupted, uncertain: open.len(), ..Unfinished::default() };
-        let open: BTreeSet<&AbsResourceInstance> = open.iter().map(|(addr, _)| addr).collect();
+        let open: BTreeSet<&ObjectAddress> = open.iter().collect();
         for change in plan.changes.iter().filter(|change| is_step(change)) {
-            let addr = &change.addr;
-            let Some(steps) = seen.objects.get(addr) else {
-                unfinished.not_started.push(object_text(&(addr.clone(), change.deposed.clone())));
+            let object = (change.addr.clone(), change.deposed.clone());
+            let Some(steps) = seen.objects.get(&object) else {
+                unfinished.not_started.push(object_text(&object));
                 continue;
             };
-            if open.contains(addr) {
+            if open.contains(&object) {
                 continue;
             }
+            let addr = &change.addr;
             let was_to_stay = !matches!(change.action, Action::Delete);
             if was_to_stay && is_tainted(addr) {
                 unfinished.tainted.push(addr.to_string());
@@ -132,8 +133,8 @@ impl Seen {
                 self.tally.actions += 1;
                 self.tally.failed_actions += usize::from(error.is_some());
             }
-            Event::ApplyStarted { addr, .. } => {
-                self.objects.entry(addr.clone()).or_default();
+            Event::ApplyStarted { addr, deposed, .. } => {
+                self.objects.entry((addr.clone(), deposed.clone())).or_default();
             }
             Event::ProvisionStarted { addr, .. } => {
                 self.provisioning.insert(addr.clone());
@@ -141,8 +142,8 @@ impl Seen {
             Event::ProvisionFinished { addr, .. } => {
                 self.provisioning.remove(addr);
             }
-            Event::ApplyFinished { addr, action, failed, .. } => {
-                let steps = self.objects.entry(addr.clone()).or_default();
+            Event::ApplyFinished { addr, deposed, action, failed, .. } => {
+                let steps = self.objects.entry((addr.clone(), deposed.clone())).or_default();
                 if *failed {
                     steps.failed = true;
                     return;

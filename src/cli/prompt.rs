@@ -24,6 +24,7 @@ impl Ask for Prompt {
         if self.stop.is_killed() || (self.stop.is_stopping() && !after_stop) {
             return Err(NoAnswer::Interrupted);
         }
+        let asking = self.console.begin_question();
         self.console.print(&text(&self.console, question));
         let (secret, bare) = (question.secret, question.bare);
         // Restores the terminal if an interrupt comes while the input is hidden.
@@ -36,7 +37,6 @@ impl Ask for Prompt {
                 (false, false) => term::read_line(),
             }
         });
-        let asking = self.console.begin_question();
         let line = tokio::select! {
             line = read => Some(line),
             () = stopped => None,

@@ -93,7 +93,7 @@ impl KeyScope<'_> {
         let missing = missing_in(expr, self.early).filter(|_| problem.kind == Kind::MissingValue);
         let Some(name) = missing.map(|variable| &variable.name) else { return problem };
         let advice = format!(
-            "Set it with -var='{name}=...', in a file of values (*.tfvars, -var-file), or with the environment variable TF_VAR_{name}."
+            "Set it with the environment variable TF_VAR_{name}, in a file of values (*.tfvars, -var-file), or with -var."
         );
         if name::is_opentofu() {
             let detail = format!("{} depends on var.{name} which is not available. {advice}", self.subject);

@@ -33,6 +33,8 @@ pub struct Wish {
     pub release: &'static Release,
     /// What the user named, if it is a later patch than the newest one of the table.
     pub later: Option<String>,
+    /// A variable or a file.
+    pub source: String,
 }
 
 /// Whether the pins of the run allow a version.

@@ -94,6 +94,8 @@ fn init_without_backend_reads_no_encrypted_state() {
     project.ok(&["init", "-backend=false"]);
     project.set("TERRANE_COMPATIBLE_VERSION", "1.12.6");
     assert_eq!(project.run(&["init", "-backend=false"]).code, Some(1));
+    project.set("TERRANE_NAME", "terrane");
+    project.ok(&["init", "-backend=false"]);
 }
 
 #[test]

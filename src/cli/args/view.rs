@@ -106,7 +106,7 @@ impl ViewOptions {
 pub fn view_flags() -> [Arg; 5] {
     [
         switch(COMPACT_WARNINGS, false, "Show only the summaries of warnings, unless there are also errors."),
-        switch(CONSOLIDATE_WARNINGS, true, "Show warnings with the same summary once, with the number of the others."),
+        switch(CONSOLIDATE_WARNINGS, true, "Show each warning, also those with the same summary."),
         switch(CONSOLIDATE_ERRORS, false, "Show errors with the same summary once, with the number of the others."),
         text(
             DEPRECATION,

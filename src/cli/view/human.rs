@@ -37,7 +37,7 @@ impl Observer for Human {
             return;
         }
         let is_shown = match event {
-            Event::RequestPending { .. } => self.console.terminal.output,
+            Event::RequestPending { .. } => self.console.advises(),
             _ => !self.console.view.concise,
         };
         if !is_shown {
@@ -61,7 +61,7 @@ pub struct Pending(pub Arc<Console>);
 impl Observer for Pending {
     fn event(&self, event: Event) {
         if matches!(event, Event::RequestPending { .. })
-            && self.0.terminal.output
+            && self.0.advises()
             && let Some(line) = progress::line(&event, &self.0.style)
         {
             self.0.print(&line);

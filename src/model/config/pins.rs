@@ -186,7 +186,8 @@ fn against_wish(wish: &Wish, pins: &[Pin]) -> Diagnostics {
              this version constraint. {CAREFULLY}",
             pin.who
         );
-        diags.push(unsupported(pin, detail));
+        let why = format!("The version {wanted} is from {}.", wish.source);
+        diags.push(unsupported(pin, detail).with_tip(why));
     }
     diags
 }

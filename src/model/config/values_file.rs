@@ -178,6 +178,7 @@ pub fn required_but_missing(variable: &Variable) -> Diagnostic {
         ),
     )
     .at(variable.range.clone())
+    .with_tip(format!("The environment variable TF_VAR_{} works, too, and is the place for secrets.", variable.name))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::backend::Backend;
 use crate::backend::hcp::Flavor;
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::env::TF_ENCRYPTION;
 use crate::base::files::Disk;
 use crate::base::name::{self, PROGRAM, by_language};
 use crate::base::telemetry::{self, Description, Detail};
@@ -375,8 +376,9 @@ async fn init_backend(
     (root, of_settings): (&Module, Diagnostics),
     tell: Tell<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
-    if !request.backend && tofu_at_least(13) {
-        // The keys of an encrypted state may not be available.
+    // The keys of an encrypted state may not be available.
+    let is_sealed = root.encryption.is_some() || setup.environment.non_empty(TF_ENCRYPTION).is_some();
+    if !request.backend && (tofu_at_least(13) || is_sealed && !name::is_opentofu()) {
         return (None, Diagnostics::new());
     }
     if !request.backend {

@@ -50,8 +50,11 @@ fn wish_of(text: &str, source: &str) -> Result<Wish, Diagnostic> {
     let newest = newest_of(name::current().language()).text;
     let program = name::current().language().program();
     match choose(name::current().language(), &[&constraints]) {
-        Choice::Release(release) => Ok(Wish { release, later: None }),
-        Choice::Patch(release) => Ok(Wish { release, later: Some(text.trim_start_matches('v').to_owned()) }),
+        Choice::Release(release) => Ok(Wish { release, later: None, source: source.to_owned() }),
+        Choice::Patch(release) => {
+            let later = Some(text.trim_start_matches('v').to_owned());
+            Ok(Wish { release, later, source: source.to_owned() })
+        }
         Choice::Later => Err(invalid(&format!(
             "but the language of {TERRANE} {PROGRAM_VERSION} is complete until {program} {newest}."
         ))),

@@ -9,6 +9,7 @@ mod protobuf;
 mod text;
 mod tfplan;
 mod tfplan_actions;
+mod tfplan_schemas;
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::model::version::PROGRAM_VERSION;
 
 use super::Plan;
 pub use tfplan::Undecoded;
+pub use tfplan_schemas::StoredSchemas;
 
 /// The summary where a plan cannot be kept.
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::encryption::{Encryption, SealError, is_sealed, outside};
+use crate::model::addr::{Resource, ResourceMode};
 use crate::model::config::{Config, Module};
 use crate::model::deps::Requirements;
 use crate::model::plan::file::{self as plan_file, SavedPlan};
@@ -210,12 +211,34 @@ async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<ShowSubject, Diagno
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let requirements = requirements.merge(Requirements::of_state(&saved.plan.prior_state));
-    let found = packages::available(setup, &requirements).await?;
+    let schemas = match stored_schemas(&saved, &requirements, &loaded.config) {
+        Some(schemas) => schemas,
+        None => schemas_of_providers(setup, &saved, &requirements).await?,
+    };
+    run::plan_file::decode(&mut saved, &schemas)?;
+    let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
+    Ok(ShowSubject::Plan { planned: Box::new(planned) })
+}
+
+/// The schemas in the plan file, if they are all that showing it needs. They have no ephemeral resources.
+fn stored_schemas(saved: &SavedPlan, requirements: &Requirements, config: &Config) -> Option<Schemas> {
+    let undecoded = saved.undecoded.as_ref()?;
+    let providers = requirements.0.keys().cloned().chain(undecoded.providers());
+    let is_ephemeral = |addr: &Resource| addr.mode == ResourceMode::Ephemeral;
+    let has_ephemeral = config.modules().iter().any(|module| module.resources.keys().any(is_ephemeral));
+    undecoded.stored_schemas().filter(|_| !has_ephemeral)?.of(providers)
+}
+
+/// The schemas of the providers of the plan that are available.
+async fn schemas_of_providers(
+    setup: &Setup,
+    saved: &SavedPlan,
+    requirements: &Requirements,
+) -> Result<Schemas, Diagnostics> {
+    let found = packages::available(setup, requirements).await?;
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     let mut schemas = schemas::available_for_state(&factories, &saved.plan.prior_state).await;
     schemas.extend(schemas::available(&*factories, requirements.0.keys().cloned()).await);
     factories.shutdown().await;
-    run::plan_file::decode(&mut saved, &schemas)?;
-    let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
-    Ok(ShowSubject::Plan { planned: Box::new(planned) })
+    Ok(schemas)
 }

@@ -132,10 +132,14 @@ pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn Files> {
     Arc::new(Overlay::masking(config.to_memory(), Arc::new(Disk)))
 }
 
-/// As [`decode`], with schemas of these providers.
+/// As [`decode`], with the schemas in the plan file or of these providers.
 pub async fn decode_with(saved: &mut SavedPlan, factories: &Factories) -> Result<(), Diagnostics> {
     let Some(undecoded) = &saved.undecoded else { return Ok(()) };
-    let schemas = schemas::gather(factories, undecoded.providers()).await?;
+    let providers = undecoded.providers();
+    let schemas = match undecoded.stored_schemas().and_then(|stored| stored.of(providers.iter().cloned())) {
+        Some(stored) => stored,
+        None => schemas::gather(factories, providers).await?,
+    };
     decode(saved, &schemas)
 }
 

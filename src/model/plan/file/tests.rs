@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::lang::value::{Marks, Path, Type, Value};
 use crate::model::addr::{
-    AbsActionInstance, AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, Provider, Resource, Target,
-    command_line,
+    AbsActionInstance, AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, Provider, Resource,
+    ResourceMode, Target, command_line,
 };
 use crate::model::config::{ActionEvent, OnActionFailure};
 use crate::model::plan::{
@@ -14,6 +14,7 @@ use crate::model::plan::{
     Mode, OutputChange, ResourceChange,
 };
 use crate::model::provider::Identity;
+use crate::model::schema::Nesting;
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 fn action() -> AbsActionInstance {
@@ -284,6 +285,62 @@ fn plans_of_terraform_with_indexes_in_paths_are_read() {
     assert_eq!(sensitive, [".input[1].k.1[0]", ".triggers_replace[\"t\"]"]);
     assert_eq!(plan.changes[2].importing.as_ref().and_then(|importing| importing.id.as_deref()), Some("imported"));
     assert!(plan.applyable && plan.complete && !plan.is_of_opentofu);
+}
+
+/// Made by OpenTofu 1.13-dev with a provider, nested blocks and a data source.
+const WITH_SCHEMAS: &[u8] = include_bytes!("fixtures/opentofu-1.13.tfplan");
+
+#[test]
+fn schemas_in_plans_of_opentofu_are_read() {
+    let mut saved = read("p", WITH_SCHEMAS).unwrap();
+    let undecoded = saved.undecoded.clone().unwrap();
+    let simple = Provider::parse_source("registry.opentofu.org/hashicorp/simple").unwrap();
+    let providers = [simple.clone(), Provider::builtin("terraform")];
+    assert_eq!(undecoded.providers(), providers.clone().into());
+    let stored = undecoded.stored_schemas().unwrap();
+    let schemas = stored.of(providers).unwrap();
+    assert!(stored.of([Provider::default_for("other")]).is_none());
+    let resource = schemas[&simple].managed("simple_resource").unwrap().unwrap();
+    let flags = |name: &str| {
+        let attribute = &resource.block.attributes[name];
+        [attribute.optional, attribute.computed, attribute.sensitive, attribute.write_only]
+    };
+    assert_eq!(flags("id"), [false, true, false, false]);
+    assert_eq!(flags("secret"), [true, false, true, false]);
+    assert_eq!(flags("value_wo"), [true, false, false, true]);
+    let nesting: Vec<_> = resource.block.blocks.iter().map(|(name, nested)| (&**name, nested.nesting)).collect();
+    assert_eq!(nesting, [("nested_block", Nesting::Single), ("nl", Nesting::List), ("ns", Nesting::Set)]);
+    assert!(schemas[&simple].data("simple_resource").unwrap().is_some());
+    assert!(schemas[&simple].ephemeral("simple_resource").unwrap().is_none());
+    let type_of = |provider: &Provider, addr: &AbsResourceInstance| {
+        let schemas = &schemas[provider];
+        let kind = &addr.resource.resource.kind;
+        let schema = if addr.mode() == ResourceMode::Data { schemas.data(kind)? } else { schemas.managed(kind)? };
+        Ok(schema.unwrap().implied_type().clone())
+    };
+    saved.decode(&type_of, &|_, kind| Err(kind.to_owned())).unwrap();
+    let changed: Vec<String> = saved.plan.changes.iter().map(|change| change.addr.to_string()).collect();
+    assert_eq!(changed, ["data.simple_resource.d", "simple_resource.a", "terraform_data.t"]);
+}
+
+/// Without them, or with broken ones, the providers are asked.
+#[test]
+fn plans_without_sound_schemas_have_none() {
+    assert!(read("p", OPENTOFU).unwrap().undecoded.unwrap().stored_schemas().is_none());
+    let mut archive = ZipArchive::new(Cursor::new(WITH_SCHEMAS)).unwrap();
+    let schemas = member(&mut archive, "tfschemas").unwrap().unwrap();
+    for length in 0..schemas.len() {
+        let _ = tfplan_schemas::read(&schemas[..length]);
+    }
+    let cases: [(&[u8], &str); 3] = [
+        (b"\x0a\x05a", "malformed message"),
+        (b"\x0a\x09\x0a\x07a/b/c/d", "The \"source\" attribute must be"),
+        (b"\x0a\x12\x0a\x03a/b\x12\x0b\x0a\x09\x12\x07\x12\x05\x0a\x01b\x18\x07", "invalid nesting mode 7"),
+    ];
+    for (content, expected) in cases {
+        let why = tfplan_schemas::read(content).map(|_| ()).unwrap_err();
+        assert!(why.contains(expected), "{why}");
+    }
 }
 
 /// Whatever is cut off, the rest is an error or a plan, never a panic.

@@ -1,7 +1,7 @@
 //! Plans that Terraform or OpenTofu wrote, in their format of version 3.
 //!
-//! Their values are MessagePack by the schemas of the providers, which a plan file does not hold: changes of resources stay
-//! undecoded until the schemas are known. Formats and field numbers as in OpenTofu 1.12 and Terraform 1.11; later versions add
+//! Their values are MessagePack by the schemas of the providers, which a plan file holds since OpenTofu 1.13 (`tfplan_schemas`):
+//! changes of resources stay undecoded until the schemas are known. Formats and field numbers as in OpenTofu 1.12 and Terraform 1.11; later versions add
 //! fields, and count the version up where a reader must know them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +25,7 @@ use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use super::invocations::action_of;
 use super::protobuf::{Message, text};
 use super::tfplan_actions::RawInvocation;
+use super::tfplan_schemas::{self, SCHEMAS, StoredSchemas};
 use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
 
 pub(super) const PLAN: &str = "tfplan";
@@ -41,6 +42,7 @@ pub struct Undecoded {
     deferred_invocations: Vec<(DeferredReason, RawInvocation)>,
     /// The record of installed modules.
     pub modules: Vec<u8>,
+    schemas: StoredSchemas,
 }
 
 /// A change whose values have no types yet.
@@ -75,6 +77,17 @@ impl Undecoded {
             .map(|raw| raw.change.provider.provider.clone())
             .chain(of_actions)
             .collect()
+    }
+
+    /// The schemas in the plan file, if it has those of all that is to be decoded.
+    pub fn stored_schemas(&self) -> Option<&StoredSchemas> {
+        let changes = self.changes.iter().chain(&self.drift).chain(self.deferred.iter().map(|(_, raw)| raw));
+        let has = |raw: &RawChange| {
+            let resource = &raw.change.addr.resource.resource;
+            self.schemas.has(&raw.change.provider.provider, resource.mode, &resource.kind)
+        };
+        let no_actions = self.invocations.is_empty() && self.deferred_invocations.is_empty();
+        (no_actions && changes.into_iter().all(has)).then_some(&self.schemas)
     }
 }
 
@@ -157,6 +170,15 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
     let mut saved = SavedPlan { plan: plan(&message)?, backend: place_of_states(&message)?, ..SavedPlan::default() };
     states(archive, &mut saved)?;
     let modules = configuration(archive, &mut saved)?;
+    // Without them, the providers are asked.
+    let schemas = match member(archive, SCHEMAS)?.map(|content| tfplan_schemas::read(&content)) {
+        Some(Ok(schemas)) => schemas,
+        Some(Err(why)) => {
+            crate::log!(Debug, "plan file: schemas not used: {why}");
+            StoredSchemas::default()
+        }
+        None => StoredSchemas::default(),
+    };
     saved.lock = member(archive, LOCK)?;
     saved.undecoded = Some(Undecoded {
         changes: message.messages(3).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
@@ -168,6 +190,7 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
             .map(|found| RawInvocation::read_deferred(&found?))
             .collect::<Result<_, _>>()?,
         modules,
+        schemas,
     });
     Ok(Some(saved))
 }

@@ -25,6 +25,7 @@ pub mod record;
 pub mod replace;
 pub mod upgrade;
 pub mod validate;
+mod winrm;
 
 use crate::engine::blocks::BlockId;
 use std::sync::{Arc, OnceLock};

@@ -19,7 +19,7 @@ use crate::model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
 use crate::model::provider::{Output, ProvisionRequest, about_body, has_errors};
 use crate::model::schema::decode::{decode_body, references_in_body};
 
-use super::Instance;
+use super::{Instance, winrm};
 
 /// Whether there are provisioners for an occasion.
 pub fn any(instance: &Instance<'_>, when: ProvisionerWhen) -> bool {
@@ -43,13 +43,14 @@ pub async fn run(
         if let Some(turn) = &mut turn {
             wait_for_siblings(instance, block, turn).await;
         }
-        let found = provision(instance, block, value).await;
-        let failed = found.has_errors();
-        if failed && block.on_failure == OnFailure::Continue {
-            continue;
+        let (refused, found) = provision(instance, block, value).await;
+        let (is_refused, failed) = (refused.is_some(), found.has_errors());
+        diagnostics.extend(refused);
+        let may_fail = block.on_failure == OnFailure::Continue;
+        if !failed || !may_fail {
+            diagnostics.extend(found);
         }
-        diagnostics.extend(found);
-        if failed {
+        if is_refused || (failed && !may_fail) {
             break;
         }
     }
@@ -92,14 +93,17 @@ fn siblings(
     }
 }
 
-async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Value) -> Diagnostics {
+/// Runs one provisioner. Apart from its errors: the error that counts whatever the block says about failures.
+async fn provision(
+    instance: &Instance<'_>,
+    block: &ProvisionerBlock,
+    value: &Value,
+) -> (Option<Diagnostic>, Diagnostics) {
     let run = instance.run;
     let mut diagnostics = Diagnostics::new();
     let Some(shape) = run.blocks.schemas.provisioner(&block.kind).cloned() else {
-        return match run.ports.providers.provisioner(&block.kind).await {
-            Ok(_) => diagnostics,
-            Err(errors) => errors.into_iter().map(|e| e.at(block.type_range.clone())).collect(),
-        };
+        let errors = run.ports.providers.provisioner(&block.kind).await.err().unwrap_or_default();
+        return (None, errors.into_iter().map(|e| e.at(block.type_range.clone())).collect());
     };
     let root = run.results.root.clone();
     let module = instance.module.as_ref().unwrap_or(&root);
@@ -108,12 +112,13 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     let shared = instance.provisioners().1;
     let connection = diagnostics.take(connection(shared, block.connection.as_ref(), &scope));
     if diagnostics.has_errors() {
-        return diagnostics;
+        return (None, diagnostics);
     }
     let provisioner = match run.ports.providers.provisioner(&block.kind).await {
         Ok(provisioner) => provisioner,
-        Err(errors) => return errors,
+        Err(errors) => return (None, errors),
     };
+    let refused = winrm::refusal(&connection, shared.or(block.connection.as_ref()));
     let (addr, kind) = (&instance.addr, &block.kind);
     let observer = run.ports.observer.clone();
     observer.event(Event::ProvisionStarted { addr: addr.clone(), kind: kind.clone() });
@@ -141,7 +146,7 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     observer.event(Event::ProvisionFinished { addr: addr.clone(), kind: kind.clone(), failed });
     let address = addr.to_string();
     diagnostics.extend(about_body(found, Some(&block.body), Some(&address)));
-    diagnostics
+    (refused, diagnostics)
 }
 
 /// The settings of `local-exec` with the span of the run in the command's environment, unless they name another.

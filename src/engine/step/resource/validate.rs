@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plan::path_of;
 use super::prevention::prevention;
-use super::{ephemeral_use, list, replace};
+use super::{ephemeral_use, list, replace, winrm};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM};
 use crate::base::source::Range;
@@ -189,6 +189,11 @@ async fn provisioners(
     if let (Some(connection), false) = (&config.connection, config.provisioners.is_empty()) {
         let scope = block_scope(run, instance, config).with_self(this);
         let _ = diagnostics.take(decode_body(connection, connection_schema(), &scope));
+    }
+    if !diagnostics.has_errors() {
+        let scope = block_scope(run, instance, config);
+        let connections = config.provisioners.iter().map(|block| block.connection.as_ref());
+        diagnostics.extend(connections.filter_map(|own| winrm::warning(config.connection.as_ref(), own, &scope)));
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::lang::value::{Type, Value};
 use crate::model::plan::Action;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use crate::model::version::tofu_at_least;
 
 use super::change::{Change, Comparable, is_nil, join};
 use super::dynamic::dynamic;
@@ -86,6 +87,12 @@ fn write_only(change: &Change<'_>, whole: Action) -> Diff {
 fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action) {
     let (before_sensitive, after_sensitive) = change.sensitive();
     let (replace, unknown) = (change.replaces(), !change.after.is_known());
+    if unknown && tofu_at_least(13) {
+        let diff = unknown_block(&schema.block, &change);
+        let action = diff.action;
+        let blocks = vec![(None, diff)];
+        return (Blocks { blocks, replace, before_sensitive, after_sensitive, unknown: false }, action);
+    }
     let mut found = Vec::new();
     let mut action = change.collection_action();
     let group = Change { before: change.before.unmark().0, after: change.after.unmark().0, ..change.clone() };
@@ -117,6 +124,14 @@ fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action) {
     }
     let unknown = unknown && !single;
     (Blocks { blocks: found, replace, before_sensitive, after_sensitive, unknown }, action)
+}
+
+/// Nested blocks of any number that become unknown, as one block: OpenTofu 1.13 does not show those that were there before.
+fn unknown_block(schema: &Block, change: &Change<'_>) -> Diff {
+    let bare = Change { before: change.before.unmark().0, after: change.after.unmark().0, ..change.clone() };
+    let parts = || schema.attributes.keys().cloned().collect();
+    let again = |change| block(schema, change);
+    unknown(&bare, parts, again).unwrap_or_else(|| known_block(schema, bare.clone()))
 }
 
 pub(super) fn keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name;
 use crate::base::source::Range;
-use crate::lang::syntax::ast::{Block, TraversalStep};
+use crate::lang::syntax::ast::{Attribute, Block, TraversalStep};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 use crate::model::addr::{Module, Resource, ResourceMode};
 
@@ -49,36 +49,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
         connection: None,
         range: block.header_range(),
     };
-    let mut sound = true;
-    if let Some(step) = first_key(from) {
-        let range = from.expr.range_of(step.span());
-        let (summary, detail) = if is_module_key(from, step) {
-            (
-                "Module instance keys not allowed",
-                "Module address must be a module (e.g. \"module.foo\"), not a module instance (e.g. \"module.foo[1]\").",
-            )
-        } else {
-            (
-                "Resource instance keys not allowed",
-                "Resource address must be a resource (e.g. \"test_instance.foo\"), not a resource instance (e.g. \
-                 \"test_instance.foo[1]\").",
-            )
-        };
-        diags.push(Diagnostic::error(summary, detail).at(range));
-        sound = false;
-    } else if let Some(end) = endpoint(from, diags) {
-        removed.module = end.module.module();
-        removed.resource = end.resource.map(|(resource, _)| resource);
-        if removed.resource.as_ref().is_some_and(|r| r.mode == ResourceMode::Data) {
-            let detail = "Data sources are never destroyed, so they are not valid targets of removed blocks. To remove \
-                          the data source from state, remove the data source block from configuration.";
-            let range = from.expr.as_traversal().map(|t| names::traversal_range(t, &from.expr.file));
-            diags.push(Diagnostic::error("Data source address not allowed", detail).at_opt(range));
-            sound = false;
-        }
-    } else {
-        sound = false;
-    }
+    let target = target(from, diags);
+    let sound = target.is_some();
+    (removed.module, removed.resource) = target.unwrap_or_else(|| (Module::root(), None));
     for lifecycle in content.blocks_of("lifecycle") {
         let content = diags.take(lifecycle.body.content(&LIFECYCLE));
         if let Some(attribute) = content.attribute("destroy")
@@ -87,7 +60,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
             removed.destroy = Some(written);
         }
     }
-    if name::is_opentofu() && removed.resource.as_ref().is_none_or(|resource| resource.mode != ResourceMode::Data) {
+    if name::is_opentofu() && sound {
         diags.extend(warning(removed.destroy, &content).map(|warning| warning.at(block.header_range())));
     }
     removed.connection = content.blocks_of("connection").next().map(|b| b.body.clone());
@@ -111,6 +84,91 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
     sound.then_some(removed)
 }
 
+/// What the argument names, relative to the module of the block.
+fn target(from: &Attribute, diags: &mut Diagnostics) -> Option<(Module, Option<Resource>)> {
+    let key = if name::is_opentofu() { opentofu_instance(from) } else { instance(from) };
+    if let Some(error) = key {
+        diags.push(error);
+        return None;
+    }
+    let end = endpoint(from, diags)?;
+    let resource = end.resource.map(|(resource, _)| resource);
+    if let Some(error) = resource.as_ref().and_then(|resource| never_destroyed(resource.mode)) {
+        let range = from.expr.as_traversal().map(|t| names::traversal_range(t, &from.expr.file));
+        diags.push(error.at_opt(range));
+        return None;
+    }
+    Some((end.module.module(), resource))
+}
+
+/// The error about an address with the key of an instance.
+fn instance(from: &Attribute) -> Option<Diagnostic> {
+    let step = first_key(from)?;
+    let (summary, detail) = if is_module_key(from, step) {
+        (
+            "Module instance keys not allowed",
+            "Module address must be a module (e.g. \"module.foo\"), not a module instance (e.g. \"module.foo[1]\").",
+        )
+    } else {
+        (
+            "Resource instance keys not allowed",
+            "Resource address must be a resource (e.g. \"test_instance.foo\"), not a resource instance (e.g. \
+             \"test_instance.foo[1]\").",
+        )
+    };
+    Some(Diagnostic::error(summary, detail).at(from.expr.range_of(step.span())))
+}
+
+/// OpenTofu's error about such an address: anything that follows the name of a resource counts as a key.
+fn opentofu_instance(from: &Attribute) -> Option<Diagnostic> {
+    let traversal = from.expr.as_traversal()?;
+    let steps = &traversal.steps;
+    // `at` counts the names before: step 0 follows the root.
+    let name = |at: usize| if at == 0 { Some(traversal.root_name()) } else { traversal.attr(at - 1) };
+    let mut at = 0;
+    while name(at) == Some("module") && name(at + 1).is_some() {
+        if let Some(key @ TraversalStep::Index { .. }) = steps.get(at + 1) {
+            let detail = "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a module instead (e.g. \
+                          \"module.a\").";
+            let error = Diagnostic::error("Module instance address with keys is not allowed", detail);
+            return Some(error.at(from.expr.range_of(key.span())));
+        }
+        at += 2;
+    }
+    at += usize::from(matches!(name(at), Some("data" | "ephemeral" | "resource")));
+    let (Some(_), Some(_), Some(key)) = (name(at), name(at + 1), steps.get(at + 1)) else { return None };
+    if steps.len() > at + 2 {
+        return None;
+    }
+    let detail = "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must be a resource instead (e.g. \
+                  \"null_resource.a\").";
+    let error = Diagnostic::error("Resource instance address with keys is not allowed", detail);
+    Some(error.at(from.expr.range_of(key.span())))
+}
+
+/// The error about an object that is never destroyed.
+fn never_destroyed(mode: ResourceMode) -> Option<Diagnostic> {
+    let (summary, detail) = match mode {
+        ResourceMode::Data if name::is_opentofu() => (
+            "Data source address is not allowed",
+            "Data sources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove data sources \
+             from the state, you should remove the data source block from the configuration.",
+        ),
+        ResourceMode::Ephemeral if name::is_opentofu() => (
+            "Ephemeral resource address is not allowed",
+            "Ephemeral resources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove \
+             ephemeral resources from the state, you should remove the ephemeral resource block from the configuration.",
+        ),
+        ResourceMode::Data => (
+            "Data source address not allowed",
+            "Data sources are never destroyed, so they are not valid targets of removed blocks. To remove the data source from state, \
+             remove the data source block from configuration.",
+        ),
+        ResourceMode::Managed | ResourceMode::Ephemeral | ResourceMode::List => return None,
+    };
+    Some(Diagnostic::error(summary, detail))
+}
+
 /// What OpenTofu warns about. `destroy`: as written.
 fn warning(destroy: Option<bool>, content: &Content) -> Option<Diagnostic> {
     let (summary, detail) = match destroy {
@@ -129,12 +187,12 @@ fn warning(destroy: Option<bool>, content: &Content) -> Option<Diagnostic> {
     Some(Diagnostic::warning(summary, detail))
 }
 
-fn first_key(from: &crate::lang::syntax::ast::Attribute) -> Option<&TraversalStep> {
+fn first_key(from: &Attribute) -> Option<&TraversalStep> {
     from.expr.as_traversal()?.steps.iter().find(|step| matches!(step, TraversalStep::Index { .. }))
 }
 
 /// True if the key stands behind a module's name rather than a resource's.
-fn is_module_key(from: &crate::lang::syntax::ast::Attribute, key: &TraversalStep) -> bool {
+fn is_module_key(from: &Attribute, key: &TraversalStep) -> bool {
     let Some(traversal) = from.expr.as_traversal() else { return false };
     let before = traversal.steps.iter().take_while(|step| *step != key).count();
     match before {

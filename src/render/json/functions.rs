@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::go;
+use crate::base::name::is_opentofu;
 use crate::lang::functions::{Builtin, Function as _, Param, all};
 
 const FORMAT_VERSION: &str = "1.0";
@@ -26,6 +27,10 @@ fn signature(function: &Builtin) -> Json {
     members.insert("return_type".into(), function.documented_type().to_json());
     if !signature.params.is_empty() {
         members.insert("parameters".into(), signature.params.iter().map(parameter).collect());
+        if signature.name == "convert" && is_opentofu() {
+            // There, a type is no value.
+            members["parameters"][1] = json!({ "name": "type", "type": "type" });
+        }
     }
     if let Some(param) = &signature.variadic {
         members.insert("variadic_parameter".into(), parameter(param));

@@ -16,4 +16,5 @@ pub mod schema;
 pub mod service;
 #[cfg(feature = "cli")]
 pub mod state;
+pub mod symbols;
 pub mod version;

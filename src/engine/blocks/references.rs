@@ -18,6 +18,7 @@ use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::{ActionCall, Condition};
 use crate::model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
 use crate::model::schema::{Block, Schema};
+use crate::model::symbols::refuse_reference;
 
 use crate::engine::blocks::deprecated;
 use crate::engine::blocks::list_steps::after_list;
@@ -314,7 +315,10 @@ impl<'a> Gatherer<'a> {
                 self.need(&reference.subject, Some(&reference.range));
                 self.check_declared(&reference);
             }
-            Err(error) => self.needs.problems.push(error),
+            Err(error) => {
+                self.needs.problems.push(error);
+                self.needs.problems.extend(refuse_reference(traversal, file).map(|[_, second]| second));
+            }
         }
     }
 

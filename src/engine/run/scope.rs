@@ -23,6 +23,7 @@ use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, 
 use crate::model::config;
 use crate::model::model_errors::{undeclared_local, undeclared_variable};
 use crate::model::plan::{Action, ResourceChange};
+use crate::model::symbols;
 use crate::model::version::{at_least, tofu_at_least};
 
 use crate::engine::blocks::tree::ModuleId;
@@ -526,6 +527,10 @@ impl Scope for ModuleScope<'_> {
         let module = self.run.blocks.tree.module(self.module.id);
         module.requirements.get(local_name).filter(|r| r.explicit)?;
         Some(format!("The function {name:?} is not available from the provider {local_name:?}."))
+    }
+
+    fn refuse_function(&self, name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
+        symbols::refuse_function(name, place)
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

@@ -254,6 +254,10 @@ impl Evaluator<'_> {
             self.error(NO_FUNCTIONS, FUNCTIONS_MEAN_NOTHING, expr, None, env);
             return Value::dynamic();
         }
+        if let Some(errors) = self.scope.refuse_function(&call.name, &self.range(call.name_span)) {
+            errors.into_iter().for_each(|error| self.report(error, Some(expr.span), expr, env));
+            return Value::dynamic();
+        }
         // Where a construct binds names, the reference looks for similar functions among its own: there are none.
         let known = if env.is_some() { &[][..] } else { &names };
         let (summary, mut detail) = unknown_function_text(&call.name, known);

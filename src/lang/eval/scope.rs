@@ -4,8 +4,8 @@ use crate::lang::syntax::syntax_errors::no_variables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::source::SourceFile;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, SourceFile};
 use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::Value;
@@ -47,6 +47,11 @@ pub trait Scope: Sync {
 
     /// Why there is no such function in a namespace that the scope knows.
     fn missing_function(&self, _namespace: &str, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// The errors about a function that no program has in this scope, by its whole name; none if the usual error fits.
+    fn refuse_function(&self, _name: &str, _place: &Range) -> Option<Vec<Diagnostic>> {
         None
     }
 
@@ -115,6 +120,10 @@ impl Scope for Bindings<'_> {
 
     fn missing_function(&self, namespace: &str, name: &str) -> Option<String> {
         self.outer.missing_function(namespace, name)
+    }
+
+    fn refuse_function(&self, name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
+        self.outer.refuse_function(name, place)
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

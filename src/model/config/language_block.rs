@@ -8,6 +8,7 @@ use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
 use crate::model::deps::{Constraints, Version};
+use crate::model::symbols::SYMBOL_LIBRARIES;
 use crate::model::version::{compatible_version, tofu_at_least};
 
 use super::{names, requirements, terraform_block};
@@ -20,9 +21,6 @@ static COMPATIBLE_WITH: LazyLock<BodySchema> =
 
 /// The editions that there are; Terraform's is none for OpenTofu.
 const EDITIONS: [&str; 2] = ["tofu2024", "TF2021"];
-
-/// An experiment of OpenTofu 1.13.
-const SYMBOL_LIBRARIES: &str = "symbol_libraries";
 
 /// A constraint on the version of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +62,14 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
         }
     }
     found
+}
+
+/// Whether the module asks for symbol libraries.
+pub fn asks_for_symbols(block: &Block) -> bool {
+    let (content, _, _) = block.body.partial_content(&SCHEMA);
+    let listed =
+        content.attribute("experiments").map(|attribute| names::static_list(&attribute.expr, &mut Diagnostics::new()));
+    listed.into_iter().flatten().any(|item| item.as_keyword() == Some(SYMBOL_LIBRARIES))
 }
 
 /// OpenTofu's warning about a constraint that allows versions without `compatible_with`.

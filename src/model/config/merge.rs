@@ -12,6 +12,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::syntax::body::Body;
 use crate::model::addr::{self, ResourceMode, provider::parse_part};
+use crate::model::symbols;
 
 use super::action::Action;
 use super::block::{ProviderBlock, Resource};
@@ -35,6 +36,9 @@ pub fn merge(
     let mut metas = Metas::new();
     let (mut cloud, mut store) = (None, None);
     merge_encryption(&files, &mut module, diags);
+    if !files.iter().any(|file| file.has_symbol_libraries) {
+        diags.extend(files.iter().flat_map(|file| &file.symbols).cloned().map(symbols::not_enabled));
+    }
     for file in files {
         for block in file.terraform {
             add_terraform(block, &mut module, &mut metas, (&mut cloud, &mut store), diags);

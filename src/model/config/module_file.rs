@@ -3,9 +3,12 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
 use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr::ResourceMode;
+use crate::model::symbols;
+use crate::model::version::tofu_at_least;
 
 use super::action::{self, Action};
 use super::block::{Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
@@ -17,7 +20,10 @@ use super::removed::{self, Removed};
 use super::terraform_block::TerraformBlock;
 use super::{locals, module_call, output, provider_block, resource, terraform_block, variable};
 
-static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(schema);
+static SCHEMA_WITH_SYMBOLS: LazyLock<BodySchema> = LazyLock::new(|| schema().block("symbols", &["name"]));
+
+fn schema() -> BodySchema {
     BodySchema::new()
         .block("terraform", &[])
         .block("language", &[])
@@ -35,7 +41,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("import", &[])
         .block("check", &["name"])
         .block("action", &["type", "name"])
-});
+}
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("terraform", &[]));
 
@@ -44,6 +50,10 @@ static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().bloc
 pub struct ModuleFile {
     pub terraform: Vec<TerraformBlock>,
     pub compatible_with: Vec<Compatibility>,
+    /// Whether the module asks for the experiment.
+    pub has_symbol_libraries: bool,
+    /// Where the `symbols` blocks stand.
+    pub symbols: Vec<Range>,
     pub providers: Vec<ProviderBlock>,
     pub variables: Vec<Variable>,
     pub locals: Vec<Local>,
@@ -65,7 +75,8 @@ pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
             diags.extend(body.partial_content(&TERRAFORM).2);
         }
     }
-    diags.take(body.content(&SCHEMA)).blocks
+    let schema = if tofu_at_least(13) { &SCHEMA_WITH_SYMBOLS } else { &SCHEMA };
+    diags.take(body.content(schema)).blocks
 }
 
 pub fn decode(blocks: &[Block], diags: &mut Diagnostics) -> ModuleFile {
@@ -79,7 +90,11 @@ pub fn decode(blocks: &[Block], diags: &mut Diagnostics) -> ModuleFile {
 fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
     match block.kind.as_str() {
         "terraform" => file.terraform.push(terraform_block::decode(block, diags)),
-        "language" => file.compatible_with.extend(language_block::decode(block, diags)),
+        "language" => {
+            file.compatible_with.extend(language_block::decode(block, diags));
+            file.has_symbol_libraries |= language_block::asks_for_symbols(block);
+        }
+        "symbols" => file.symbols.extend(symbols::check_block(block, diags)),
         "required_providers" => diags.push(
             Diagnostic::error(
                 "Invalid required_providers block",

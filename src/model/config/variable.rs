@@ -5,9 +5,10 @@ use std::sync::{Arc, LazyLock};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{self, PROGRAM};
 use crate::lang::eval::type_expression::{self, Defaults};
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
+use crate::lang::syntax::ast::{Attribute, Block, Call, ExprKind, Expression, TemplateForm};
 use crate::lang::syntax::body::BodySchema;
 use crate::lang::value::{Type, Value, convert};
+use crate::model::symbols;
 
 use super::block::{Deprecation, Variable};
 use super::{condition, constant, ignored_attributes, module_call, names};
@@ -149,6 +150,11 @@ pub fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<
 
 /// A type constraint without the forms of long ago.
 pub fn decode_plain_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<Defaults>>) {
+    let refused = |call: &Call| symbols::refuse_type(&call.name, &expr.range_of(call.name_span));
+    if let Some(error) = expr.functions().into_iter().find_map(refused) {
+        diags.push(error);
+        return (Type::Dynamic, None);
+    }
     let (ty, defaults, problems) = type_expression::parse_type(expr);
     if problems.has_errors() {
         diags.extend(problems);

@@ -39,6 +39,8 @@ pub enum Kind {
     ModuleDeprecation,
     /// As before, of a module in a folder of the project.
     LocalModuleDeprecation,
+    /// A warning of the linter.
+    Lint,
 }
 
 /// Which diagnostics with a place and the same summary are shown as one.

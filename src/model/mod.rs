@@ -7,6 +7,8 @@ pub mod addr;
 pub mod config;
 #[cfg(feature = "cli")]
 pub mod deps;
+#[cfg(feature = "cli")]
+pub mod lint;
 pub mod model_errors;
 #[cfg(feature = "cli")]
 pub mod plan;

@@ -4,7 +4,7 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given, switch};
-use super::{ArgsError, gather};
+use super::{ArgsError, gather, lint};
 use crate::base::diag::Diagnostics;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::plan::Mode;
@@ -23,13 +23,14 @@ pub struct Apply {
 }
 
 pub fn command() -> Command {
-    with_flags(flags::command("apply"))
+    let command = with_flags(flags::command("apply"))
         .about("Create or update infrastructure")
         .override_usage("[options] [PLAN]")
         .long_about(format!(
             "Creates or changes infrastructure so that it matches the configuration: makes a plan, shows it, asks for approval \
              and performs it.\n\nWith PLAN, a file that \"{COMMAND} plan -out\" wrote, it performs that plan and does not ask."
-        ))
+        ));
+    lint::with_flag(command)
 }
 
 pub fn destroy_command() -> Command {
@@ -57,7 +58,7 @@ fn with_flags(command: Command) -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Apply, ArgsError> {
-    let (apply, diagnostics) = read(command(), args);
+    let (apply, diagnostics) = read(command(), &lint::in_front(args));
     checked(apply, diagnostics)
 }
 

@@ -8,8 +8,8 @@ use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
 use crate::model::plan::{Mode, Refresh};
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
-use super::ArgsError;
 use super::flags::{Given, duration, list, number, switch, text};
+use super::{ArgsError, lint};
 
 /// The summaries where planning options exclude each other.
 const INCOMPATIBLE_MODES: &str = "Incompatible plan mode options";
@@ -141,6 +141,10 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
         }
         (false, false) if !options.requested_actions.is_empty() => options.mode = Mode::RefreshOnly,
         (false, false) => {}
+    }
+    // A plan to destroy evaluates little of the configuration: as in OpenTofu, it is not checked.
+    if options.mode != Mode::Destroy {
+        options.lint = lint::selection(given);
     }
     if options.refresh == Refresh::Changed {
         check_minimal_refresh(given, options.mode, &mut diagnostics);

@@ -5,7 +5,7 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
-use super::{ArgsError, gather};
+use super::{ArgsError, gather, lint};
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Plan {
 }
 
 pub fn command() -> Command {
-    flags::command("plan")
+    let command = flags::command("plan")
         .about("Show changes required by the current configuration")
         .long_about(format!(
             "Shows what has to change so that the infrastructure matches the configuration. Changes nothing.\n\n\
@@ -50,11 +50,12 @@ pub fn command() -> Command {
         .args(view_flags())
         // A plan writes no state.
         .mut_arg("state-out", |flag| flag.hide(true))
-        .mut_arg("backup", |flag| flag.hide(true))
+        .mut_arg("backup", |flag| flag.hide(true));
+    lint::with_flag(command)
 }
 
 pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {
-    let (given, mut diagnostics) = gather(command(), args);
+    let (given, mut diagnostics) = gather(command(), &lint::in_front(args));
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, "To specify a working directory for the plan, use the global -chdir flag.");
     }

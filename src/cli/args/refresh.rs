@@ -5,7 +5,7 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given, list};
-use super::{ArgsError, gather};
+use super::{ArgsError, gather, lint};
 use crate::model::plan;
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
@@ -19,7 +19,7 @@ pub struct Refresh {
 }
 
 pub fn command() -> Command {
-    flags::command("refresh")
+    let command = flags::command("refresh")
         .about("Update the state to match remote systems")
         .long_about(format!(
             "Updates the state to what exists. No object is changed. \"{COMMAND} apply -refresh-only\" does the same, but shows \
@@ -46,11 +46,12 @@ pub fn command() -> Command {
         .args(variable_flags())
         .args(state_flags())
         .args([concise_flag(), show_sensitive_flag()])
-        .args(view_flags())
+        .args(view_flags());
+    lint::with_flag(command)
 }
 
 pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
-    let (given, mut diagnostics) = gather(command().args(hidden_operation_flags()), args);
+    let (given, mut diagnostics) = gather(command().args(hidden_operation_flags()), &lint::in_front(args));
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }

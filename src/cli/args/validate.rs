@@ -4,8 +4,9 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given, switch};
-use super::{ArgsError, gather};
+use super::{ArgsError, gather, lint};
 use crate::base::name::COMMAND;
+use crate::model::lint::Selection;
 use crate::model::version::at_least;
 use crate::ops::interface::options::VariableArgument;
 
@@ -18,10 +19,11 @@ pub struct Validate {
     pub test_dir: Option<String>,
     /// Query files too.
     pub queries: bool,
+    pub lint: Selection,
 }
 
 pub fn command() -> Command {
-    flags::command("validate")
+    let command = flags::command("validate")
         .about("Check whether the configuration is valid")
         .long_about(format!(
             "Checks the configuration: syntax, names, types, and the rules of the providers for their blocks. Reads no state and \
@@ -36,11 +38,12 @@ pub fn command() -> Command {
             test_directory_flag(),
         ])
         .args(variable_flags())
-        .args(view_flags())
+        .args(view_flags());
+    lint::with_flag(command)
 }
 
 pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
-    let (given, problems) = gather(command(), args);
+    let (given, problems) = gather(command(), &lint::in_front(args));
     let path = match first_of_at_most_one(&given, problems) {
         Err(ArgsError::Diagnostics { diagnostics, .. }) if given.on("json") && at_least(15) => {
             return Err(ArgsError::Document(diagnostics));
@@ -50,5 +53,6 @@ pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
     let test_dir = given.text("test-directory").unwrap_or_else(|| "tests".to_string());
     let test_dir = Some(test_dir).filter(|_| !given.on("no-tests"));
     let queries = given.on("query");
-    Ok(Validate { path, json: given.on("json"), test_dir, queries, variables: variable_arguments(&given) })
+    let (json, lint) = (given.on("json"), lint::selection(&given));
+    Ok(Validate { path, json, test_dir, queries, lint, variables: variable_arguments(&given) })
 }

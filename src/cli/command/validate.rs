@@ -10,7 +10,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let request = ValidateRequest { path: args.path, test_dir: args.test_dir, queries: args.queries };
+    let request = ValidateRequest { path: args.path, test_dir: args.test_dir, queries: args.queries, lint: args.lint };
     let view = view(&invocation.console, args.json);
     let observer = view.observer();
     let work = crate::ops::inspect::validate::run(&setup, &request, &observer);

@@ -12,6 +12,7 @@ use crate::engine::{self, ValidateInput};
 use crate::model::config::module_source::{self, ModuleSource};
 use crate::model::config::{Config, RootFiles, check_versions};
 use crate::model::deps::Requirements;
+use crate::model::lint::{self, Selection};
 use crate::model::version::at_least;
 
 use crate::ops::backends::settings;
@@ -28,12 +29,15 @@ pub struct ValidateRequest {
     pub test_dir: Option<String>,
     /// Query files too.
     pub queries: bool,
+    /// What the linter checks in the root module.
+    pub lint: Selection,
 }
 
 /// Everything there is to say about the configuration in a folder.
 pub async fn run(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
     loop {
-        let mut diagnostics = attempt(setup, request, observer).await;
+        let mut diagnostics: Diagnostics = lint::experimental(&request.lint).into_iter().collect();
+        diagnostics.extend(attempt(setup, request, observer).await);
         if !setup.restart.take() {
             diagnostics.extend(packages::overrides_warning(setup));
             return diagnostics;
@@ -58,7 +62,7 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
         diagnostics.extend(problems);
         return diagnostics;
     }
-    diagnostics.extend(one(setup, loaded.config.clone(), observer).await);
+    diagnostics.extend(one(setup, loaded.config.clone(), &request.lint, observer).await);
     let backend = loaded.config.root.backend.as_ref().filter(|block| !block.is_cloud_block && block.store.is_none());
     if let Some(backend) = backend.filter(|_| at_least(15)) {
         diagnostics.extend(settings::kind_of(backend).err().unwrap_or_default());
@@ -77,7 +81,7 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
                 .as_ref()
                 .filter(|call| matches!(module_source::parse(&call.source), Ok(ModuleSource::Local(_))));
             if call.is_some_and(|call| done.insert(call.source.clone())) {
-                diagnostics.extend(one(setup, Arc::new(config.clone()), observer).await);
+                diagnostics.extend(one(setup, Arc::new(config.clone()), &Selection::default(), observer).await);
             }
             diagnostics.extend(run.check(config));
         }
@@ -86,7 +90,7 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
 }
 
 /// One tree of modules.
-async fn one(setup: &Setup, config: Arc<Config>, observer: &Arc<dyn Observer>) -> Diagnostics {
+async fn one(setup: &Setup, config: Arc<Config>, selection: &Selection, observer: &Arc<dyn Observer>) -> Diagnostics {
     let (requirements, mut diagnostics) = Requirements::of_config(&config);
     if diagnostics.has_errors() {
         return diagnostics;
@@ -106,6 +110,7 @@ async fn one(setup: &Setup, config: Arc<Config>, observer: &Arc<dyn Observer>) -
     }
     diagnostics.extend(versions);
     diagnostics.extend(found.warnings);
+    diagnostics.extend(lint::check(&config.root, selection));
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
     let ports = watched_ports(setup, &factories, observer.clone());

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
+use crate::model::lint::Selection;
 use crate::model::plan::{Mode, Refresh};
 
 /// How the state is reached.
@@ -53,6 +54,8 @@ pub struct PlanOptions {
     /// Actions to invoke, and nothing else.
     pub requested_actions: Vec<AbsActionInstance>,
     pub parallelism: usize,
+    /// What the linter checks beside the plan.
+    pub lint: Selection,
 }
 
 impl Default for PlanOptions {
@@ -69,6 +72,7 @@ impl Default for PlanOptions {
             force_replace: Vec::new(),
             requested_actions: Vec::new(),
             parallelism: 10,
+            lint: Selection::default(),
         }
     }
 }

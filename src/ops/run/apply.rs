@@ -54,6 +54,7 @@ pub struct Applied {
 
 /// Applies. On errors the state holds what was done until then.
 pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    operation::show_linting(&request.operation.plan, &*listener);
     operation::show_overrides(setup, &*listener);
     loop {
         let applied = attempt(setup, request, listener.clone()).await;
@@ -137,6 +138,7 @@ fn is_of_check(diagnostic: &Diagnostic) -> bool {
 
 /// `refresh`: the state brought up to date, nothing shown or asked.
 pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    operation::show_linting(&request.plan, &*listener);
     loop {
         let applied = attempt_refresh(setup, request, listener.clone()).await;
         if !setup.restart.take() {

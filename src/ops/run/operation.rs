@@ -12,6 +12,7 @@ use crate::engine::{self, GivenVariables, PlanInput, ValidateInput};
 use crate::model::addr;
 use crate::model::config::Config;
 use crate::model::deps::Requirements;
+use crate::model::lint;
 use crate::model::plan::file::ConfigSnapshot;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
@@ -150,6 +151,13 @@ pub async fn open(
     Ok((session, diagnostics))
 }
 
+/// Shows the warning about the linter before all other output of the operation.
+pub fn show_linting(options: &PlanOptions, listener: &dyn Listener) {
+    if let Some(warning) = lint::experimental(&options.lint) {
+        listener.diagnostics(warning.into());
+    }
+}
+
 /// Shows the warning about development overrides before the operation's own output.
 pub fn show_overrides(setup: &Setup, listener: &dyn Listener) {
     if let Some(warning) = packages::overrides_warning(setup) {
@@ -228,6 +236,7 @@ impl Session {
         if diagnostics.has_errors() {
             return (None, variables, diagnostics);
         }
+        diagnostics.extend(lint::check(&self.config.root, &options.lint));
         let input = PlanInput {
             config: self.config.clone(),
             state: self.state(),

@@ -23,6 +23,7 @@ pub struct PlanRequest {
 
 /// Plans. The plan is shown through the listener; it is given back, if there is one, with all that is left to say.
 pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
+    operation::show_linting(&request.operation.plan, &*listener);
     operation::show_overrides(setup, &*listener);
     loop {
         let planned = attempt(setup, request, listener.clone()).await;

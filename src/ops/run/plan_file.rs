@@ -13,8 +13,9 @@ use crate::base::source::SourceFile;
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
-use crate::model::plan::Plan;
+use crate::model::lint;
 use crate::model::plan::file::{self, BackendSettings, SavedPlan};
+use crate::model::plan::{Mode, Plan};
 use crate::model::state::StateMeta;
 use crate::model::version::compatible_version;
 use crate::ops::backends::encryption;
@@ -108,6 +109,9 @@ pub async fn open_kept(
         factories.shutdown().await;
         diagnostics.extend(held.release().await);
         return Err(diagnostics);
+    }
+    if saved.plan.mode != Mode::Destroy {
+        diagnostics.extend(lint::check(&loaded.config.root, &request.plan.lint));
     }
     let session = Session {
         setup: setup.clone(),

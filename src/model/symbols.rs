@@ -7,6 +7,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
 use crate::lang::syntax::ast::{Block, Traversal, TraversalStep};
 use crate::lang::syntax::body::BodySchema;
+use crate::model::addr::parse::INVALID_REFERENCE;
 use crate::model::version::tofu_at_least;
 
 /// The name of the experiment.
@@ -33,13 +34,17 @@ pub fn not_enabled(place: Range) -> Diagnostic {
 }
 
 /// The errors about a reference to a symbol library; none for other references.
-pub fn refuse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Option<[Diagnostic; 2]> {
+pub fn refuse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Option<Vec<Diagnostic>> {
     if traversal.root_name() != SYMBOLS || !tofu_at_least(13) {
         return None;
     }
-    let Some(TraversalStep::Attr { name, span }) = traversal.steps.first() else { return None };
+    let Some(TraversalStep::Attr { name, span }) = traversal.steps.first() else {
+        let detail =
+            format!("The {SYMBOLS:?} object cannot be accessed directly. Instead, access one of its attributes.");
+        return Some(vec![Diagnostic::error(INVALID_REFERENCE, detail).at(traversal.root.span.in_file(file))]);
+    };
     let place = traversal.root.span.to(*span).in_file(file);
-    Some([not_enabled(place.clone()), missing(&name.name, place)])
+    Some(vec![not_enabled(place.clone()), missing(&name.name, place)])
 }
 
 /// The errors about a call of a function in a symbol library; none for other functions.

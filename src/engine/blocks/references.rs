@@ -309,16 +309,17 @@ impl<'a> Gatherer<'a> {
     }
 
     pub fn traversal(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
+        if let Some(problems) = refuse_reference(traversal, file) {
+            self.needs.problems.extend(problems);
+            return;
+        }
         match parse_reference(traversal, file) {
             Ok(reference) => {
                 self.check(&reference);
                 self.need(&reference.subject, Some(&reference.range));
                 self.check_declared(&reference);
             }
-            Err(error) => {
-                self.needs.problems.push(error);
-                self.needs.problems.extend(refuse_reference(traversal, file).map(|[_, second]| second));
-            }
+            Err(error) => self.needs.problems.push(error),
         }
     }
 

@@ -8,9 +8,6 @@ use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
-use crate::model::symbols::refuse_reference;
-use crate::model::version::tofu_at_least;
-
 use super::{
     AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource,
     ResourceMode, Subject, Target,
@@ -60,10 +57,6 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "ephemeral" => reader.resource(ResourceMode::Ephemeral, 1),
         "list" => reader.resource(ResourceMode::List, 1),
         "resource" => reader.resource(ResourceMode::Managed, 1),
-        "symbols" if tofu_at_least(13) => match refuse_reference(traversal, file) {
-            Some([first, _]) => Err(first),
-            None => reader.attribute(Subject::Terraform),
-        },
         "template" | "lazy" | "arg" => Err(Diagnostic::error(
             "Reserved symbol name",
             format!(

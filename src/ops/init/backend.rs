@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind, StoreError};
 use crate::backend::{Access, Backend, load};
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::{Value, convert};
 use crate::model::config::{self, Module};
@@ -22,7 +22,7 @@ use crate::ops::setup::Setup;
 use crate::ops::setup::workdir::select_workspace;
 
 use super::cloud::{self, CLOUD, Change};
-use super::migration::{Migrated, Migration, Side, answer, error_text, is_empty};
+use super::migration::{Migrated, Migration, Side, answer, error_text, is_empty, refresh_failed};
 use super::{InitEvent, InitRequest, Tell, is_cloud};
 
 /// The backend in use and its workspace.
@@ -73,11 +73,7 @@ pub async fn state(in_use: Option<&InUse>) -> Result<Option<crate::model::state:
     let store = in_use.backend.store(&in_use.workspace).await;
     let store = store.map_err(|e| plain(format!("Error loading state: {e}")))?;
     let loaded = load(&*store, Access::ReadOnly).await;
-    let loaded = loaded.map_err(|problems| match problems.iter().all(|problem| problem.kind == Kind::Encryption) {
-        // They say all there is to say.
-        true => problems,
-        false => plain(format!("Error refreshing state: {}", error_text(&problems))),
-    })?;
+    let loaded = loaded.map_err(refresh_failed)?;
     Ok(loaded.file.map(|file| file.state))
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
 use crate::backend::{Access, Backend, StateStore, StoreError, load};
-use crate::base::diag::Diagnostics;
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::state::file::{self, StateFile, problems_text};
@@ -315,6 +315,15 @@ fn same_content(a: &StateFile, b: &StateFile) -> bool {
 pub async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> {
     let loaded = load(&**store, Access::ReadOnly).await.map_err(|problems| error_text(&problems))?;
     Ok(loaded.file)
+}
+
+/// Why a state cannot be read. Problems of keys say all there is to say.
+pub fn refresh_failed(problems: Diagnostics) -> Diagnostics {
+    let is_of_keys = problems.iter().all(|problem| problem.kind == Kind::Encryption);
+    if is_of_keys {
+        return problems;
+    }
+    Diagnostic::error(format!("Error refreshing state: {}", error_text(&problems)), "").into()
 }
 
 /// The reason why a state could not be read, without the general summary.

@@ -113,6 +113,7 @@ fn init_without_backend_reads_no_encrypted_state() {
     project.set("TERRANE_COMPATIBLE_VERSION", "1.12.6");
     assert_eq!(project.run(&["init", "-backend=false"]).code, Some(1));
     project.set("TERRANE_NAME", "terrane");
+    project.any_release();
     project.ok(&["init", "-backend=false"]);
 }
 

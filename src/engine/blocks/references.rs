@@ -310,8 +310,7 @@ impl<'a> Gatherer<'a> {
 
     pub fn traversal(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
         if let Some(problems) = refuse_reference(traversal, file) {
-            self.needs.problems.extend(problems);
-            return;
+            return self.needs.problems.extend(problems);
         }
         match parse_reference(traversal, file) {
             Ok(reference) => {

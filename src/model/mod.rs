@@ -18,5 +18,6 @@ pub mod schema;
 pub mod service;
 #[cfg(feature = "cli")]
 pub mod state;
+#[cfg(feature = "cli")]
 pub mod symbols;
 pub mod version;

@@ -55,7 +55,7 @@ impl Cloud {
         })
     }
 
-    /// Whom the tokens of federated identities are for.
+    /// The audience of the tokens of federated identities.
     fn audience(&self) -> &'static str {
         match self.login.trim_end_matches('/') {
             "https://login.chinacloudapi.cn" => "api://AzureADTokenExchangeChina",

@@ -81,8 +81,8 @@ impl Stop {
     }
 }
 
-/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `heard` is called before each
-/// with the new stage. Needs a running tokio runtime.
+/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `heard` is called before
+/// each change, with the new stage. Needs a running tokio runtime.
 pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new()?;
     tokio::spawn(async move {

@@ -178,7 +178,7 @@ fn check(place: &Project, examples: &[&str]) {
         } else if let Some(error) = result.strip_prefix("error: ") {
             let found = console(place, expression);
             if found.code == Some(0) || !words(&format!("Error: {}", found.err)).contains(error) {
-                // Summary and detail are separated by the location: compare them one by one.
+                // Summary and detail are separated by the location: compare them separately.
                 let all = words(&found.err);
                 if !error.splitn(2, ": ").all(|part| all.contains(part)) {
                     wrong.push(format!("{example}: {all}"));

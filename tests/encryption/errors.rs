@@ -67,7 +67,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["workspace", "list"],
 ];
 
-/// A project with a state and the plan `saved`, encrypted if the configuration says so.
+/// A project with a state and the plan `saved`, encrypted if the configuration has an `encryption` block.
 fn project(name: &str, configuration: &str) -> Project {
     let mut project = Project::new(configuration);
     project.set("TERRANE_NAME", name);

@@ -63,7 +63,7 @@ impl Collector {
 
 #[async_trait]
 impl HttpClient for Collector {
-    /// The library awaits this on a thread of its own, where it may block.
+    /// The library awaits this on a separate thread, where it may block.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         self.exchange(request).map_err(|why| {
             crate::log!(Warn, "telemetry: the collector cannot be reached: {why}");
@@ -103,7 +103,7 @@ async fn call(client: &reqwest::Client, request: Request<Bytes>) -> Result<Respo
     Ok(answer)
 }
 
-/// A request with its message as gRPC wants it: a mark whether it is compressed, its length, and the message.
+/// A request with its message in the format of gRPC: a mark whether it is compressed, its length, and the message.
 fn framed(request: Request<Bytes>) -> Request<Bytes> {
     let (mut head, body) = request.into_parts();
     let compression = head.headers.remove(CONTENT_ENCODING);

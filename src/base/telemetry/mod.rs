@@ -209,7 +209,7 @@ pub fn trace_parent() -> Option<String> {
     Some(format!("00-{}-{}-{flags:02x}", span.trace_id(), span.span_id()))
 }
 
-/// Does some work in a span of its own. `failed` says whether the span counts as failed.
+/// Does some work in a new span. `failed` says whether the span counts as failed.
 pub async fn traced<T, F: Future<Output = T>>(
     detail: Detail,
     describe: impl FnOnce() -> Description,
@@ -228,7 +228,7 @@ pub async fn traced<T, F: Future<Output = T>>(
     done
 }
 
-/// As [`traced`], for a part of the command: spans of tasks that it starts belong to it.
+/// As [`traced`], for a part of the command: spans of tasks that it starts belong to it. Phases must not overlap.
 pub async fn phase<T, F: Future<Output = T>>(
     detail: Detail,
     describe: impl FnOnce() -> Description,

@@ -1,4 +1,4 @@
-//! The summary of an apply that did not come to its end.
+//! The summary of an apply that failed or was interrupted.
 
 use crate::model::plan::Mode;
 use crate::ops::interface::planning::{Tally, Unfinished};

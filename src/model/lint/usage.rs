@@ -164,7 +164,7 @@ impl References {
         bodies.into_iter().for_each(|body| self.add_body(body));
     }
 
-    /// All arguments of a body and of the blocks in it, whatever its schema is.
+    /// All arguments of a body and of the blocks in it, without looking at schemas.
     fn add_body(&mut self, body: &Body) {
         body.with_expressions(&mut |_, attribute| {
             self.add_expression(&attribute.expr);

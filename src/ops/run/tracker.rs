@@ -1,4 +1,4 @@
-//! What a run has done so far: counted for its last line, and by object for a run that does not come to its end.
+//! What a run has done so far: counted for its last line, and by object for a run that fails or is interrupted.
 //!
 //! Hears the events on their way to the listener. Never changes or holds back one.
 

@@ -41,7 +41,7 @@ impl Sealing {
         self.notify.get().cloned().unwrap_or_else(|| Arc::new(|_| {}))
     }
 
-    /// Who is asked for the variables that keys need. Never called: nothing is asked.
+    /// Sets where missing values of the variables of keys are asked for. Without a call, nothing is asked.
     pub fn ask_with(&self, asker: Arc<dyn Ask>) {
         let _ = self.asker.set(asker);
     }

@@ -93,7 +93,7 @@ fn siblings(
     }
 }
 
-/// Runs one provisioner. Apart from its errors: the error that counts whatever the block says about failures.
+/// Runs one provisioner. Apart from its errors: the error that counts even with `on_failure = continue`.
 async fn provision(
     instance: &Instance<'_>,
     block: &ProvisionerBlock,

@@ -238,20 +238,16 @@ pub async fn phase<T, F: Future<Output = T>>(
     if !is_recorded(detail) {
         return work().await;
     }
-    let Some(span) = Span::start(describe()) else { return work().await };
-    let context = span.0.clone();
-    let running = Phase { outer: set_parent(Some(context.clone())), span };
-    let done = Box::pin(work()).with_context(context).await;
-    if failed(&done) {
-        running.span.fail();
-    }
-    done
+    let held = || async {
+        let _phase = Phase { outer: set_parent(current()) };
+        work().await
+    };
+    traced(detail, describe, held, failed).await
 }
 
 /// Puts the outer phase back, also if the work was abandoned.
 struct Phase {
     outer: Option<Context>,
-    span: Span,
 }
 
 impl Drop for Phase {

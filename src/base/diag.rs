@@ -246,9 +246,10 @@ impl Diagnostics {
         }
     }
 
-    /// Gives advice that is for all of them, behind the last.
+    /// Gives advice that is for all of them, behind the last, whose own advice it replaces. Nothing if the text is empty.
     pub fn advise_at_end(&mut self, advice: impl Into<String>) {
-        if let Some(last) = self.0.pop() {
+        let advice = advice.into();
+        if let Some(last) = self.0.pop_if(|_| !advice.is_empty()) {
             self.0.push(last.with_tip(advice));
         }
     }

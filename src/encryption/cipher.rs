@@ -245,8 +245,11 @@ fn methods(target: &Target, setup: &Setup) -> (Vec<config::Method>, Diagnostics)
             Some(method) => methods.push(method.clone()),
             None => {
                 let detail = format!("There is no method {kind:?} {name:?} block declared in the encryption block.");
+                let tip = setup.config.close_method(kind, name);
                 diags.push(
-                    Diagnostic::error("Reference to undeclared encryption method", detail).at(link.place.clone()),
+                    Diagnostic::error("Reference to undeclared encryption method", detail)
+                        .at(link.place.clone())
+                        .with_tip(tip),
                 );
             }
         }

@@ -17,43 +17,69 @@ use super::setup::quoted_key;
 
 /// The first variable without a value that a method of any target needs, also one of a fallback.
 pub fn missing_variable<'e>(config: &Encryption, early: &'e Early) -> Option<&'e Variable> {
-    let mut search = Search { config, early, seen: BTreeSet::new() };
+    first_variable(config, early, &mut |_, is_missing| is_missing)
+}
+
+/// The variables that the keys of all targets are made from.
+pub fn key_variables<'e>(config: &Encryption, early: &'e Early) -> Vec<&'e Variable> {
+    let mut found: Vec<&Variable> = Vec::new();
+    let mut keep = |variable: &'e Variable| {
+        if !found.iter().any(|known| known.name == variable.name) {
+            found.push(variable);
+        }
+        false
+    };
+    first_variable(config, early, &mut |variable, _| keep(variable));
+    found
+}
+
+/// The first variable without a value that an expression needs, also by way of local values.
+pub fn missing_in<'e>(expr: &Expression, early: &'e Early) -> Option<&'e Variable> {
+    in_expression(expr, early, &mut BTreeSet::new(), &mut |_, is_missing| is_missing)
+}
+
+/// Whether a variable is the one that is searched for; told whether its value is missing.
+type Wanted<'w, 'e> = dyn FnMut(&'e Variable, bool) -> bool + 'w;
+
+fn first_variable<'e>(config: &Encryption, early: &'e Early, wanted: &mut Wanted<'_, 'e>) -> Option<&'e Variable> {
+    let mut search = Search { config, early, wanted, seen: BTreeSet::new() };
     let remotes = config.remotes.iter().map(|(_, target)| target);
     let targets = config.state.iter().chain(&config.plan).chain(&config.remote_default).chain(remotes);
     targets.into_iter().find_map(|target| search.target(target))
 }
 
-/// The first variable without a value that an expression needs, also by way of local values.
-pub fn missing_in<'e>(expr: &Expression, early: &'e Early) -> Option<&'e Variable> {
-    in_expression(expr, early, &mut BTreeSet::new())
-}
-
 /// `seen`: names of local values.
-fn in_expression<'e>(expr: &Expression, early: &'e Early, seen: &mut BTreeSet<Arc<str>>) -> Option<&'e Variable> {
+fn in_expression<'e>(
+    expr: &Expression,
+    early: &'e Early,
+    seen: &mut BTreeSet<Arc<str>>,
+    wanted: &mut Wanted<'_, 'e>,
+) -> Option<&'e Variable> {
     expr.variables().into_iter().find_map(|traversal| {
         let reference = parse_reference(traversal, &expr.file).ok()?;
         match &reference.subject {
             Subject::Variable(name) => {
                 let found = early.scope("encryption").resolve(traversal, &expr.file).diagnostics;
                 let is_missing = found.iter().any(|problem| problem.kind == Kind::MissingValue);
-                early.variable(name).filter(|_| is_missing)
+                early.variable(name).filter(|variable| wanted(variable, is_missing))
             }
             Subject::Local(name) if seen.insert(name.clone()) => {
-                early.local(name).and_then(|local| in_expression(local, early, seen))
+                early.local(name).and_then(|local| in_expression(local, early, seen, wanted))
             }
             _ => None,
         }
     })
 }
 
-struct Search<'s, 'e> {
+struct Search<'s, 'w, 'e> {
     config: &'s Encryption,
     early: &'e Early,
+    wanted: &'s mut Wanted<'w, 'e>,
     /// The key providers that were looked at, by type and name.
     seen: BTreeSet<(Arc<str>, Arc<str>)>,
 }
 
-impl<'e> Search<'_, 'e> {
+impl<'e> Search<'_, '_, 'e> {
     fn target(&mut self, target: &Target) -> Option<&'e Variable> {
         target.chain().find_map(|link| {
             let (kind, name) = link.method_name()?;
@@ -65,7 +91,7 @@ impl<'e> Search<'_, 'e> {
 
     fn expression(&mut self, expr: &Expression) -> Option<&'e Variable> {
         let in_keys = expr.variables().into_iter().chain(quoted_key(expr)).find_map(|traversal| self.keys(traversal));
-        in_keys.or_else(|| missing_in(expr, self.early))
+        in_keys.or_else(|| in_expression(expr, self.early, &mut BTreeSet::new(), self.wanted))
     }
 
     fn keys(&mut self, traversal: &Traversal) -> Option<&'e Variable> {

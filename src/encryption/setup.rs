@@ -218,9 +218,11 @@ impl<'s> MethodSetup<'s> {
                 None => {
                     let detail =
                         format!("There is no key_provider {kind:?} {name:?} block declared in the encryption block.");
+                    let tip = self.setup.config.close_key_provider(kind, name);
                     self.diags.push(
                         Diagnostic::error("Reference to undeclared key provider", detail)
-                            .at(reference.span.in_file(file)),
+                            .at(reference.span.in_file(file))
+                            .with_tip(tip),
                     );
                 }
             }

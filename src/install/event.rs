@@ -10,10 +10,11 @@ use crate::model::deps::{Constraints, Hash, Version};
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstallEvent {
     /// The provider is part of this program: nothing to install. With the version that it behaves like if it stands in for
-    /// a public one.
+    /// a public one; `locked`: the one of the lock file, if that is another one.
     BuiltIn {
         provider: Provider,
         version: Option<Version>,
+        locked: Option<Version>,
     },
     /// Another program runs it, or a development override has its program: nothing to install.
     Unmanaged {

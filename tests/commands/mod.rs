@@ -24,6 +24,7 @@ mod state_pull;
 mod state_streams;
 mod state_variables;
 mod telemetry;
+mod tips;
 mod transcript;
 mod two_directories;
 mod unfinished;

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::{configuration, finds, project};
+use super::{PASSPHRASE, configuration, finds, project};
+use crate::support::Project;
 use crate::support::server::{Asked, Reply, Server};
 
 /// A state server that can refuse writes.
@@ -102,5 +103,40 @@ fn a_plan_begins_with_the_warning_about_unencrypted_states() {
         let out = project.ok(&command).out;
         assert!(out.starts_with("\nWarning: Unencrypted method configured\n"), "{out}");
         assert_eq!(out.matches("Unencrypted method configured").count(), 1, "{out}");
+    }
+}
+
+/// What encrypts the state must not lie in clear in a plan, without a word.
+#[test]
+fn a_plan_in_clear_with_a_passphrase_is_warned_of() {
+    let configuration = |attribute: &str, plan: &str| {
+        format!(
+            "variable \"passphrase\" {{\n  {attribute}\n}}\nterraform {{\n  encryption {{\n    key_provider \"pbkdf2\" \"a\" {{\n      \
+             passphrase = local.words\n    }}\n    method \"aes_gcm\" \"a\" {{\n      keys = key_provider.pbkdf2.a\n    }}\n    state {{\n      \
+             method = method.aes_gcm.a\n    }}\n    {plan}\n  }}\n}}\nlocals {{\n  words = \"${{var.passphrase}} and more\"\n}}\n\
+             resource \"terraform_data\" \"a\" {{}}\n"
+        )
+    };
+    let in_plan = "plan {\n      method = method.aes_gcm.a\n    }";
+    for (attribute, plan, name, is_warned) in [
+        ("sensitive = true", "", "", true),
+        ("sensitive = true", "", "tofu", false),
+        ("sensitive = true", in_plan, "", false),
+        ("ephemeral = true", "", "", false),
+    ] {
+        let mut project = Project::new(&configuration(attribute, plan));
+        project.set("TF_VAR_passphrase", PASSPHRASE);
+        if !name.is_empty() {
+            project.set("TERRANE_NAME", name);
+        }
+        project.ok(&["init"]);
+        let shown = project.ok(&["plan", "-out=p"]).out;
+        let found = shown.contains("The plan file contains an encryption key");
+        assert_eq!(
+            (found, shown.contains("var.passphrase is stored in it")),
+            (is_warned, is_warned),
+            "{attribute} {plan}: {shown}"
+        );
+        project.ok(&["apply", "p"]);
     }
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name;
+use crate::base::suggest;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
 use crate::engine::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
@@ -15,7 +16,7 @@ use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::build::actions;
 use crate::engine::graph::{Dag, Node, NodeId};
 use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{ConfigResource, Subject};
+use crate::model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig, Subject};
 use crate::model::config::provider_check::{missing_key, unexpected_key};
 use crate::model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
@@ -410,9 +411,23 @@ impl<'a> Builder<'a> {
 fn missing_provider(tree: &Tree, module: ModuleId, resource: &Resource) -> Diagnostic {
     let local = resource.local_provider_config();
     let path = tree.module(module).path.clone();
-    let wanted = crate::model::addr::AbsProviderConfig::new(path, resource.provider.clone(), local.alias);
+    let wanted = AbsProviderConfig::new(path, resource.provider.clone(), local.alias.clone());
     let user = resource.addr.in_module(tree.module(module).path.clone()).to_string();
-    provider_configs::not_present(&user, &wanted)
+    provider_configs::not_present(&user, &wanted).with_tip(close_configuration(tree, module, &local))
+}
+
+/// What a module has of the provider that a resource names, if it has no configuration with the alias that the resource names.
+fn close_configuration(tree: &Tree, module: ModuleId, wanted: &LocalProviderConfig) -> String {
+    let configured = tree.module(module).providers.keys().filter(|known| known.local_name == wanted.local_name);
+    let known: Vec<String> = configured.map(ToString::to_string).collect();
+    if known.is_empty() {
+        return String::new();
+    }
+    let of_the_module = format!("This module has {}.", known.join(", "));
+    match suggest::name(&wanted.to_string(), known.iter().map(String::as_str)) {
+        Some(close) => format!("{of_the_module} Did you mean {close}?"),
+        None => of_the_module,
+    }
 }
 
 /// References of a local value to itself, which are errors.

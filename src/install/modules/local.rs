@@ -1,11 +1,12 @@
 //! Modules beside their caller: nothing to fetch, but to find, and to say why not.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
+use crate::base::suggest;
 use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, UNREADABLE_FOLDER, leads_outside};
 
@@ -33,7 +34,18 @@ impl Task {
     fn unreadable(&self, dir: &str) -> Diagnostic {
         let (name, spot) = (&*self.call.name, self.spot());
         let detail = format!("The directory {dir} could not be read for module {name:?} at {spot}.");
-        Diagnostic::error(UNREADABLE_FOLDER, detail)
+        Diagnostic::error(UNREADABLE_FOLDER, detail).with_tip(self.close_folder())
+    }
+
+    /// Names the folder that does not exist, and the one beside it that was probably meant.
+    fn close_folder(&self) -> String {
+        let ModuleSource::Local(source) = &self.source else { return String::new() };
+        let wanted = module_source::join_local(&self.caller.dir, source);
+        if wanted.exists() {
+            return String::new();
+        }
+        let found = close_folder(&wanted).map(|name| format!(" Did you mean the folder {name:?} beside it?"));
+        format!("There is no folder {:?}.{}", wanted.display().to_string(), found.unwrap_or_default())
     }
 
     /// What to say if the path leaves the package that the caller belongs to.
@@ -70,4 +82,14 @@ impl Task {
         }
         None
     }
+}
+
+/// The folder beside one that does not exist whose name is close to its name.
+fn close_folder(wanted: &Path) -> Option<String> {
+    let given = wanted.file_name()?.to_str()?;
+    let parent = wanted.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(parent).ok()?.filter_map(Result::ok).filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    suggest::closest(given, names.iter().map(String::as_str)).map(str::to_owned)
 }

@@ -84,7 +84,8 @@ mod tests {
             InstallEvent::BuiltIn { provider, .. } => heard.push(provider.kind.to_string()),
             other => heard.push(format!("{other:?}")),
         };
-        let event = |name: &str| InstallEvent::BuiltIn { provider: Provider::builtin(name), version: None };
+        let event =
+            |name: &str| InstallEvent::BuiltIn { provider: Provider::builtin(name), version: None, locked: None };
         let relay = Relay::new(&mut tell, 3);
         relay.say(1, event("b1"));
         relay.say(0, event("a1"));

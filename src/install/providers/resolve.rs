@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM, TERRANE};
+use crate::base::suggest;
 use crate::install::event::InstallEvent;
 use crate::install::source::{Available, Source, SourceError};
 use crate::model::addr::Provider;
@@ -78,7 +79,13 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
         } else if provider.is_builtin() || stand_in.is_some() {
             plan.kept.extend(locked());
             match check_builtin(provider, constraints, stand_in, input.builtins) {
-                Ok(()) => tell(InstallEvent::BuiltIn { provider: provider.clone(), version: stand_in.cloned() }),
+                Ok(()) => {
+                    let locked = stand_in.and_then(|version| {
+                        let locked = input.lock.get(provider).map(|locked| locked.version.clone());
+                        locked.filter(|locked| locked != version)
+                    });
+                    tell(InstallEvent::BuiltIn { provider: provider.clone(), version: stand_in.cloned(), locked });
+                }
                 Err(problem) => diags.push(problem),
             }
         } else {
@@ -189,16 +196,18 @@ fn check_builtin(
     stand_in: Option<&Version>,
     builtins: &[&str],
 ) -> Result<(), Diagnostic> {
+    let mut tip = String::new();
     let problem = match stand_in {
         Some(version) if constraints.allows(version) => return Ok(()),
         Some(version) => return Err(wrong_stand_in(provider, constraints, version)),
         None if !builtins.contains(&&*provider.kind) => {
+            tip = suggest::question(&provider.kind, builtins.iter().copied());
             format!("this {PROGRAM} release has no built-in provider named {:?}", &*provider.kind)
         }
         None if !constraints.is_empty() => "built-in providers do not support explicit version constraints".to_owned(),
         None => return Ok(()),
     };
-    Err(unusable_builtin(provider, &problem))
+    Err(unusable_builtin(provider, &problem).with_tip(tip))
 }
 
 fn unusable_builtin(provider: &Provider, problem: &str) -> Diagnostic {

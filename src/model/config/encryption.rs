@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
+use crate::base::suggest;
 use crate::lang::syntax::ast::{Block, Expression};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 use crate::lang::syntax::parser;
@@ -124,6 +125,11 @@ fn key_provider(block: &Block, diags: &mut Diagnostics) -> KeyProvider {
     KeyProvider { kind: block.label(0).clone(), name: block.label(1).clone(), alias, body }
 }
 
+fn close(address: &str, known: Vec<String>) -> String {
+    suggest::name(address, known.iter().map(String::as_str))
+        .map_or_else(String::new, |found| format!("Did you mean {found}?"))
+}
+
 fn method(block: &Block) -> Method {
     Method { kind: block.label(0).clone(), name: block.label(1).clone(), body: block.body.clone() }
 }
@@ -213,6 +219,18 @@ impl Encryption {
 
     pub fn method(&self, kind: &str, name: &str) -> Option<&Method> {
         self.methods.iter().find(|m| &*m.kind == kind && &*m.name == name)
+    }
+
+    /// A question about the key provider of this type that was probably meant, or nothing.
+    pub fn close_key_provider(&self, kind: &str, name: &str) -> String {
+        let names = self.key_providers.iter().map(|one| format!("key_provider.{}.{}", one.kind, one.name));
+        close(&format!("key_provider.{kind}.{name}"), names.collect())
+    }
+
+    /// A question about the method of this type that was probably meant, or nothing.
+    pub fn close_method(&self, kind: &str, name: &str) -> String {
+        let names = self.methods.iter().map(|one| format!("method.{}.{}", one.kind, one.name));
+        close(&format!("method.{kind}.{name}"), names.collect())
     }
 
     /// With what `over` says otherwise or besides: arguments of the same key provider or method replace each other one by

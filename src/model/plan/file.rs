@@ -150,13 +150,14 @@ pub fn read_any(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
     read_reason(content).map_err(|why| {
         let is_plan = why != NOT_ZIP && why != NOT_A_PLAN;
         let detail = if is_plan { why } else { format!("Error: {}", neither(content, &why)) };
-        let is_configuration = [".tf", ".tf.json", ".tofu", ".tfvars"].iter().any(|ending| name.ends_with(ending));
-        let tip = match is_configuration {
-            true => format!(
-                "\"{COMMAND} apply\" takes a saved plan. To apply the configuration of this folder, leave out {name:?}."
-            ),
-            false => String::new(),
-        };
+        let what = [
+            (&[".tf", ".tf.json", ".tofu", ".tfvars"][..], "the configuration"),
+            (&[".tfstate", ".tfstate.backup"][..], "the configuration to the state"),
+        ];
+        let meant = what.iter().find(|(endings, _)| endings.iter().any(|ending| name.ends_with(ending)));
+        let tip = meant.map_or_else(String::new, |(_, what)| {
+            format!("\"{COMMAND} apply\" takes a saved plan. To apply {what} of this folder, leave out {name:?}.")
+        });
         Diagnostic::error(not_loaded(name), detail).with_tip(tip).into()
     })
 }

@@ -1,6 +1,6 @@
 //! Saving a plan in a file, and loading it.
 
-use crate::encryption::{Layout, is_sealed};
+use crate::encryption::{Encryption, Layout, is_sealed};
 use crate::model::plan::file::PLAN_NOT_WRITTEN;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay, reason};
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::base::source::SourceFile;
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::deps::Requirements;
@@ -33,8 +33,8 @@ use crate::ops::plugins::packages;
 use crate::ops::plugins::schemas;
 use crate::ops::setup::Setup;
 
-/// Writes the plan with everything that applying it needs.
-pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnostics> {
+/// Writes the plan with everything that applying it needs. The diagnostics of a plan that is written are warnings.
+pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<Diagnostics, Diagnostics> {
     let (kind, config, provider) = match backends::recorded(&session.setup)? {
         Some(record) => (record.kind, record.config, record.provider),
         None => ("local".to_string(), "{}".to_string(), None),
@@ -52,11 +52,26 @@ pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Di
         Diagnostics::from(Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {why}.")))
     };
     let mut content = file::write(&saved)?;
-    if let Some(cipher) = &encryption::of(&session.setup).await?.plan {
+    let encryption = encryption::of(&session.setup).await?;
+    if let Some(cipher) = &encryption.plan {
         content = cipher.seal(&content, Layout::Compact).await.map_err(|error| failed(error.to_string()))?;
     }
     let opened = |error: &std::io::Error| failed(format!("open {}: {}", path.display(), reason(error)));
-    atomic::write_private(path, &content).map_err(|e| opened(&e))
+    atomic::write_private(path, &content).map_err(|e| opened(&e))?;
+    Ok(key_in_plan(path, &encryption, plan).filter(|_| !name::is_opentofu()).into_iter().collect())
+}
+
+/// Warns of a plan in clear with the value that the key of something encrypted is made from.
+fn key_in_plan(path: &Path, encryption: &Encryption, plan: &Plan) -> Option<Diagnostic> {
+    let mut in_plan = encryption.kept_variables.iter().filter(|name| plan.variables.contains_key(*name));
+    let variable = in_plan.next().filter(|_| encryption.plan.is_none())?;
+    let detail = format!(
+        "The plan is not encrypted, and the value of var.{variable} is stored in it, from which the encryption block makes a key. Whoever can \
+         read {} can read what that key encrypts. Add a block \"plan\" with a method to the encryption block, or set \"ephemeral = true\" \
+         in the variable's block: values of ephemeral variables are not stored.",
+        path.display()
+    );
+    Some(Diagnostic::warning("The plan file contains an encryption key", detail))
 }
 
 /// Lineage and serial of the state that the plan was made from.

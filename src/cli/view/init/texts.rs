@@ -107,11 +107,11 @@ pub fn reused_version(event: &InstallEvent) -> Option<(&Provider, &Version)> {
 
 pub fn install_message(event: &InstallEvent) -> Option<String> {
     Some(match event {
-        InstallEvent::BuiltIn { provider, version: None } => {
-            format!("{} is built in to {PROGRAM}", provider.for_display())
-        }
-        InstallEvent::BuiltIn { provider, version: Some(version) } => {
-            format!("{} v{version} is built in to {PROGRAM}", provider.for_display())
+        InstallEvent::BuiltIn { provider, version, locked } => {
+            let version = version.as_ref().map(|version| format!(" v{version}")).unwrap_or_default();
+            let in_place = locked.as_ref().map(|locked| format!(", in place of v{locked} of the lock file"));
+            let provider = provider.for_display();
+            format!("{provider}{version} is built in to {PROGRAM}{}", in_place.unwrap_or_default())
         }
         InstallEvent::Unmanaged { provider, overridden: true } => {
             format!("{} is overridden for development, not installed", provider.for_display())

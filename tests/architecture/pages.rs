@@ -354,11 +354,37 @@ fn relative_links_resolve() {
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
+/// The source, with its texts as users see them.
+fn texts_of_the_program() -> String {
+    let texts: String = super::source_files(&here("src")).into_iter().map(|(_, text)| text).collect();
+    texts.replace("{PROGRAM}", "Terrane").replace("{COMMAND}", "terrane").replace("\\\"", "\"")
+}
+
+/// The errors in the tables of the guides are those of the program, up to what varies: names in quotes, and `...`.
+#[test]
+fn guides_have_texts_of_the_program() {
+    let texts = texts_of_the_program();
+    let (mut unknown, mut seen) = (Vec::new(), 0);
+    for page in all_pages().into_iter().filter(|page| page.starts_with("docs/guides")) {
+        let text = read(&page);
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| Error: ")?.split(" | ").next());
+        for row in rows {
+            seen += 1;
+            let row = row.split(", with ").next().unwrap();
+            let fixed = row.split("; as `tofu`: ").flat_map(|text| text.split('"').step_by(2));
+            let fixed = fixed.flat_map(|part| part.split("...")).map(str::trim);
+            let missing = fixed.filter(|part| !texts.contains(part)).map(|part| format!("{}: {part}", page.display()));
+            unknown.extend(missing);
+        }
+    }
+    assert!(unknown.is_empty(), "the program does not say this: {unknown:?}");
+    assert!(seen >= 15, "only {seen} errors");
+}
+
 /// The first lines that the page explains are those of the program.
 #[test]
 fn troubleshooting_page_has_texts_of_the_program() {
-    let mut texts: String = super::source_files(&here("src")).into_iter().map(|(_, text)| text).collect();
-    texts = texts.replace("{PROGRAM}", "Terrane").replace("{COMMAND}", "terrane").replace("\\\"", "\"");
+    let texts = texts_of_the_program();
     let page = read(Path::new("docs/troubleshooting.md"));
     let explained = page.lines().filter_map(|line| line.strip_prefix("### ")).collect::<Vec<_>>();
     // Up to the part that depends on the case.

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 
 use crate::architecture::pages::{blocks, read};
 use crate::architecture::workflows::decoded;
+use crate::support::clouds::Server;
 use crate::support::stub::{Answer, Call, Stub};
 use crate::support::{Outcome, Project, Running, program};
 
@@ -308,4 +309,34 @@ fn settings_of_the_readme_make_a_configuration_run_offline() {
     assert!(!project.exists("work/.terraform/providers"), "nothing is installed");
     project.ok(&["apply", "-auto-approve"]);
     assert!(project.read("work/terraform.tfstate").contains("registry.terraform.io/hashicorp/random"));
+}
+
+/// The step "A bucket for states" with moto, as the guide describes it; the provider is not here.
+#[test]
+fn state_moves_into_the_bucket_of_the_guide_for_aws() {
+    const PAGE: &str = "docs/guides/aws.md";
+    let Some(server) = Server::moto() else { return };
+    server.make_bucket("acme-states");
+    let mut project = Project::new("resource \"terraform_data\" \"states\" {}\n");
+    let blocks = blocks(&read(Path::new(PAGE)));
+    let lines = blocks.iter().flat_map(|block| &block.lines).filter_map(|line| line.strip_prefix("$ export AWS_"));
+    let mut seen = 0;
+    for (name, value) in lines.flat_map(|line| line.split(" AWS_")).filter_map(|setting| setting.split_once('=')) {
+        let value = value.replace("http://127.0.0.1:5000", &server.url());
+        if name != "PROFILE" {
+            project.set(&format!("AWS_{name}"), value);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 5, "variables for moto");
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    project.write("work/backend.tf", &block(PAGE, "backend.tf"));
+    let refused = project.run(&["init", "-input=false"]);
+    let error = "Can't ask approval for state migration when interactive input is disabled.";
+    assert!(refused.code == Some(1) && refused.err.contains(error), "{}", refused.err);
+    project.ok(&["init", "-force-copy"]);
+    project.ok(&["plan", "-detailed-exitcode"]);
+    let (status, state) = server.amazon("s3", "GET", "/acme-states/states/terraform.tfstate", "", "");
+    assert!(status == 200 && state.contains("terraform_data"), "{status}: {state}");
 }

@@ -17,6 +17,7 @@ mod names;
 pub mod normal;
 mod opentofu;
 mod opentofu_13;
+mod plan_schemas;
 mod plan_variables;
 mod prompt;
 mod state_history;

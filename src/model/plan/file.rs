@@ -1,15 +1,15 @@
 //! Saved plan files: a format of our own, versioned. Files of Terraform and OpenTofu are read too.
 //!
 //! A zip archive: `terrane-plan.json` (module `text`), the states before and after refresh as
-//! state files, the configuration's files as they were read, and the dependency lock file. Only the version that wrote
+//! state files, the configuration's files as they were read, the dependency lock file, and schemas. Only the version that wrote
 //! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
 
 mod invocations;
 mod protobuf;
+mod stored_schemas;
 mod text;
 mod tfplan;
 mod tfplan_actions;
-mod tfplan_schemas;
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
@@ -26,8 +26,9 @@ use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::version::PROGRAM_VERSION;
 
 use super::Plan;
+use stored_schemas::Writer;
+pub use stored_schemas::{StoredSchemas, StoredType};
 pub use tfplan::Undecoded;
-pub use tfplan_schemas::StoredSchemas;
 
 /// The summary where a plan cannot be kept.
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
@@ -38,6 +39,7 @@ const FORMAT: u32 = 6;
 const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";
 const PREVIOUS: &str = "tfstate-prev";
+const SCHEMAS: &str = "terrane-schemas";
 const LOCK: &str = ".terraform.lock.hcl";
 const CONFIG: &str = "config/";
 
@@ -51,6 +53,8 @@ pub struct SavedPlan {
     pub config: ConfigSnapshot,
     /// The lock file as it was; None if there was none.
     pub lock: Option<Vec<u8>>,
+    /// Of what the plan and its configuration name; empty if the plan was written without them, or by another program.
+    pub schemas: StoredSchemas,
     /// What a plan of another program leaves to read: see [`SavedPlan::decode`].
     pub undecoded: Option<Undecoded>,
 }
@@ -119,6 +123,9 @@ fn pack(saved: &SavedPlan, main: &[u8], prior: &[u8], previous: &[u8]) -> zip::r
     if let Some(lock) = &saved.lock {
         member(LOCK, lock)?;
     }
+    if !saved.schemas.is_empty() {
+        member(SCHEMAS, &saved.schemas.write())?;
+    }
     Ok(archive.finish()?.into_inner())
 }
 
@@ -181,6 +188,9 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
         saved.config.files.push((path.into(), content));
     }
     saved.lock = member(&mut archive, LOCK)?;
+    if let Some(content) = member(&mut archive, SCHEMAS)? {
+        saved.schemas = stored_schemas::read(&content, Writer::Terrane)?;
+    }
     Ok(saved)
 }
 

@@ -220,9 +220,9 @@ async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<ShowSubject, Diagno
     Ok(ShowSubject::Plan { planned: Box::new(planned) })
 }
 
-/// The schemas in the plan file, if they are all that showing it needs. They have no ephemeral resources.
+/// The schemas in the plan file, if they are all that showing it needs. Those of OpenTofu have no ephemeral resources.
 fn stored_schemas(saved: &SavedPlan, requirements: &Requirements, config: &Config) -> Option<Schemas> {
-    let undecoded = saved.undecoded.as_ref()?;
+    let Some(undecoded) = &saved.undecoded else { return saved.schemas.of(requirements.0.keys().cloned()) };
     let providers = requirements.0.keys().cloned().chain(undecoded.providers());
     let is_ephemeral = |addr: &Resource| addr.mode == ResourceMode::Ephemeral;
     let has_ephemeral = config.modules().iter().any(|module| module.resources.keys().any(is_ephemeral));

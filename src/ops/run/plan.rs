@@ -60,8 +60,7 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
             diagnostics.extend(generated_file::write(path, &planned.plan));
         }
         if let Some(path) = &request.out {
-            diagnostics
-                .extend(plan_file::write(path, &session, &planned.plan).await.unwrap_or_else(|problems| problems));
+            diagnostics.extend(plan_file::write(path, &session, planned).await.unwrap_or_else(|problems| problems));
         }
         listener.planned(planned);
     }

@@ -2,6 +2,7 @@
 
 use crate::encryption::{Encryption, Layout, is_sealed};
 use crate::model::plan::file::PLAN_NOT_WRITTEN;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::lint;
-use crate::model::plan::file::{self, BackendSettings, SavedPlan};
+use crate::model::plan::file::{self, BackendSettings, SavedPlan, StoredSchemas, StoredType};
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::StateMeta;
 use crate::model::version::compatible_version;
@@ -27,14 +28,15 @@ use crate::ops::backends;
 use crate::ops::configuration::load;
 use crate::ops::configuration::variables::{self, Collected};
 use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::Schemas;
+use crate::ops::interface::planning::{Planned, Schemas};
 use crate::ops::plugins::factories::Factories;
 use crate::ops::plugins::packages;
 use crate::ops::plugins::schemas;
 use crate::ops::setup::Setup;
 
 /// Writes the plan with everything that applying it needs. The diagnostics of a plan that is written are warnings.
-pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<Diagnostics, Diagnostics> {
+pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<Diagnostics, Diagnostics> {
+    let plan = &*planned.plan;
     let (kind, config, provider) = match backends::recorded(&session.setup)? {
         Some(record) => (record.kind, record.config, record.provider),
         None => ("local".to_string(), "{}".to_string(), None),
@@ -45,6 +47,7 @@ pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<Diagno
         backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config, provider },
         config: session.snapshot.clone(),
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
+        schemas: schemas_for_showing(planned),
         undecoded: None,
     };
     crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
@@ -72,6 +75,41 @@ fn key_in_plan(path: &Path, encryption: &Encryption, plan: &Plan) -> Option<Diag
         path.display()
     );
     Some(Diagnostic::warning("The plan file contains an encryption key", detail))
+}
+
+/// The schemas that showing the plan needs. None without all of them: then it needs the providers.
+fn schemas_for_showing(planned: &Planned) -> StoredSchemas {
+    let mut types: BTreeMap<&Provider, BTreeSet<StoredType>> = BTreeMap::new();
+    let mut add = |provider, mode, kind: &Arc<str>| {
+        types.entry(provider).or_default().insert(StoredType::Resource(mode, kind.clone()));
+    };
+    let plan = &planned.plan;
+    for state in [&plan.prior_state, &plan.previous_state] {
+        for (addr, resource) in &state.resources {
+            add(&resource.provider.provider, addr.resource.mode, &addr.resource.kind);
+        }
+    }
+    let deferred = plan.deferred.iter().map(|deferred| &deferred.change);
+    for change in plan.changes.iter().chain(&plan.drift).chain(deferred) {
+        let resource = &change.addr.resource.resource;
+        add(&change.provider.provider, resource.mode, &resource.kind);
+    }
+    let modules = planned.config.modules();
+    for (addr, resource) in modules.iter().flat_map(|module| &module.resources) {
+        add(&resource.provider, addr.mode, &addr.kind);
+    }
+    for (addr, action) in modules.iter().flat_map(|module| &module.actions) {
+        types.entry(&action.provider).or_default().insert(StoredType::Action(addr.kind.clone()));
+    }
+    let mut kept = StoredSchemas::default();
+    for (provider, schemas) in &planned.schemas {
+        let types: Vec<StoredType> = types.get(provider).into_iter().flatten().cloned().collect();
+        if let Err(why) = kept.add(provider.clone(), &types, &**schemas) {
+            crate::log!(Warn, "the plan file has no schemas: provider {provider}: {why}");
+            return StoredSchemas::default();
+        }
+    }
+    kept
 }
 
 /// Lineage and serial of the state that the plan was made from.

@@ -75,6 +75,47 @@ impl<'a> Message<'a> {
     }
 }
 
+/// A message to write: its fields in the order in which they are added.
+#[derive(Default)]
+pub(super) struct Draft(Vec<u8>);
+
+impl Draft {
+    /// 0 is not written.
+    pub(super) fn number(&mut self, field: u64, value: u64) {
+        if value != 0 {
+            self.varint(field << 3);
+            self.varint(value);
+        }
+    }
+
+    pub(super) fn flag(&mut self, field: u64, value: bool) {
+        self.number(field, value.into());
+    }
+
+    /// Text, bytes or a finished message.
+    pub(super) fn bytes(&mut self, field: u64, content: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(content.len() as u64);
+        self.0.extend_from_slice(content);
+    }
+
+    pub(super) fn message(&mut self, field: u64, content: Draft) {
+        self.bytes(field, &content.0);
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push((value & 0x7f) as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+}
+
 pub(super) fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8".to_owned())
 }
@@ -109,6 +150,25 @@ mod tests {
         assert_eq!(message.text(2), Ok("x"));
         assert_eq!(message.all(2).collect::<Vec<_>>(), [&b"hi"[..], b"x"]);
         assert_eq!(message.bytes(3), Some(&b"1234"[..]));
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let numbers = [1, 127, 128, 300, u64::MAX];
+        let mut draft = Draft::default();
+        for (field, value) in (1..).zip(numbers) {
+            draft.number(field, value);
+        }
+        draft.number(20, 0);
+        draft.flag(21, true);
+        let mut inner = Draft::default();
+        inner.bytes(1, &[b'x'; 200]);
+        draft.message(2000, inner);
+        let content = draft.finish();
+        let message = Message::read(&content).unwrap();
+        assert_eq!([1, 2, 3, 4, 5].map(|field| message.number(field)), numbers);
+        assert_eq!((message.number(20), message.flag(21)), (0, true));
+        assert_eq!(message.message(2000).unwrap().bytes(1), Some(&[b'x'; 200][..]));
     }
 
     #[test]

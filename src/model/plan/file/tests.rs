@@ -1,5 +1,6 @@
 //! What is written is read again; what is not ours is refused with a reason.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
@@ -14,7 +15,9 @@ use crate::model::plan::{
     Mode, OutputChange, ResourceChange,
 };
 use crate::model::provider::Identity;
-use crate::model::schema::Nesting;
+use crate::model::schema::{
+    Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, Schema, StaticSchemas,
+};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 fn action() -> AbsActionInstance {
@@ -111,6 +114,7 @@ fn sample() -> SavedPlan {
         backend: BackendSettings { kind: "local".into(), workspace: "w".into(), config: "{}".into(), provider: None },
         config: ConfigSnapshot { files: vec![("main.tf".into(), b"a".to_vec()), ("../m/x.tf".into(), b"b".to_vec())] },
         lock: Some(b"lock".to_vec()),
+        schemas: StoredSchemas::default(),
         undecoded: None,
     }
 }
@@ -323,6 +327,60 @@ fn schemas_in_plans_of_opentofu_are_read() {
     assert_eq!(changed, ["data.simple_resource.d", "simple_resource.a", "terraform_data.t"]);
 }
 
+/// What this program writes has also what OpenTofu leaves out.
+#[test]
+fn schemas_are_read_as_they_were_written() {
+    let nested = ObjectShape { attributes: [("n".into(), Attribute::new(Type::Number))].into(), nesting: Nesting::Map };
+    let attributes = [
+        ("id", Attribute { computed: true, ..Attribute::new(Type::String) }),
+        ("secret", Attribute { required: true, sensitive: true, ..Attribute::new(Type::list(Type::Dynamic)) }),
+        ("wo", Attribute { optional: true, write_only: true, ..Attribute::new(Type::Bool) }),
+        ("nested", Attribute { shape: AttributeShape::Nested(nested), ..Attribute::new(Type::Dynamic) }),
+    ];
+    let nestings = [Nesting::Single, Nesting::Group, Nesting::List, Nesting::Set, Nesting::Map];
+    let inner = || Block { attributes: [("x".into(), Attribute::new(Type::String))].into(), ..Block::default() };
+    let blocks = nestings.into_iter().zip("abcde".chars()).map(|(nesting, name)| {
+        (name.to_string().into(), NestedBlock { block: inner(), nesting, min_items: 1, max_items: 300 })
+    });
+    let block = Block {
+        attributes: attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect(),
+        blocks: blocks.collect(),
+        ..Block::default()
+    };
+    let schema = Arc::new(Schema::new(-3, block.clone()));
+    let types = |kind: &str| BTreeMap::from([(Arc::from(kind), schema.clone())]);
+    let all = StaticSchemas {
+        provider: Arc::new(Schema::new(0, inner())),
+        managed: types("m"),
+        data: types("d"),
+        ephemeral: types("e"),
+        actions: types("a"),
+        list_resources: types("l"),
+        ..StaticSchemas::default()
+    };
+    let resource = |mode, kind: &str| StoredType::Resource(mode, kind.into());
+    let wanted = [
+        resource(ResourceMode::Managed, "m"),
+        resource(ResourceMode::Managed, "unknown"),
+        resource(ResourceMode::Data, "d"),
+        resource(ResourceMode::Ephemeral, "e"),
+        StoredType::Action("a".into()),
+    ];
+    let mut schemas = StoredSchemas::default();
+    schemas.add(Provider::default_for("x"), &wanted, &all).unwrap();
+    schemas.add(Provider::default_for("y"), &[], &all).unwrap();
+    let content = write(&SavedPlan { schemas, ..SavedPlan::default() }).unwrap();
+    let read = read("p", &content).unwrap().schemas;
+    let read = read.of(["x", "y"].map(Provider::default_for)).unwrap();
+    let (x, y) = (&read[&Provider::default_for("x")], &read[&Provider::default_for("y")]);
+    for found in [x.managed("m"), x.data("d"), x.ephemeral("e"), x.action("a")] {
+        let found = found.unwrap().unwrap();
+        assert_eq!((found.version, &found.block), (-3, &block));
+    }
+    assert_eq!(x.provider().unwrap().block, inner());
+    assert_eq!((x.managed_names().len(), x.list_resource_names().len(), y.managed_names().len()), (1, 0, 0));
+}
+
 /// Without them, or with broken ones, the providers are asked.
 #[test]
 fn plans_without_sound_schemas_have_none() {
@@ -330,7 +388,7 @@ fn plans_without_sound_schemas_have_none() {
     let mut archive = ZipArchive::new(Cursor::new(WITH_SCHEMAS)).unwrap();
     let schemas = member(&mut archive, "tfschemas").unwrap().unwrap();
     for length in 0..schemas.len() {
-        let _ = tfplan_schemas::read(&schemas[..length]);
+        let _ = stored_schemas::read(&schemas[..length], Writer::OpenTofu);
     }
     let cases: [(&[u8], &str); 3] = [
         (b"\x0a\x05a", "malformed message"),
@@ -338,7 +396,7 @@ fn plans_without_sound_schemas_have_none() {
         (b"\x0a\x12\x0a\x03a/b\x12\x0b\x0a\x09\x12\x07\x12\x05\x0a\x01b\x18\x07", "invalid nesting mode 7"),
     ];
     for (content, expected) in cases {
-        let why = tfplan_schemas::read(content).map(|_| ()).unwrap_err();
+        let why = stored_schemas::read(content, Writer::OpenTofu).map(|_| ()).unwrap_err();
         assert!(why.contains(expected), "{why}");
     }
 }

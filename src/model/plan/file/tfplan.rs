@@ -1,6 +1,6 @@
 //! Plans that Terraform or OpenTofu wrote, in their format of version 3.
 //!
-//! Their values are MessagePack by the schemas of the providers, which a plan file holds since OpenTofu 1.13 (`tfplan_schemas`):
+//! Their values are MessagePack by the schemas of the providers, which a plan file holds since OpenTofu 1.13 (`stored_schemas`):
 //! changes of resources stay undecoded until the schemas are known. Formats and field numbers as in OpenTofu 1.12 and Terraform 1.11; later versions add
 //! fields, and count the version up where a reader must know them.
 
@@ -24,8 +24,8 @@ use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 use super::invocations::action_of;
 use super::protobuf::{Message, text};
+use super::stored_schemas::{self, SCHEMAS, StoredSchemas, Writer};
 use super::tfplan_actions::RawInvocation;
-use super::tfplan_schemas::{self, SCHEMAS, StoredSchemas};
 use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
 
 pub(super) const PLAN: &str = "tfplan";
@@ -171,7 +171,7 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
     states(archive, &mut saved)?;
     let modules = configuration(archive, &mut saved)?;
     // Without them, the providers are asked.
-    let schemas = match member(archive, SCHEMAS)?.map(|content| tfplan_schemas::read(&content)) {
+    let schemas = match member(archive, SCHEMAS)?.map(|content| stored_schemas::read(&content, Writer::OpenTofu)) {
         Some(Ok(schemas)) => schemas,
         Some(Err(why)) => {
             crate::log!(Debug, "plan file: schemas not used: {why}");

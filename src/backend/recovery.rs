@@ -345,8 +345,8 @@ fn warn_of_recovery(journal: &Journal, from: usize, warnings: &mut Diagnostics) 
     warnings.warning(
         "Changes of an interrupted run were recovered",
         format!(
-            "An earlier run ended before it could write the state. What its journal holds of these resource instances has \
-             been written to the state now:\n\n{}",
+            "An earlier run ended before it could write the state. Its changes of these resource instances have been written to \
+             the state now, from its journal:\n\n{}\n\nNothing is left to do for that.",
             listed(journal.recorded(from)),
         ),
     );

@@ -25,6 +25,45 @@ pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
     longer.next().is_none().then_some(*found)
 }
 
+/// As [`question`], for addresses: each part must be the one in the same place, or close to it.
+pub fn address_question<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    closest_address(given, candidates).map_or(String::new(), |close| format!("Did you mean {close:?}?"))
+}
+
+fn closest_address<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = parts_of(given);
+    let edits = |candidate: &str| {
+        let parts = parts_of(candidate);
+        let pairs = wanted.iter().zip(&parts).filter(|_| wanted.len() == parts.len());
+        let edits = pairs.map(|(wanted, part)| {
+            let edits = distance_with_swaps(wanted, part);
+            (edits < 3 && edits * 3 <= wanted.chars().count()).then_some(edits)
+        });
+        edits.sum::<Option<usize>>().filter(|_| wanted.len() == parts.len())
+    };
+    let close = candidates.into_iter().filter_map(|candidate| Some((edits(candidate)?, candidate)));
+    close.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
+}
+
+/// The parts between the dots of an address; keys in brackets belong to the name before them.
+fn parts_of(address: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_usize, false);
+    for (at, character) in address.char_indices() {
+        match character {
+            '"' => quoted = !quoted,
+            '[' if !quoted => depth += 1,
+            ']' if !quoted => depth = depth.saturating_sub(1),
+            '.' if depth == 0 => {
+                parts.push(&address[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&address[start..]);
+    parts
+}
+
 /// As [`distance`], with two neighbours in the wrong order as one edit.
 fn distance_with_swaps(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
@@ -69,7 +108,7 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{closest, name};
+    use super::{address_question, closest, name};
 
     #[test]
     fn short_names_must_be_closer() {
@@ -80,6 +119,23 @@ mod tests {
         assert_eq!(closest("vra", ["out", "var", "var-file"]), Some("var"));
         assert_eq!(closest("detailed-exit", ["destroy", "detailed-exitcode"]), Some("detailed-exitcode"));
         assert_eq!(closest("var-", ["var-file", "var-files"]), None);
+    }
+
+    #[test]
+    fn each_part_of_an_address_is_close() {
+        let known = ["shop_item.a", "shop_itm.b", "module.m[\"a.b\"].shop_item.c", "data.shop_item.price"];
+        let cases = [
+            ("shop_item.b", "Did you mean \"shop_itm.b\"?"),
+            ("shop_item.x", ""),
+            ("module.m[\"a.c\"].shop_item.c", "Did you mean \"module.m[\\\"a.b\\\"].shop_item.c\"?"),
+            ("data.shop_item.prize", "Did you mean \"data.shop_item.price\"?"),
+            ("shop_item.price", ""),
+            ("shop_item", ""),
+            ("", ""),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(address_question(given, known), expected, "{given}");
+        }
     }
 
     #[test]

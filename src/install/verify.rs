@@ -228,16 +228,19 @@ pub fn corrupted(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnostic {
     Diagnostic::error(summary, "")
 }
 
-/// The packages that cannot be run, as one error.
-pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnostic {
+/// The packages that cannot be run, as one error. `in_automation`: no user is there to run a command.
+pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>, in_automation: bool) -> Diagnostic {
     let lines: Vec<String> =
         problems.iter().map(|(provider, problem)| format!("\n  - {provider}: {problem}")).collect();
+    let advice = match in_automation {
+        true => format!("You must install the required plugins before running {PROGRAM} operations."),
+        false => format!("To download the plugins required for this configuration, run:\n  {COMMAND} init"),
+    };
     Diagnostic::error(
         "Required plugins are not installed",
         format!(
             "The installed provider plugins are not consistent with the packages selected in the dependency lock \
-             file:{}\n\n{PROGRAM} uses external plugins to integrate with a variety of different infrastructure services. To \
-             download the plugins required for this configuration, run:\n  {COMMAND} init",
+             file:{}\n\n{PROGRAM} uses external plugins to integrate with a variety of different infrastructure services. {advice}",
             lines.concat()
         ),
     )

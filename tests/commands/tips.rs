@@ -19,7 +19,7 @@ const CASES: &[Case] = &[
         name: "a state in place of a plan",
         main: "",
         args: &["apply", "old.tfstate"],
-        tip: "To apply the configuration to the state of this folder, leave out \"old.tfstate\".",
+        tip: "takes a saved plan, and this is a state. To apply the configuration of this folder, leave out \"old.tfstate\".",
     },
     Case {
         name: "a module's folder",
@@ -46,6 +46,18 @@ const CASES: &[Case] = &[
         args: &["validate"],
         tip: "This module has random.west. Did you mean random.west?",
     },
+    Case {
+        name: "a provisioner",
+        main: "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exe\" {\n    command = \"true\"\n  }\n}\n",
+        args: &["plan"],
+        tip: "Did you mean \"local-exec\"?",
+    },
+    Case {
+        name: "a type whose name is right elsewhere",
+        main: "resource \"terraform_data\" \"a\" {}\nresource \"terraform_dat\" \"b\" {}\noutput \"b\" {\n  value = terraform_data.b\n}\n",
+        args: &["validate"],
+        tip: "Did you mean \"terraform_dat.b\"?",
+    },
     Case { name: "a method", main: ENCRYPTED, args: &["plan"], tip: "Did you mean method.aes_gcm.main?" },
 ];
 
@@ -65,4 +77,14 @@ fn advice_is_for_terminals() {
         let (_, screen) = shown(&project);
         assert!(!words(&screen).contains(case.tip), "{}: {screen}", case.name);
     }
+}
+
+/// What `apply` would do instead is no advice for `destroy`.
+#[test]
+fn destroy_takes_no_file() {
+    let project = Project::new("resource \"terraform_data\" \"a\" {}\n");
+    let shown = |file: &str| Screen::start(project.command(program(), &["destroy", file])).finish().1;
+    assert!(!shown("main.tf").contains("leave out"), "{}", shown("main.tf"));
+    project.ok(&["plan", "-destroy", "-out=end"]);
+    assert!(shown("end").contains("terrane apply \"end\""), "{}", shown("end"));
 }

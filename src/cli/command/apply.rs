@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
@@ -82,11 +83,14 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
 }
 
 /// `destroy` takes no plan file; what is wrong with the one given is said first.
-fn destroy_file(path: &str) -> Result<(), crate::base::diag::Diagnostics> {
-    crate::ops::run::plan_file::check(path.as_ref())?;
-    Err(crate::base::diag::Diagnostic::error(
+fn destroy_file(path: &str) -> Result<(), Diagnostics> {
+    // What is said of a file that is no plan is advice for `apply`.
+    let without_advice =
+        |problems: Diagnostics| problems.into_iter().map(|one| one.with_tip("")).collect::<Diagnostics>();
+    crate::ops::run::plan_file::check(path.as_ref()).map_err(without_advice)?;
+    Err(Diagnostic::error(
         "Destroy can't be called with a plan file",
-        format!("If this plan was created using plan -destroy, apply it using:\n  {COMMAND} apply PLAN_FILE"),
+        format!("If this plan was created using plan -destroy, apply it using:\n  {COMMAND} apply {path:?}"),
     )
     .into())
 }

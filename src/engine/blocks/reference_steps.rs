@@ -107,7 +107,7 @@ pub fn close_resource(given: &addr::Resource, module: &Module) -> String {
     let alike = module.resources.keys().filter(|other| other.mode == given.mode);
     let mut names: Vec<String> = alike.map(ToString::to_string).collect();
     names.sort();
-    suggest::question(&given.to_string(), names.iter().map(String::as_str))
+    suggest::address_question(&given.to_string(), names.iter().map(String::as_str))
 }
 
 #[cfg(test)]

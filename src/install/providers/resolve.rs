@@ -264,8 +264,9 @@ pub fn built_in_advice<'p>(providers: impl Iterator<Item = &'p Provider>) -> Str
         [some @ .., last] => (format!("{} and {last}", some.join(", ")), "they need"),
     };
     format!(
-        "{TERRANE} has {list} built in: with \"provider_installation {{ builtin {{}} direct {{}} }}\" in ~/.terraformrc, or in \
-         the file that TF_CLI_CONFIG_FILE names, {they} no installation."
+        "{TERRANE} has {list} built in. With \"provider_installation {{ builtin {{}} direct {{}} }}\" in a file that \
+         TF_CLI_CONFIG_FILE names, {they} no installation. Terraform does not know this setting: do not write it to a file that \
+         both programs read."
     )
 }
 

@@ -158,12 +158,14 @@ pub fn read_any(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
         let is_plan = why != NOT_ZIP && why != NOT_A_PLAN;
         let detail = if is_plan { why } else { format!("Error: {}", neither(content, &why)) };
         let what = [
-            (&[".tf", ".tf.json", ".tofu", ".tfvars"][..], "the configuration"),
-            (&[".tfstate", ".tfstate.backup"][..], "the configuration to the state"),
+            (&[".tf", ".tf.json", ".tofu", ".tfvars"][..], ""),
+            (&[".tfstate", ".tfstate.backup"][..], ", and this is a state"),
         ];
         let meant = what.iter().find(|(endings, _)| endings.iter().any(|ending| name.ends_with(ending)));
         let tip = meant.map_or_else(String::new, |(_, what)| {
-            format!("\"{COMMAND} apply\" takes a saved plan. To apply {what} of this folder, leave out {name:?}.")
+            format!(
+                "\"{COMMAND} apply\" takes a saved plan{what}. To apply the configuration of this folder, leave out {name:?}."
+            )
         });
         Diagnostic::error(not_loaded(name), detail).with_tip(tip).into()
     })

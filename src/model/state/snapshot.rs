@@ -112,7 +112,7 @@ impl State {
         let resources = self.resources.keys().map(ToString::to_string);
         let instances = self.instances().map(|(addr, ..)| addr.to_string());
         let known: Vec<String> = resources.chain(instances).collect();
-        suggest::question(given, known.iter().map(String::as_str).filter(|known| *known != given))
+        suggest::address_question(given, known.iter().map(String::as_str).filter(|known| *known != given))
     }
 
     pub fn instance(&self, addr: &AbsResourceInstance) -> Option<&Instance> {

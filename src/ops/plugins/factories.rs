@@ -19,6 +19,7 @@ use super::time_limit::{LimitedRequest, within};
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::env::{self, Environment};
 use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::suggest;
 use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
@@ -312,6 +313,7 @@ fn missing_provisioner(kind: &str) -> Diagnostics {
         ),
     )
     .of_kind(Kind::MissingProvisioner)
+    .with_tip(suggest::question(kind, ["file", "local-exec", "remote-exec"]))
     .into()
 }
 

@@ -59,13 +59,17 @@ pub fn lock_file() -> (Lock, Diagnostics) {
     }
 }
 
+fn not_installed(setup: &Setup, problems: &BTreeMap<addr::Provider, PackageProblem>) -> Diagnostic {
+    verify::not_installed(problems, setup.environment.non_empty(env::TF_IN_AUTOMATION).is_some())
+}
+
 /// For plan and apply: every provider that is needed must be selected and allowed; all that are locked must be installed and
 /// unchanged, which is checked first.
 pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
     let mut look = Look::new(setup)?;
     look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
     let unmanaged = look.unmanaged();
-    look.take_locked(verify::not_installed)?;
+    look.take_locked(|problems| not_installed(setup, problems))?;
     if let Some(problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
         let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
         return Err(problem.with_tip(advice(missing)).into());
@@ -122,7 +126,7 @@ pub fn of_provider(setup: &Setup, provider: &addr::Provider, lock: &Lock) -> Res
     if !look.has(provider) {
         let (packages, problems) = verify::find_packages(&needed, lock, &setup.workdir.data_dir);
         if !problems.is_empty() {
-            return Err(verify::not_installed(&problems).into());
+            return Err(not_installed(setup, &problems).into());
         }
         look.take(packages, problems);
         look.note_missing(&needed);
@@ -216,7 +220,7 @@ impl<'a> Look<'a> {
     /// Takes all locked packages; they must be installed and unchanged, else `error` words the problems.
     fn take_locked(
         &mut self,
-        error: fn(&BTreeMap<addr::Provider, PackageProblem>) -> Diagnostic,
+        error: impl FnOnce(&BTreeMap<addr::Provider, PackageProblem>) -> Diagnostic,
     ) -> Result<(), Diagnostics> {
         let locked = self.locked_too(&Requirements::default());
         let (packages, problems) = verify::find_packages(&locked, &self.lock, &self.setup.workdir.data_dir);

@@ -227,7 +227,7 @@ async fn approve(
             Err(Diagnostic::error("error asking for approval: interrupted", "").with_tip("Nothing was changed."))
         }
         Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")
-            .with_tip("No terminal gives an answer. To apply without being asked, use -auto-approve.")),
+            .with_tip("There is no terminal to answer on. To apply without being asked, use -auto-approve.")),
     }
 }
 

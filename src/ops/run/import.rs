@@ -165,7 +165,7 @@ fn check_declared(config: &Config, addr: &AbsResourceInstance, diagnostics: &mut
     let absolute = |resource: &Resource| resource.clone().absolute(addr.module.clone()).to_string();
     let declared: Vec<String> = module.resources.keys().map(absolute).collect();
     let given = addr.containing_resource().to_string();
-    let question = suggest::question(&given, declared.iter().map(String::as_str));
+    let question = suggest::address_question(&given, declared.iter().map(String::as_str));
     Err(Refusal::Undeclared { addr: addr.clone(), question, diagnostics: std::mem::take(diagnostics) })
 }
 

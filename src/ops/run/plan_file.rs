@@ -47,7 +47,7 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
         backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config, provider },
         config: session.snapshot.clone(),
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
-        schemas: schemas_for_showing(planned),
+        schemas: schemas_for_showing(session, planned).await,
         undecoded: None,
     };
     crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
@@ -78,7 +78,7 @@ fn key_in_plan(path: &Path, encryption: &Encryption, plan: &Plan) -> Option<Diag
 }
 
 /// The schemas that showing the plan needs. None without all of them: then it needs the providers.
-fn schemas_for_showing(planned: &Planned) -> StoredSchemas {
+async fn schemas_for_showing(session: &Session, planned: &Planned) -> StoredSchemas {
     let mut types: BTreeMap<&Provider, BTreeSet<StoredType>> = BTreeMap::new();
     let mut add = |provider, mode, kind: &Arc<str>| {
         types.entry(provider).or_default().insert(StoredType::Resource(mode, kind.clone()));
@@ -101,8 +101,10 @@ fn schemas_for_showing(planned: &Planned) -> StoredSchemas {
     for (addr, action) in modules.iter().flat_map(|module| &module.actions) {
         types.entry(&action.provider).or_default().insert(StoredType::Action(addr.kind.clone()));
     }
+    let (requirements, _) = Requirements::of_config(&planned.config);
+    let needed = requirements.0.into_keys().chain(types.keys().map(|provider| (*provider).clone()));
     let mut kept = StoredSchemas::default();
-    for (provider, schemas) in &planned.schemas {
+    for (provider, schemas) in &schemas::available(&*session.factories, needed).await {
         let types: Vec<StoredType> = types.get(provider).into_iter().flatten().cloned().collect();
         if let Err(why) = kept.add(provider.clone(), &types, &**schemas) {
             crate::log!(Warn, "the plan file has no schemas: provider {provider}: {why}");

@@ -70,7 +70,7 @@ variables! {
     TF_ENCRYPTION;
     /// Where to keep what belongs to a working directory, instead of `.terraform`.
     TF_DATA_DIR;
-    /// Any value: leave out advice on what to run next.
+    /// Any value: leave out advice, suggestions and summaries; commands without `-input`, such as `output`, ask for nothing.
     TF_IN_AUTOMATION;
     /// The CLI configuration file to read instead of `~/.terraformrc`.
     TF_CLI_CONFIG_FILE;

@@ -20,12 +20,17 @@ pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
     if let Some((_, found)) = close {
         return Some(found);
     }
-    let mut longer = candidates.iter().filter(|candidate| length >= 3 && candidate.starts_with(given));
+    only_longer(given, &candidates)
+}
+
+/// The only candidate that a text of at least three characters is the beginning of.
+fn only_longer<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let mut longer = candidates.iter().filter(|candidate| given.chars().count() >= 3 && candidate.starts_with(given));
     let found = longer.next()?;
     longer.next().is_none().then_some(*found)
 }
 
-/// As [`question`], for addresses: each part must be the one in the same place, or close to it.
+/// As [`question`], for addresses: each part must be the one in the same place, or close to it; or only one address is longer.
 pub fn address_question<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     closest_address(given, candidates).map_or(String::new(), |close| format!("Did you mean {close:?}?"))
 }
@@ -41,8 +46,9 @@ fn closest_address<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str
         });
         edits.sum::<Option<usize>>().filter(|_| wanted.len() == parts.len())
     };
-    let close = candidates.into_iter().filter_map(|candidate| Some((edits(candidate)?, candidate)));
-    close.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let close = candidates.iter().filter_map(|candidate| Some((edits(candidate)?, *candidate)));
+    close.min_by_key(|(edits, _)| *edits).map(|(_, found)| found).or_else(|| only_longer(given, &candidates))
 }
 
 /// The parts between the dots of an address; keys in brackets belong to the name before them.
@@ -130,7 +136,9 @@ mod tests {
             ("module.m[\"a.c\"].shop_item.c", "Did you mean \"module.m[\\\"a.b\\\"].shop_item.c\"?"),
             ("data.shop_item.prize", "Did you mean \"data.shop_item.price\"?"),
             ("shop_item.price", ""),
-            ("shop_item", ""),
+            ("shop_item", "Did you mean \"shop_item.a\"?"),
+            ("shop_it", ""),
+            ("data.shop_item.pri", "Did you mean \"data.shop_item.price\"?"),
             ("", ""),
         ];
         for (given, expected) in cases {

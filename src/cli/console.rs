@@ -108,7 +108,7 @@ impl Console {
         let colour = !bare && terminal.output_colour(environment, name::current());
         let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive, bare, tips: false };
         let colour = !bare && terminal.diagnostic_colour(environment, name::current());
-        let tips = terminal.error && environment.get(env::TF_IN_AUTOMATION).is_none();
+        let tips = terminal.error && environment.non_empty(env::TF_IN_AUTOMATION).is_none();
         let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
         let (status, asking) = (Mutex::default(), Arc::default());
         Console { terminal, style, diagnostic_style, view, status, asking, file: None, copy: None }

@@ -43,8 +43,8 @@ pub struct Encryption {
     pub state: Option<Arc<Cipher>>,
     /// None: plans are kept as they are.
     pub plan: Option<Arc<Cipher>>,
-    /// The variables that keys are made from and that plans keep.
-    pub kept_variables: Vec<Arc<str>>,
+    /// The variables that passphrases are made from and whose values plans keep.
+    pub passphrase_variables: Vec<Arc<str>>,
     remote_default: Option<Arc<Cipher>>,
     remotes: BTreeMap<Arc<str>, Arc<Cipher>>,
 }
@@ -60,10 +60,10 @@ impl Encryption {
         for _ in config.methods.iter().filter(|method| &*method.kind == UNENCRYPTED) {
             diags.push(unencrypted().at_opt(config.range.clone()));
         }
-        let kept = needs::key_variables(&config, &early).into_iter().filter(|variable| !variable.ephemeral);
-        let kept_variables = kept.map(|variable| variable.name.clone()).collect();
+        let kept = needs::passphrase_variables(&config, &early).into_iter().filter(|variable| !variable.ephemeral);
+        let passphrase_variables = kept.map(|variable| variable.name.clone()).collect();
         let setup = Arc::new(Setup::new(config.clone(), early, services));
-        let mut encryption = Encryption { kept_variables, ..Encryption::default() };
+        let mut encryption = Encryption { passphrase_variables, ..Encryption::default() };
         if let Some(target) = &config.state {
             encryption.state = take_new(&mut diags, Cipher::of_state("state", target, &setup).await);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::diag::Kind;
 use crate::lang::eval::Scope;
-use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::ast::{Attribute, Expression, Traversal};
 use crate::lang::syntax::body::Body;
 use crate::model::addr::Subject;
 use crate::model::addr::parse::parse_reference;
@@ -17,11 +17,11 @@ use super::setup::quoted_key;
 
 /// The first variable without a value that a method of any target needs, also one of a fallback.
 pub fn missing_variable<'e>(config: &Encryption, early: &'e Early) -> Option<&'e Variable> {
-    first_variable(config, early, &mut |_, is_missing| is_missing)
+    first_variable(config, early, None, &mut |_, is_missing| is_missing)
 }
 
-/// The variables that the keys of all targets are made from.
-pub fn key_variables<'e>(config: &Encryption, early: &'e Early) -> Vec<&'e Variable> {
+/// The variables that the passphrases for all targets are made from.
+pub fn passphrase_variables<'e>(config: &Encryption, early: &'e Early) -> Vec<&'e Variable> {
     let mut found: Vec<&Variable> = Vec::new();
     let mut keep = |variable: &'e Variable| {
         if !found.iter().any(|known| known.name == variable.name) {
@@ -29,7 +29,7 @@ pub fn key_variables<'e>(config: &Encryption, early: &'e Early) -> Vec<&'e Varia
         }
         false
     };
-    first_variable(config, early, &mut |variable, _| keep(variable));
+    first_variable(config, early, Some("passphrase"), &mut |variable, _| keep(variable));
     found
 }
 
@@ -41,8 +41,14 @@ pub fn missing_in<'e>(expr: &Expression, early: &'e Early) -> Option<&'e Variabl
 /// Whether a variable is the one that is searched for; told whether its value is missing.
 type Wanted<'w, 'e> = dyn FnMut(&'e Variable, bool) -> bool + 'w;
 
-fn first_variable<'e>(config: &Encryption, early: &'e Early, wanted: &mut Wanted<'_, 'e>) -> Option<&'e Variable> {
-    let mut search = Search { config, early, wanted, seen: BTreeSet::new() };
+/// `argument`: only this one of key providers counts.
+fn first_variable<'e>(
+    config: &Encryption,
+    early: &'e Early,
+    argument: Option<&str>,
+    wanted: &mut Wanted<'_, 'e>,
+) -> Option<&'e Variable> {
+    let mut search = Search { config, early, argument, wanted, seen: BTreeSet::new() };
     let remotes = config.remotes.iter().map(|(_, target)| target);
     let targets = config.state.iter().chain(&config.plan).chain(&config.remote_default).chain(remotes);
     targets.into_iter().find_map(|target| search.target(target))
@@ -74,6 +80,7 @@ fn in_expression<'e>(
 struct Search<'s, 'w, 'e> {
     config: &'s Encryption,
     early: &'e Early,
+    argument: Option<&'s str>,
     wanted: &'s mut Wanted<'w, 'e>,
     /// The key providers that were looked at, by type and name.
     seen: BTreeSet<(Arc<str>, Arc<str>)>,
@@ -85,13 +92,16 @@ impl<'e> Search<'_, '_, 'e> {
             let (kind, name) = link.method_name()?;
             let body = self.config.method(kind, name)?.body.clone();
             let (attributes, _) = body.just_attributes();
-            attributes.values().find_map(|attribute| self.expression(&attribute.expr))
+            attributes.values().find_map(|attribute| self.attribute(attribute))
         })
     }
 
-    fn expression(&mut self, expr: &Expression) -> Option<&'e Variable> {
+    fn attribute(&mut self, attribute: &Attribute) -> Option<&'e Variable> {
+        let expr = &attribute.expr;
         let in_keys = expr.variables().into_iter().chain(quoted_key(expr)).find_map(|traversal| self.keys(traversal));
-        in_keys.or_else(|| in_expression(expr, self.early, &mut BTreeSet::new(), self.wanted))
+        let counts = self.argument.is_none_or(|argument| argument == attribute.name.as_str());
+        let in_value = |search: &mut Self| in_expression(expr, search.early, &mut BTreeSet::new(), search.wanted);
+        in_keys.or_else(|| counts.then(|| in_value(self)).flatten())
     }
 
     fn keys(&mut self, traversal: &Traversal) -> Option<&'e Variable> {
@@ -107,6 +117,6 @@ impl<'e> Search<'_, '_, 'e> {
         let inner = |block: &Body, name: &str| block.content(&kind.block_schema(name)).0;
         let blocks: Vec<_> = content.blocks.iter().map(|block| inner(&block.body, block.kind.as_str())).collect();
         let mut attributes = std::iter::once(&content).chain(&blocks).flat_map(|content| content.attributes.values());
-        attributes.find_map(|attribute| self.expression(&attribute.expr))
+        attributes.find_map(|attribute| self.attribute(attribute))
     }
 }

@@ -255,7 +255,9 @@ fn addresses_that_nothing_has_are_reported() {
     let plan = project.ok(&["plan", "-target=terraform_data.wbe"]);
     plan.expect(0, &[warned, hint, "Did you mean \"terraform_data.web\"?"]);
     project.ok(&["plan", "-replace=terraform_data.dbb"]).expect(0, &[warned, "-replace=terraform_data.dbb"]);
-    project.ok(&["plan", "-replace=terraform_data.db[0]"]).expect(0, &[warned, "-replace=terraform_data.db[0]"]);
+    project
+        .ok(&["plan", "-replace=terraform_data.db[0]"])
+        .expect(0, &[warned, "-replace=terraform_data.db[0]", "Did you mean \"terraform_data.db\"?"]);
     project.ok(&["plan", "-exclude=module.m"]).expect(0, &[warned, "-exclude=module.m"]);
     project.ok(&["apply", "-auto-approve"]);
     project.write("work/main.tf", "resource \"terraform_data\" \"web\" {}\n");

@@ -44,7 +44,7 @@ const CASES: &[Case] = &[
         main: "terraform {\n  required_providers {\n    random = {\n      source = \"terraform.io/builtin/random\"\n    }\n  }\n}\n\
                provider \"random\" {\n  alias = \"west\"\n}\nresource \"random_pet\" \"a\" {\n  provider = random.wset\n}\n",
         args: &["validate"],
-        tip: "This module has random.west. Did you mean random.west?",
+        tip: "This module has random.west. Did you mean \"random.west\"?",
     },
     Case {
         name: "a provisioner",
@@ -58,7 +58,7 @@ const CASES: &[Case] = &[
         args: &["validate"],
         tip: "Did you mean \"terraform_dat.b\"?",
     },
-    Case { name: "a method", main: ENCRYPTED, args: &["plan"], tip: "Did you mean method.aes_gcm.main?" },
+    Case { name: "a method", main: ENCRYPTED, args: &["plan"], tip: "Did you mean \"method.aes_gcm.main\"?" },
 ];
 
 #[test]

@@ -111,17 +111,19 @@ fn a_plan_begins_with_the_warning_about_unencrypted_states() {
 fn a_plan_in_clear_with_a_passphrase_is_warned_of() {
     let configuration = |attribute: &str, plan: &str| {
         format!(
-            "variable \"passphrase\" {{\n  {attribute}\n}}\nterraform {{\n  encryption {{\n    key_provider \"pbkdf2\" \"a\" {{\n      \
-             passphrase = local.words\n    }}\n    method \"aes_gcm\" \"a\" {{\n      keys = key_provider.pbkdf2.a\n    }}\n    state {{\n      \
+            "variable \"passphrase\" {{\n  {attribute}\n}}\nvariable \"rounds\" {{\n  type    = number\n  default = 600000\n}}\nterraform {{\n  encryption {{\n    key_provider \"pbkdf2\" \"a\" {{\n      \
+             passphrase = local.words\n      iterations = var.rounds\n    }}\n    method \"aes_gcm\" \"a\" {{\n      keys = key_provider.pbkdf2.a\n    }}\n    state {{\n      \
              method = method.aes_gcm.a\n    }}\n    {plan}\n  }}\n}}\nlocals {{\n  words = \"${{var.passphrase}} and more\"\n}}\n\
              resource \"terraform_data\" \"a\" {{}}\n"
         )
     };
+    let unencrypted = "method \"unencrypted\" \"u\" {}\n    plan {\n      method = method.unencrypted.u\n    }";
     let in_plan = "plan {\n      method = method.aes_gcm.a\n    }";
     for (attribute, plan, name, is_warned) in [
         ("sensitive = true", "", "", true),
         ("sensitive = true", "", "tofu", false),
         ("sensitive = true", in_plan, "", false),
+        ("sensitive = true", unencrypted, "", true),
         ("ephemeral = true", "", "", false),
     ] {
         let mut project = Project::new(&configuration(attribute, plan));
@@ -130,8 +132,8 @@ fn a_plan_in_clear_with_a_passphrase_is_warned_of() {
             project.set("TERRANE_NAME", name);
         }
         project.ok(&["init"]);
-        let shown = project.ok(&["plan", "-out=p"]).out;
-        let found = shown.contains("The plan file contains an encryption key");
+        let shown = project.ok(&["plan", "-out=p", "-var=rounds=600001"]).out;
+        let found = shown.contains("The plan file contains a passphrase");
         assert_eq!(
             (found, shown.contains("var.passphrase is stored in it")),
             (is_warned, is_warned),

@@ -150,7 +150,7 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
 fn setup_without_flag(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let (setup, prompt) = setup_and_prompt(invocation, input)?;
     let terminal = &invocation.console.terminal;
-    if terminal.input && terminal.output && invocation.console.shows_tips() && may_ask(invocation, true) {
+    if terminal.input && terminal.output && !plan::in_automation(invocation) && may_ask(invocation, true) {
         setup.sealing.ask_with(prompt);
     }
     Ok(setup)

@@ -424,10 +424,8 @@ fn close_configuration(tree: &Tree, module: ModuleId, wanted: &LocalProviderConf
         return String::new();
     }
     let of_the_module = format!("This module has {}.", known.join(", "));
-    match suggest::name(&wanted.to_string(), known.iter().map(String::as_str)) {
-        Some(close) => format!("{of_the_module} Did you mean {close}?"),
-        None => of_the_module,
-    }
+    let close = suggest::address_question(&wanted.to_string(), known.iter().map(String::as_str));
+    format!("{of_the_module} {close}").trim_end().to_owned()
 }
 
 /// References of a local value to itself, which are errors.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::suggest;
 use crate::engine::input::PlanInput;
-use crate::model::addr::{ConfigResource, InstanceKey, Target};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, Target};
 
 /// A warning for each target, exclusion and replacement that neither the configuration nor the state has.
 pub fn warnings(input: &PlanInput) -> Diagnostics {
@@ -21,6 +21,8 @@ pub fn warnings(input: &PlanInput) -> Diagnostics {
             targets.iter().filter(|target| !known.has(target, input)).map(|target| known.missing(option, target)),
         );
     }
+    let without_keys = input.force_replace.iter().filter(|instance| known.has_other_keys(instance, input));
+    found.extend(without_keys.map(|instance| known.missing("replace", &Target::Instance(instance.clone()))));
     found
 }
 
@@ -51,10 +53,18 @@ impl Known {
             Target::Module(module) => self.modules.contains(&module.module().to_string()),
             _ => false,
         };
-        let has_key = matches!(target, Target::Instance(instance) if *instance.key() != InstanceKey::None);
         is_module
-            || self.blocks.iter().any(|(block, has_keys)| target.touches(block) && (*has_keys || !has_key))
+            || self.blocks.iter().any(|(block, _)| target.touches(block))
             || input.state.instances().any(|(addr, ..)| target.contains(&addr))
+    }
+
+    /// Whether the block of an instance has no keys, but the address of the instance has one.
+    fn has_other_keys(&self, instance: &AbsResourceInstance, input: &PlanInput) -> bool {
+        let block = instance.config();
+        let is_single = |(known, has_keys): &(ConfigResource, bool)| *known == block && !has_keys;
+        *instance.key() != InstanceKey::None
+            && self.blocks.iter().any(is_single)
+            && !input.state.instances().any(|(addr, ..)| addr == *instance)
     }
 
     fn missing(&self, option: &str, target: &Target) -> Diagnostic {
@@ -62,7 +72,13 @@ impl Known {
         let mut all: Vec<String> = self.blocks.iter().map(|(block, _)| block.to_string()).collect();
         all.extend(self.modules.iter().filter(|path| !path.is_empty()).cloned());
         all.sort();
-        let hint = suggest::address_question(&address, all.iter().map(String::as_str));
+        let has_block =
+            |instance: &AbsResourceInstance| self.blocks.iter().any(|(block, _)| *block == instance.config());
+        let given = match target {
+            Target::Instance(instance) if has_block(instance) => instance.containing_resource().to_string(),
+            _ => address.clone(),
+        };
+        let hint = suggest::address_question(&given, all.iter().map(String::as_str));
         let detail = format!(
             "The address of -{option}={address} is neither in the configuration nor in the state, so that this option has no effect \
              on any object. {hint}"

@@ -126,8 +126,7 @@ fn key_provider(block: &Block, diags: &mut Diagnostics) -> KeyProvider {
 }
 
 fn close(address: &str, known: Vec<String>) -> String {
-    suggest::name(address, known.iter().map(String::as_str))
-        .map_or_else(String::new, |found| format!("Did you mean {found}?"))
+    suggest::address_question(address, known.iter().map(String::as_str))
 }
 
 fn method(block: &Block) -> Method {

@@ -40,6 +40,8 @@ const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";
 const PREVIOUS: &str = "tfstate-prev";
 const SCHEMAS: &str = "terrane-schemas";
+/// In bytes. Those of a plan with all types of a large provider are below it.
+const MOST_SCHEMAS: u64 = 64 << 20;
 const LOCK: &str = ".terraform.lock.hcl";
 const CONFIG: &str = "config/";
 
@@ -152,22 +154,27 @@ pub fn neither(content: &[u8], why: &str) -> String {
     format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({cloud})")
 }
 
+/// What was probably meant by a file that is no plan.
+fn advice(name: &str) -> String {
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    let takes = format!("\"{COMMAND} apply\" takes a saved plan");
+    if ends(&["errored.tfstate"]) {
+        return format!("{takes}. To save this state to the backend, run: {COMMAND} state push {name:?}");
+    }
+    let (what, is_known) = match ends(&[".tfstate", ".tfstate.backup"]) {
+        true => (", and this is a state", true),
+        false => ("", ends(&[".tf", ".tf.json", ".tofu", ".tfvars"])),
+    };
+    let advice = format!("{takes}{what}. To apply the configuration of this folder, leave out {name:?}.");
+    if is_known { advice } else { String::new() }
+}
+
 /// As [`read`], for a path that may name a plan of any kind.
 pub fn read_any(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
     read_reason(content).map_err(|why| {
         let is_plan = why != NOT_ZIP && why != NOT_A_PLAN;
         let detail = if is_plan { why } else { format!("Error: {}", neither(content, &why)) };
-        let what = [
-            (&[".tf", ".tf.json", ".tofu", ".tfvars"][..], ""),
-            (&[".tfstate", ".tfstate.backup"][..], ", and this is a state"),
-        ];
-        let meant = what.iter().find(|(endings, _)| endings.iter().any(|ending| name.ends_with(ending)));
-        let tip = meant.map_or_else(String::new, |(_, what)| {
-            format!(
-                "\"{COMMAND} apply\" takes a saved plan{what}. To apply the configuration of this folder, leave out {name:?}."
-            )
-        });
-        Diagnostic::error(not_loaded(name), detail).with_tip(tip).into()
+        Diagnostic::error(not_loaded(name), detail).with_tip(advice(name)).into()
     })
 }
 
@@ -190,10 +197,21 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
         saved.config.files.push((path.into(), content));
     }
     saved.lock = member(&mut archive, LOCK)?;
-    if let Some(content) = member(&mut archive, SCHEMAS)? {
-        saved.schemas = stored_schemas::read(&content, Writer::Terrane)?;
-    }
+    saved.schemas = schemas(&mut archive).unwrap_or_else(|why| {
+        crate::log!(Warn, "the schemas of the plan cannot be read: {why}");
+        StoredSchemas::default()
+    });
     Ok(saved)
+}
+
+/// Without them, showing the plan needs its providers.
+fn schemas(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<StoredSchemas, String> {
+    let size = archive.by_name(SCHEMAS).map_or(0, |file| file.size());
+    if size > MOST_SCHEMAS {
+        return Err(format!("they have {size} bytes"));
+    }
+    let content = member(archive, SCHEMAS)?;
+    content.map_or_else(|| Ok(StoredSchemas::default()), |content| stored_schemas::read(&content, Writer::Terrane))
 }
 
 /// Reads the states, which all programs keep in the same form.

@@ -222,7 +222,7 @@ async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<ShowSubject, Diagno
 
 /// The schemas in the plan file, if they are all that showing it needs. Those of OpenTofu have no ephemeral resources.
 fn stored_schemas(saved: &SavedPlan, requirements: &Requirements, config: &Config) -> Option<Schemas> {
-    let Some(undecoded) = &saved.undecoded else { return saved.schemas.of(requirements.0.keys().cloned()) };
+    let Some(undecoded) = &saved.undecoded else { return saved.schemas.all(requirements.0.keys().cloned()) };
     let providers = requirements.0.keys().cloned().chain(undecoded.providers());
     let is_ephemeral = |addr: &Resource| addr.mode == ResourceMode::Ephemeral;
     let has_ephemeral = config.modules().iter().any(|module| module.resources.keys().any(is_ephemeral));

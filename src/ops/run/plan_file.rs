@@ -61,20 +61,21 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
     }
     let opened = |error: &std::io::Error| failed(format!("open {}: {}", path.display(), reason(error)));
     atomic::write_private(path, &content).map_err(|e| opened(&e))?;
-    Ok(key_in_plan(path, &encryption, plan).filter(|_| !name::is_opentofu()).into_iter().collect())
+    let in_clear = !is_sealed(&content) && !name::is_opentofu();
+    Ok(passphrase_in_plan(path, &encryption, plan).filter(|_| in_clear).into_iter().collect())
 }
 
-/// Warns of a plan in clear with the value that the key of something encrypted is made from.
-fn key_in_plan(path: &Path, encryption: &Encryption, plan: &Plan) -> Option<Diagnostic> {
-    let mut in_plan = encryption.kept_variables.iter().filter(|name| plan.variables.contains_key(*name));
-    let variable = in_plan.next().filter(|_| encryption.plan.is_none())?;
+/// Warns of a plan in clear with the passphrase of something that is encrypted.
+fn passphrase_in_plan(path: &Path, encryption: &Encryption, plan: &Plan) -> Option<Diagnostic> {
+    let mut in_plan = encryption.passphrase_variables.iter().filter(|name| plan.variables.contains_key(*name));
+    let variable = in_plan.next()?;
     let detail = format!(
-        "The plan is not encrypted, and the value of var.{variable} is stored in it, from which the encryption block makes a key. Whoever can \
-         read {} can read what that key encrypts. Add a block \"plan\" with a method to the encryption block, or set \"ephemeral = true\" \
-         in the variable's block: values of ephemeral variables are not stored.",
+        "The plan is not encrypted, and the value of var.{variable} is stored in it, which a passphrase is made from. Whoever can read \
+         {} can read what that passphrase encrypts. Encrypt plans, too (\"plan\" in the encryption configuration), or set \"ephemeral = \
+         true\" in the variable's block: values of ephemeral variables are not stored.",
         path.display()
     );
-    Some(Diagnostic::warning("The plan file contains an encryption key", detail))
+    Some(Diagnostic::warning("The plan file contains a passphrase", detail))
 }
 
 /// The schemas that showing the plan needs. None without all of them: then it needs the providers.

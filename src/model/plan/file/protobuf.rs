@@ -1,4 +1,4 @@
-//! The wire format of Protocol Buffers, as far as plan files use it: fields with their numbers, of messages that are small.
+//! The wire format of Protocol Buffers, as far as plan files use it: fields with their numbers.
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use crate::model::schema::{
 use super::protobuf::{Draft, Message};
 
 /// The member of archives of OpenTofu.
-pub(super) const SCHEMAS: &str = "tfschemas";
+pub(super) const OPENTOFU_SCHEMAS: &str = "tfschemas";
 
 /// Who wrote schemas, and so which fields there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,15 @@ impl StoredSchemas {
             Some((provider, found))
         };
         providers.into_iter().map(one).collect()
+    }
+
+    /// All of them, if those of all these providers are there.
+    pub fn all(
+        &self,
+        needed: impl IntoIterator<Item = Provider>,
+    ) -> Option<BTreeMap<Provider, Arc<dyn ProviderSchemas>>> {
+        let is_complete = needed.into_iter().all(|provider| self.0.contains_key(&provider));
+        is_complete.then(|| self.of(self.0.keys().cloned())).flatten()
     }
 
     /// Whether the type of a resource has a schema.

@@ -24,7 +24,7 @@ use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 use super::invocations::action_of;
 use super::protobuf::{Message, text};
-use super::stored_schemas::{self, SCHEMAS, StoredSchemas, Writer};
+use super::stored_schemas::{self, OPENTOFU_SCHEMAS, StoredSchemas, Writer};
 use super::tfplan_actions::RawInvocation;
 use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
 
@@ -171,14 +171,15 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
     states(archive, &mut saved)?;
     let modules = configuration(archive, &mut saved)?;
     // Without them, the providers are asked.
-    let schemas = match member(archive, SCHEMAS)?.map(|content| stored_schemas::read(&content, Writer::OpenTofu)) {
-        Some(Ok(schemas)) => schemas,
-        Some(Err(why)) => {
-            crate::log!(Debug, "plan file: schemas not used: {why}");
-            StoredSchemas::default()
-        }
-        None => StoredSchemas::default(),
-    };
+    let schemas =
+        match member(archive, OPENTOFU_SCHEMAS)?.map(|content| stored_schemas::read(&content, Writer::OpenTofu)) {
+            Some(Ok(schemas)) => schemas,
+            Some(Err(why)) => {
+                crate::log!(Debug, "plan file: schemas not used: {why}");
+                StoredSchemas::default()
+            }
+            None => StoredSchemas::default(),
+        };
     saved.lock = member(archive, LOCK)?;
     saved.undecoded = Some(Undecoded {
         changes: message.messages(3).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,

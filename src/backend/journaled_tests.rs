@@ -151,7 +151,7 @@ async fn interrupted_instances_are_named() {
     assert_eq!(warnings.len(), 2);
     assert!(warnings[0].detail.contains("  - t.n[2]\n") && !warnings[0].detail.contains("t.n[0]"));
     assert_eq!(warnings[1].summary, "Changes of an interrupted run were recovered");
-    assert!(warnings[1].detail.ends_with("\n\n  - t.n[0]\n  - t.n[1]"), "{}", warnings[1].detail);
+    assert!(warnings[1].detail.contains("\n\n  - t.n[0]\n  - t.n[1]\n\nNothing"), "{}", warnings[1].detail);
 }
 
 #[tokio::test]

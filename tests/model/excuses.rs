@@ -182,6 +182,9 @@ fn of_applies(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static 
 
 /// Returns what is different on purpose in documents.
 pub fn of_documents(newer: Newer, step: &Step, finding: &Finding, ours: &Value) -> Option<&'static str> {
+    if let Some(what) = of_this_program(finding, newer) {
+        return Some(what);
+    }
     if let Some(what) = of_newer(finding, newer).or_else(|| of_newer_plans(step, finding, ours, newer)) {
         return Some(what);
     }
@@ -197,6 +200,32 @@ pub fn of_documents(newer: Newer, step: &Step, finding: &Finding, ours: &Value) 
         return Some("operators keep marks of unknown values");
     }
     None
+}
+
+/// Returns in what this program answers as programs after Terraform 1.11, whatever the compatible version is.
+fn of_this_program(finding: &Finding, newer: Newer) -> Option<&'static str> {
+    let (class, report) = (&*finding.class, &*finding.report);
+    match newer {
+        Newer::Nothing
+            if class.contains(".checks[]") && report.contains("\nours: \"pass\"\nreference: \"unknown\"\n") =>
+        {
+            Some("operators that stop at what decides")
+        }
+        Newer::Nothing
+            if report.contains("\nours: {\"constant_value\":") && report.contains("\nreference: (absent)\n") =>
+        {
+            Some("constants of operators that stop at what decides")
+        }
+        Newer::Nothing if report.contains("\nours: (absent)\n") && report.contains("delete_because_no_module") => {
+            Some("implied moves of modules")
+        }
+        Newer::Nothing
+            if class.contains(".change.after.output") && report.contains("\nours: null\nreference: (absent)\n") =>
+        {
+            Some("the output of terraform_data whose input is null now")
+        }
+        _ => None,
+    }
 }
 
 /// Returns in what a newer program differs from Terraform 1.11 on purpose, whose answer holds.

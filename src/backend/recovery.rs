@@ -346,7 +346,7 @@ fn warn_of_recovery(journal: &Journal, from: usize, warnings: &mut Diagnostics) 
         "Changes of an interrupted run were recovered",
         format!(
             "An earlier run ended before it could write the state. Its changes of these resource instances have been written to \
-             the state now, from its journal:\n\n{}\n\nNothing is left to do for that.",
+             the state now, from its journal:\n\n{}\n\nNothing else needs to be done.",
             listed(journal.recorded(from)),
         ),
     );

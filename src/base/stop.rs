@@ -81,9 +81,9 @@ impl Stop {
     }
 }
 
-/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `heard` is called before
-/// each change, with the new stage. Needs a running tokio runtime.
-pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
+/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `report` is called
+/// before each of them, with the new stage. Needs a running tokio runtime.
+pub fn listen(stop: Stop, report: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new()?;
     tokio::spawn(async move {
         let mut first = None;
@@ -95,11 +95,11 @@ pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Re
             // Told first: work that stops at once may end the process.
             match stop.stage() {
                 Stage::Running => {
-                    heard(Stage::Stopping);
+                    report(Stage::Stopping);
                     stop.stop();
                 }
                 Stage::Stopping | Stage::Killed => {
-                    heard(Stage::Killed);
+                    report(Stage::Killed);
                     stop.kill();
                 }
             }

@@ -39,12 +39,14 @@ fn closest_address<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str
     let wanted = parts_of(given);
     let edits = |candidate: &str| {
         let parts = parts_of(candidate);
-        let pairs = wanted.iter().zip(&parts).filter(|_| wanted.len() == parts.len());
-        let edits = pairs.map(|(wanted, part)| {
+        if parts.len() != wanted.len() {
+            return None;
+        }
+        let of_part = |(wanted, part): (&&str, &str)| {
             let edits = distance_with_swaps(wanted, part);
             (edits < 3 && edits * 3 <= wanted.chars().count()).then_some(edits)
-        });
-        edits.sum::<Option<usize>>().filter(|_| wanted.len() == parts.len())
+        };
+        wanted.iter().zip(parts).map(of_part).sum::<Option<usize>>()
     };
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let close = candidates.iter().filter_map(|candidate| Some((edits(candidate)?, *candidate)));

@@ -135,7 +135,7 @@ fn a_plan_in_clear_with_a_passphrase_is_warned_of() {
         let shown = project.ok(&["plan", "-out=p", "-var=rounds=600001"]).out;
         let found = shown.contains("The plan file contains a passphrase");
         assert_eq!(
-            (found, shown.contains("var.passphrase is stored in it")),
+            (found, shown.contains("it contains the value of var.passphrase")),
             (is_warned, is_warned),
             "{attribute} {plan}: {shown}"
         );

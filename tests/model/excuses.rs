@@ -202,7 +202,7 @@ pub fn of_documents(newer: Newer, step: &Step, finding: &Finding, ours: &Value) 
     None
 }
 
-/// Returns in what this program answers as programs after Terraform 1.11, whatever the compatible version is.
+/// Returns where this program answers as Terraform after 1.11, under every compatible version.
 fn of_this_program(finding: &Finding, newer: Newer) -> Option<&'static str> {
     let (class, report) = (&*finding.class, &*finding.report);
     match newer {

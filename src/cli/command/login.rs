@@ -34,7 +34,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let prompt = Prompt { console: console.clone(), stop: setup.stop.clone() };
     let work = async { login::login(&setup, args.host.as_deref(), &prompt, &mut |event| show(&lines, &event)).await };
     // An interrupt ends the login at once: nothing is left half done.
-    match super::run_heard(invocation, &setup, |_| {}, work) {
+    match super::run_reporting(invocation, &setup, |_| {}, work) {
         Ok(diagnostics) => lines.finish(diagnostics),
         Err(code) => code,
     }
@@ -51,7 +51,7 @@ pub fn run_logout(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let lines = Lines::new(&invocation.console, args.json);
     let work = async { login::logout(&setup, args.host.as_deref(), &mut |event| show(&lines, &event)).await };
-    match super::run_heard(invocation, &setup, |_| {}, work) {
+    match super::run_reporting(invocation, &setup, |_| {}, work) {
         Ok(diagnostics) => lines.finish(diagnostics),
         Err(code) => code,
     }

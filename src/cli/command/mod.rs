@@ -69,7 +69,7 @@ fn missing(path: &Path) -> Option<String> {
 /// The first interrupt lets it end what runs, the second abandons that.
 fn run_with<T>(invocation: &Invocation, setup: &Setup, work: impl Future<Output = T>) -> Result<T, u8> {
     let console = invocation.console.clone();
-    run_heard(invocation, setup, move |stage| announce_interrupt(&console, stage), work)
+    run_reporting(invocation, setup, move |stage| announce_interrupt(&console, stage), work)
 }
 
 /// Reads the files with addresses that the plan is limited to.
@@ -93,13 +93,13 @@ fn run_operation<T>(
     work: impl Future<Output = T>,
 ) -> Result<T, u8> {
     let view = view.clone();
-    run_heard(invocation, setup, move |stage| view.interrupted(stage), work)
+    run_reporting(invocation, setup, move |stage| view.interrupted(stage), work)
 }
 
-fn run_heard<T>(
+fn run_reporting<T>(
     invocation: &Invocation,
     setup: &Setup,
-    heard: impl Fn(Stage) + Send + Sync + 'static,
+    report: impl Fn(Stage) + Send + Sync + 'static,
     work: impl Future<Output = T>,
 ) -> Result<T, u8> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -115,7 +115,7 @@ fn run_heard<T>(
     };
     let stop = &setup.stop;
     let done = runtime.block_on(async {
-        if let Err(e) = stop::listen(stop.clone(), heard) {
+        if let Err(e) = stop::listen(stop.clone(), report) {
             crate::log!(Warn, "interrupts cannot be handled: {e}");
         }
         let done = tokio::select! {

@@ -196,18 +196,18 @@ fn check_builtin(
     stand_in: Option<&Version>,
     builtins: &[&str],
 ) -> Result<(), Diagnostic> {
-    let mut tip = String::new();
     let problem = match stand_in {
         Some(version) if constraints.allows(version) => return Ok(()),
         Some(version) => return Err(wrong_stand_in(provider, constraints, version)),
         None if !builtins.contains(&&*provider.kind) => {
-            tip = suggest::question(&provider.kind, builtins.iter().copied());
-            format!("this {PROGRAM} release has no built-in provider named {:?}", &*provider.kind)
+            let problem = format!("this {PROGRAM} release has no built-in provider named {:?}", &*provider.kind);
+            let close = suggest::question(&provider.kind, builtins.iter().copied());
+            return Err(unusable_builtin(provider, &problem).with_tip(close));
         }
-        None if !constraints.is_empty() => "built-in providers do not support explicit version constraints".to_owned(),
+        None if !constraints.is_empty() => "built-in providers do not support explicit version constraints",
         None => return Ok(()),
     };
-    Err(unusable_builtin(provider, &problem).with_tip(tip))
+    Err(unusable_builtin(provider, problem))
 }
 
 fn unusable_builtin(provider: &Provider, problem: &str) -> Diagnostic {

@@ -226,7 +226,7 @@ fn stored_schemas(saved: &SavedPlan, requirements: &Requirements, config: &Confi
     let providers = requirements.0.keys().cloned().chain(undecoded.providers());
     let is_ephemeral = |addr: &Resource| addr.mode == ResourceMode::Ephemeral;
     let has_ephemeral = config.modules().iter().any(|module| module.resources.keys().any(is_ephemeral));
-    undecoded.stored_schemas().filter(|_| !has_ephemeral)?.of(providers)
+    undecoded.stored_schemas().filter(|_| !has_ephemeral)?.all(providers)
 }
 
 /// The schemas of the providers of the plan that are available.

@@ -70,7 +70,7 @@ fn passphrase_in_plan(path: &Path, encryption: &Encryption, plan: &Plan) -> Opti
     let mut in_plan = encryption.passphrase_variables.iter().filter(|name| plan.variables.contains_key(*name));
     let variable = in_plan.next()?;
     let detail = format!(
-        "The plan is not encrypted, and the value of var.{variable} is stored in it, which a passphrase is made from. Whoever can read \
+        "The plan is not encrypted, and it contains the value of var.{variable}, from which a passphrase is made. Whoever can read \
          {} can read what that passphrase encrypts. Encrypt plans, too (\"plan\" in the encryption configuration), or set \"ephemeral = \
          true\" in the variable's block: values of ephemeral variables are not stored.",
         path.display()
@@ -196,7 +196,7 @@ pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn Files> {
 pub async fn decode_with(saved: &mut SavedPlan, factories: &Factories) -> Result<(), Diagnostics> {
     let Some(undecoded) = &saved.undecoded else { return Ok(()) };
     let providers = undecoded.providers();
-    let schemas = match undecoded.stored_schemas().and_then(|stored| stored.of(providers.iter().cloned())) {
+    let schemas = match undecoded.stored_schemas().and_then(|stored| stored.all(providers.iter().cloned())) {
         Some(stored) => stored,
         None => schemas::gather(factories, providers).await?,
     };

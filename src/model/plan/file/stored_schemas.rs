@@ -89,25 +89,17 @@ impl StoredSchemas {
         draft.finish()
     }
 
-    /// The schemas of all these providers, or None if one of them has none.
-    pub fn of(
-        &self,
-        providers: impl IntoIterator<Item = Provider>,
-    ) -> Option<BTreeMap<Provider, Arc<dyn ProviderSchemas>>> {
-        let one = |provider: Provider| {
-            let found: Arc<dyn ProviderSchemas> = self.0.get(&provider)?.clone();
-            Some((provider, found))
-        };
-        providers.into_iter().map(one).collect()
-    }
-
-    /// All of them, if those of all these providers are there.
+    /// All of them, or None if one of the providers that are needed has none.
     pub fn all(
         &self,
         needed: impl IntoIterator<Item = Provider>,
     ) -> Option<BTreeMap<Provider, Arc<dyn ProviderSchemas>>> {
         let is_complete = needed.into_iter().all(|provider| self.0.contains_key(&provider));
-        is_complete.then(|| self.of(self.0.keys().cloned())).flatten()
+        let shared = |(provider, schemas): (&Provider, &Arc<StaticSchemas>)| {
+            let schemas: Arc<dyn ProviderSchemas> = schemas.clone();
+            (provider.clone(), schemas)
+        };
+        is_complete.then(|| self.0.iter().map(shared).collect())
     }
 
     /// Whether the type of a resource has a schema.

@@ -302,8 +302,8 @@ fn schemas_in_plans_of_opentofu_are_read() {
     let providers = [simple.clone(), Provider::builtin("terraform")];
     assert_eq!(undecoded.providers(), providers.clone().into());
     let stored = undecoded.stored_schemas().unwrap();
-    let schemas = stored.of(providers).unwrap();
-    assert!(stored.of([Provider::default_for("other")]).is_none());
+    let schemas = stored.all(providers).unwrap();
+    assert!(stored.all([Provider::default_for("other")]).is_none());
     let resource = schemas[&simple].managed("simple_resource").unwrap().unwrap();
     let flags = |name: &str| {
         let attribute = &resource.block.attributes[name];
@@ -371,7 +371,7 @@ fn schemas_are_read_as_they_were_written() {
     schemas.add(Provider::default_for("y"), &[], &all).unwrap();
     let content = write(&SavedPlan { schemas, ..SavedPlan::default() }).unwrap();
     let read = read("p", &content).unwrap().schemas;
-    let read = read.of(["x", "y"].map(Provider::default_for)).unwrap();
+    let read = read.all(["x", "y"].map(Provider::default_for)).unwrap();
     let (x, y) = (&read[&Provider::default_for("x")], &read[&Provider::default_for("y")]);
     for found in [x.managed("m"), x.data("d"), x.ephemeral("e"), x.action("a")] {
         let found = found.unwrap().unwrap();

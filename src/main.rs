@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    terrane::cli::run(std::env::args_os())
+    cli::run(std::env::args_os())
 }

@@ -34,7 +34,10 @@ fn source_files(root: &Path) -> Vec<(String, String)> {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
+                // What another program wrote.
+                if !path.ends_with("generated") {
+                    folders.push(path);
+                }
             } else if path.extension().is_some_and(|e| e == "rs") {
                 let below = path.strip_prefix(root).unwrap().components().map(|c| c.as_os_str().to_str().unwrap());
                 files.push((below.collect::<Vec<_>>().join("/"), std::fs::read_to_string(&path).unwrap()));
@@ -107,7 +110,7 @@ fn each_rule_can_be_broken() {
         assert_eq!(complaints, expected.trim_end(), "in {}", folder.display());
         seen += 1;
     }
-    assert!(seen >= 40, "only {seen} fixtures found");
+    assert!(seen >= 35, "only {seen} fixtures found");
 }
 
 /// What is above in an area's list of modules never needs what is below, so that each part can be read for itself.
@@ -123,11 +126,11 @@ fn parts_of_an_area_do_not_import_each_other_in_circles() {
 fn a_circle_is_found() {
     let dir = tempfile::tempdir().unwrap();
     for (path, text) in [
-        ("mod.rs", "mod a; mod b; mod c;"),
+        ("lib.rs", "mod a; mod b; mod c;"),
         ("a/mod.rs", "use super::b::X;"),
-        ("b.rs", "fn f() { crate::area::c::g() }"),
-        ("c.rs", "use crate::area::{a::Y, d};"),
-        ("d.rs", "#[cfg(test)] mod tests { use crate::area::a::Z; }"),
+        ("b.rs", "fn f() { crate::c::g() }"),
+        ("c.rs", "use crate::{a::Y, d};"),
+        ("d.rs", "#[cfg(test)] mod tests { use crate::a::Z; }"),
     ] {
         let path = dir.path().join("area").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -163,7 +166,7 @@ fn functions_ask_little_of_their_callers() {
 /// Examples run as documentation tests, so that they compile with the library as it is.
 #[test]
 fn public_items_of_the_library_have_examples() {
-    let missing = examples::items_without_example(&here("src/sdk"));
+    let missing = ["src/sdk", "src/acceptance"].map(|folder| examples::items_without_example(&here(folder))).concat();
     let excepted = |name: &String| examples::EXCEPTIONS.iter().any(|(item, _)| item == name);
     let (excepted, missing): (Vec<String>, Vec<String>) = missing.into_iter().partition(excepted);
     assert!(missing.is_empty(), "add an example to the documentation of these:\n{}", missing.join("\n"));
@@ -174,7 +177,7 @@ fn public_items_of_the_library_have_examples() {
 fn a_missing_example_is_found() {
     let dir = tempfile::tempdir().unwrap();
     for (path, text) in [
-        ("mod.rs", "#[doc(hidden)] pub mod h; mod a; pub mod b; mod c; pub use a::{One, Two}; pub use x::y::{Y as Z};"),
+        ("lib.rs", "#[doc(hidden)] pub mod h; mod a; pub mod b; mod c; pub use a::{One, Two}; pub use x::y::{Y as Z};"),
         ("a.rs", "pub struct One; pub trait Two { fn two(&self); } pub struct Private;"),
         ("b/mod.rs", "mod d; pub use d::exported; pub const MOST: u8 = 1; pub(super) fn internal() {}"),
         ("b/d.rs", "/// ```\n/// x();\n/// ```\npub fn exported() {} pub fn private() {}"),
@@ -225,10 +228,12 @@ fn functions_are_short() {
     assert_eq!(functions::lengths(text), [("a".into(), 1), ("b".into(), 5), ("e".into(), 2)]);
 }
 
-/// A folder's `mod.rs` is where a newcomer looks first.
+/// A folder's `lib.rs` or `mod.rs` is where a newcomer looks first.
 #[test]
 fn every_folder_states_what_it_does_not_depend_on() {
-    let folders = source_files(&here("src")).into_iter().filter(|(path, _)| path.ends_with("/mod.rs"));
+    let folders = source_files(&here("src"))
+        .into_iter()
+        .filter(|(path, _)| path.ends_with("/mod.rs") || path.ends_with("/lib.rs"));
     let silent = folders.filter(|(path, text)| {
         let intro: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
         let says = ["never", "Never", "no ", "none ", "nothing", "not told"].iter().any(|word| intro.contains(word));

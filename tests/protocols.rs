@@ -1,6 +1,6 @@
 //! The protocol files: the generated messages are current, and both provider protocols are the same on the wire.
 //!
-//! `proto/generated` is committed, so that neither users nor authors of providers build a protobuf compiler.
+//! `src/protocol/wire/generated` is committed, so that neither users nor authors of providers build a protobuf compiler.
 //! `TERRANE_TEST_RECORD=1` writes it again. The two provider protocols name some things differently, but nearly all
 //! their messages look the same on the wire, and `src/plugin/wire` relies on it: it reads and writes version 6 messages
 //! for both.
@@ -37,13 +37,13 @@ type Fields = BTreeMap<String, (i32, Type, Label, String)>;
 
 #[test]
 fn generated_messages_are_current() {
-    let folder = proto().join("generated");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocol/wire/generated");
     let made = tempfile::tempdir().unwrap();
     // All bytes are slices of the message that they came in: a schema of five megabytes is never copied.
     let mut config = prost_build::Config::new();
     for package in ["tfplugin5", "tfplugin6"] {
         let message = format!(".{package}.DynamicValue");
-        config.extern_path(message, "crate::plugin::wire::dynamic_value::DynamicValue");
+        config.extern_path(message, "crate::wire::dynamic_value::DynamicValue");
     }
     config.bytes(["."]).out_dir(made.path()).compile_fds(descriptors()).unwrap();
     let mut names: Vec<_> = std::fs::read_dir(made.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -55,7 +55,7 @@ fn generated_messages_are_current() {
             std::fs::write(folder.join(&name), text).unwrap();
         } else {
             let committed = std::fs::read_to_string(folder.join(&name)).unwrap_or_default();
-            assert!(committed == text, "proto/generated/{} is not current: record it", name.display());
+            assert!(committed == text, "src/protocol/wire/generated/{} is not current: record it", name.display());
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use base::limits::{self, Limit};
+
 use super::StoreError;
-use crate::base::limits::{self, Limit};
 
 pub fn compress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

@@ -9,17 +9,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::files::named;
+use base::{atomic, limits};
+use encryption::Cipher;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use model::state::StateMeta;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-
-use crate::base::atomic;
-use crate::base::files::named;
-use crate::base::limits;
-use crate::encryption::Cipher;
-use crate::model::state::StateMeta;
 
 use super::user_key::UserKey;
 
@@ -282,8 +280,9 @@ fn read(path: &Path) -> io::Result<(Header, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
+    use model::state::{State, file};
+
     use super::*;
-    use crate::model::state::{State, file};
 
     fn snapshot(serial: u64) -> Vec<u8> {
         let meta = StateMeta { terraform_version: String::new(), serial, lineage: "a".into() };

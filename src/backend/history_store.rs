@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use encryption::Cipher;
+use model::state::StateMeta;
 
 use super::hcp::Hcp;
 use super::history::{History, Packed};
 use super::lock::LockInfo;
 use super::store::{Backend, LockError, StateStore, StoreError};
 use super::user_key::UserKey;
-use crate::encryption::Cipher;
-use crate::model::state::StateMeta;
 
 /// A backend with a history per workspace.
 pub struct BackendWithHistory {
@@ -98,7 +98,7 @@ impl StoreWithHistory {
 
 /// A history that cannot be kept is no error of the command.
 fn warn(error: &io::Error) {
-    crate::log!(Warn, "the state was not added to the history: {error}");
+    base::log!(Warn, "the state was not added to the history: {error}");
 }
 
 #[async_trait]
@@ -157,9 +157,10 @@ impl StateStore for StoreWithHistory {
 
 #[cfg(test)]
 mod tests {
+    use model::state::{State, file};
+
     use super::*;
-    use crate::backend::memory::MemoryBackend;
-    use crate::model::state::{State, file};
+    use crate::memory::MemoryBackend;
 
     fn meta(serial: u64) -> StateMeta {
         StateMeta { terraform_version: String::new(), serial, lineage: "l".into() }

@@ -1,9 +1,9 @@
 //! A whole state that takes the place of the one in a store, with the lineage and serial that it brings along.
 
-use crate::base::diag::Diagnostics;
-use crate::model::state::StateMeta;
-use crate::model::state::file::{Rendered, StateFile, problems_text};
-use crate::model::state::journal::fingerprint;
+use base::diag::Diagnostics;
+use model::state::StateMeta;
+use model::state::file::{Rendered, StateFile, problems_text};
+use model::state::journal::fingerprint;
 
 use super::journaled;
 use super::recovery::Loaded;
@@ -62,12 +62,13 @@ fn follows(new: &StateMeta, old: &StateMeta, same: bool) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use model::state::{OutputValue, State, file};
+    use terrane_value::Value;
+
     use super::*;
-    use crate::backend::memory::MemoryBackend;
-    use crate::backend::recovery::{Access, load};
-    use crate::backend::store::Backend;
-    use crate::lang::value::Value;
-    use crate::model::state::{OutputValue, State, file};
+    use crate::memory::MemoryBackend;
+    use crate::recovery::{Access, load};
+    use crate::store::Backend;
 
     /// A state of a serial, a lineage and the value of an output; none without one.
     fn state(serial: u64, lineage: &str, content: &str) -> StateFile {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
+use base::atomic;
+use base::files::named;
 use tokio::sync::oneshot;
 
 use super::sealed_journal::Sealing;
-use crate::base::atomic;
-use crate::base::files::named;
 
 /// A journal that is being written. Dropping it leaves the file as it is.
 pub struct JournalWriter {

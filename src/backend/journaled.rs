@@ -10,15 +10,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::process::ProcessId;
-use crate::encryption::Layout;
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::state::file::{Piece, Rendered};
-use crate::model::state::journal::{ActionPhase, Header, Record, fingerprint};
-use crate::model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
-use crate::model::version::compatible_version;
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::process::ProcessId;
+use encryption::Layout;
+use model::addr::{AbsProviderConfig, AbsResourceInstance};
+use model::state::file::{Piece, Rendered};
+use model::state::journal::{ActionPhase, Header, Record, fingerprint};
+use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
+use model::version::compatible_version;
 
 use super::journal_writer::{Durable, JournalWriter};
 use super::recovery::Loaded;
@@ -284,7 +284,7 @@ impl JournaledState {
         timing.written += snapshot.content.len() as u64;
         if let Err(reason) = self.store(snapshot).await {
             // The journal has it all; the last snapshot is the one that must succeed.
-            crate::log!(Warn, "state snapshot not written: {reason}");
+            base::log!(Warn, "state snapshot not written: {reason}");
             let mut inner = self.inner();
             (inner.dirty, inner.unsure) = (true, true);
         }
@@ -294,7 +294,7 @@ impl JournaledState {
 
     /// Writes a snapshot once its record is durable.
     async fn store(&self, snapshot: Snapshot) -> Result<(), String> {
-        wait(snapshot.recorded).await.map_err(|problems| crate::model::state::file::problems_text(&problems))?;
+        wait(snapshot.recorded).await.map_err(|problems| model::state::file::problems_text(&problems))?;
         self.store.write(snapshot.content).await.map_err(|e| e.text)?;
         let mut inner = self.inner();
         inner.meta = snapshot.meta;
@@ -331,7 +331,7 @@ impl JournaledState {
                 }
                 Ok(None) => None,
                 // What was recorded could be rendered, piece by piece.
-                Err(problems) => Some(crate::model::state::file::problems_text(&problems)),
+                Err(problems) => Some(model::state::file::problems_text(&problems)),
             };
             let same = inner.stored.as_ref() == Some(&inner.now);
             let is_wanted = !same || inner.unsure || self.store.writes_elsewhere();
@@ -405,7 +405,7 @@ impl Inner {
             process: ProcessId::current(),
         };
         if let Err(e) = std::fs::create_dir_all(atomic::directory_of(path)) {
-            crate::log!(Warn, "no folder for the state journal: {e}");
+            base::log!(Warn, "no folder for the state journal: {e}");
         }
         match JournalWriter::create(path, &header.encode(), sealing) {
             Ok(journal) => self.journal = Some(journal),

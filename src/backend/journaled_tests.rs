@@ -1,14 +1,14 @@
 //! Tests of a run as a whole: interrupted at every byte of its journal, refused by the store, overtaken by others.
 
+use base::diag::Diagnostic;
+use model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
+use model::state::{Attributes, Object, ObjectStatus, file};
+use terrane_value::Value;
+
 use super::*;
-use crate::backend::local::{LocalStore, StatePaths};
-use crate::backend::recovery::{Access, finish_replay, load};
-use crate::backend::store::StateStore;
-use crate::base::diag::Diagnostic;
-use crate::lang::value::Value;
-use crate::model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
-use crate::model::state::file;
-use crate::model::state::{Attributes, Object, ObjectStatus};
+use crate::local::{LocalStore, StatePaths};
+use crate::recovery::{Access, finish_replay, load};
+use crate::store::StateStore;
 
 fn addr(i: i64) -> AbsResourceInstance {
     Resource::managed("t", "n").absolute(ModuleInstance::root()).instance(InstanceKey::Int(i))
@@ -253,7 +253,7 @@ async fn a_state_that_cannot_be_rendered_leaves_what_was_recorded() {
     let dir = tempfile::tempdir().unwrap();
     let run = interrupted(dir.path()).await;
     let mut state = state_of(&[(0, "final")]);
-    let unknown = OutputValue::new(Value::unknown(crate::lang::value::Type::String), false);
+    let unknown = OutputValue::new(Value::unknown(terrane_value::Type::String), false);
     state.outputs.insert("o".into(), unknown);
     assert!(matches!(run.finish(Some(&state)).await, Err(FinishError::NotRendered(_))));
     std::mem::forget(run);

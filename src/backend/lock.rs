@@ -3,13 +3,12 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use base::diag::Diagnostic;
+use base::identity;
+use base::name::{COMMAND, PROGRAM};
+use base::stop::Stop;
+use model::version::compatible_version;
 use serde::{Deserialize, Serialize};
-
-use crate::base::diag::Diagnostic;
-use crate::base::identity;
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::stop::Stop;
-use crate::model::version::compatible_version;
 
 use super::{LockError, StateStore, StoreError};
 

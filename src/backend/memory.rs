@@ -5,15 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-
-use crate::backend::hcp::Hcp;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::{Type, Value};
 
 use super::lock::LockInfo;
 use super::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
+use crate::hcp::Hcp;
 
 /// The kind that opens [`MemoryBackend`].
 pub struct InMemory;

@@ -7,14 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-
-use crate::backend::hcp::Hcp;
-use crate::base::diag::Severity;
-use crate::model::provider::{Provider, ProviderDiagnostics, StateStores};
+use terrane_protocol::provider::{Provider, ProviderDiagnostics, Severity, StateStores};
 
 use super::lock::LockInfo;
 use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
 use super::table::Context;
+use crate::hcp::Hcp;
 
 /// A configured store of a provider. Its states are named as the workspaces.
 pub struct ProvidedBackend {
@@ -66,11 +64,11 @@ fn failed(problems: &ProviderDiagnostics) -> StoreError {
 
 /// The end of a call that answers with diagnostics only.
 fn done(said: ProviderDiagnostics) -> Result<(), StoreError> {
-    if crate::model::provider::has_errors(&said) {
+    if terrane_protocol::provider::has_errors(&said) {
         return Err(failed(&said));
     }
     for warning in said {
-        crate::log!(Warn, "state store: {}: {}", warning.summary, warning.detail);
+        base::log!(Warn, "state store: {}: {}", warning.summary, warning.detail);
     }
     Ok(())
 }
@@ -148,8 +146,9 @@ impl StateStore for ProvidedStore {
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::provider::ProviderDiagnostic;
+
     use super::*;
-    use crate::model::provider::ProviderDiagnostic;
 
     #[test]
     fn errors_of_a_store_are_one_text() {

@@ -3,29 +3,28 @@
 //! Replay is written to the store only under its lock; without the lock the journal is laid over the state in memory.
 //! The journal is removed only after the user has seen what it says of unfinished changes: nothing else knows of them.
 
-use crate::backend::STATE_NOT_SAVED;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::files::named;
-use crate::base::name::COMMAND;
-use crate::base::process::ProcessId;
-use crate::encryption::{explained, is_sealed};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::state::file::{self, StateFile};
-use crate::model::state::journal::{Header, Journal, OpenAction, Record, fingerprint};
-use crate::model::state::{State, StateMeta};
-use crate::model::version::compatible_version;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::files::named;
+use base::name::COMMAND;
+use base::process::ProcessId;
+use encryption::{explained, is_sealed};
+use model::addr::AbsResourceInstance;
+use model::state::file::{self, StateFile};
+use model::state::journal::{Header, Journal, OpenAction, Record, fingerprint};
+use model::state::{State, StateMeta};
+use model::version::compatible_version;
 
-use super::journal_writer;
 use super::lock::lock_failed;
 use super::sealed_journal::{self, Sealing};
 use super::store::{ErrorKind, StateStore, StoreError};
-use super::table;
 use super::transfer::{self, FinishedMove};
+use super::{journal_writer, table};
+use crate::STATE_NOT_SAVED;
 
 /// Whether the caller holds the store's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,7 +257,7 @@ async fn append(path: &Path, record: &[u8], store: &dyn StateStore) -> io::Resul
     if let Some(mut sealing) = Sealing::new(store.cipher().map(|cipher| &**cipher)).await? {
         content = sealing.journal(&content)?;
     }
-    crate::base::atomic::write_private(path, &content)
+    base::atomic::write_private(path, &content)
 }
 
 fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings: &mut Diagnostics) {
@@ -286,7 +285,7 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
     if changes > 0 && access == Access::Locked {
         warn_of_recovery(journal, from, warnings);
     } else if changes > 0 {
-        crate::log!(Info, "{changes} changes of an interrupted run are shown on top of the state");
+        base::log!(Info, "{changes} changes of an interrupted run are shown on top of the state");
     }
     let alive: Vec<String> = journal
         .plugins()

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use encryption::{Cipher, Layout, Opened, Outside, SealError, is_sealed, outside};
+use model::state::file;
 
 use super::hcp::Hcp;
 use super::lock::LockInfo;
 use super::store::{Backend, ErrorKind, LockError, StateStore, StoreError};
-use crate::encryption::{Cipher, Layout, Opened, Outside, SealError, is_sealed, outside};
-use crate::model::state::file;
 
 /// A backend with sealed states.
 pub struct SealedBackend {

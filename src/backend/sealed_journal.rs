@@ -9,8 +9,7 @@ use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-
-use crate::encryption::{Cipher, SealedFrames};
+use encryption::{Cipher, SealedFrames};
 
 const HEAD: &str = "sealed 1 ";
 const ANY_HEAD: &[u8] = b"sealed ";

@@ -1,6 +1,6 @@
 //! The servers that backends are tested against, shared with the tests of the whole program.
 
-use crate::base::needs;
+use crate::needs;
 
 #[path = "../../tests/support/clouds.rs"]
 pub mod clouds;

@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::secret::Secret;
+use model::service::Host;
 use url::Url;
-
-use crate::base::secret::Secret;
-use crate::model::service::Host;
 
 /// Hosts and the user's credentials for them.
 #[async_trait]

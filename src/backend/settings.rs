@@ -1,8 +1,8 @@
 //! A backend's settings with what the environment gives for those that are not set.
 
-use crate::base::env::Environment;
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
+use base::env::Environment;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_value::Value;
 
 /// Settings of a backend's schema. Values of the environment appear only here, so that they are recorded nowhere.
 #[derive(Clone, Copy)]
@@ -44,8 +44,9 @@ pub fn failure(text: impl Into<String>) -> ProviderDiagnostic {
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
 
     #[test]
     fn the_environment_fills_in_what_is_not_set() {

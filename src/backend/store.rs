@@ -1,21 +1,20 @@
 //! What a backend is: named workspaces, each with a store that holds one state.
 
-use std::fmt;
-use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use async_trait::async_trait;
+use encryption::Cipher;
+use model::state::StateMeta;
 
 use super::LockInfo;
 use super::hcp::Hcp;
 use super::history::History;
 use super::sealed::Backups;
 use super::versions::Versions;
-use crate::encryption::Cipher;
-use crate::model::state::StateMeta;
 
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";

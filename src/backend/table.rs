@@ -6,31 +6,18 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::diag::{self, Diagnostic};
+use base::env::Environment;
+use base::suggest;
+use gotext::hex::hex;
 use sha2::{Digest, Sha256};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::{Path, Type, Value};
 
-use crate::base::diag::{self, Diagnostic};
-use crate::base::env::Environment;
-use crate::base::hex::hex;
-use crate::base::suggest;
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block};
-
-use super::azurerm;
-use super::consul;
-use super::cos;
-use super::gcs;
-use super::hcp;
-use super::http;
-use super::kubernetes;
-use super::local;
-use super::memory;
-use super::oci;
-use super::oss;
-use super::pg;
-use super::s3;
 use super::services::SharedServices;
 use super::store::Backend;
+use super::{azurerm, consul, cos, gcs, hcp, http, kubernetes, local, memory, oci, oss, pg, s3};
 
 /// A backend that configurations may name.
 #[async_trait]

@@ -11,17 +11,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::named;
+use base::name::COMMAND;
+use model::state::file::{Rendered, problems_text};
+use model::state::journal::fingerprint;
+use model::state::{State, StateMeta};
 use serde::{Deserialize, Serialize};
 
 use super::recovery::{Access, Loaded};
 use super::store::StateStore;
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::named;
-use crate::base::name::COMMAND;
-use crate::model::state::file::{Rendered, problems_text};
-use crate::model::state::journal::fingerprint;
-use crate::model::state::{State, StateMeta};
 
 const FORMAT: u32 = 1;
 
@@ -169,7 +169,7 @@ fn write(path: &Path, header: &Header, content: &[u8]) -> io::Result<()> {
 
 fn forget(path: &Path) {
     if let Err(e) = remove(path) {
-        crate::log!(Warn, "{e}");
+        base::log!(Warn, "{e}");
     }
 }
 

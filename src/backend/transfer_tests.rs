@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use async_trait::async_trait;
+use model::state::{OutputValue, file};
+use terrane_value::Value;
 
 use super::*;
-use crate::backend::local::{LocalStore, StatePaths};
-use crate::backend::lock::LockInfo;
-use crate::backend::recovery::load;
-use crate::backend::store::{LockError, StoreError};
-use crate::lang::value::Value;
-use crate::model::state::{OutputValue, file};
+use crate::local::{LocalStore, StatePaths};
+use crate::lock::LockInfo;
+use crate::recovery::load;
+use crate::store::{LockError, StoreError};
 
 /// A store in a file that can hang or refuse instead of writing, or hang afterwards.
 struct Store {

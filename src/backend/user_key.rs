@@ -5,10 +5,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::base::atomic;
-use crate::base::files::named;
-use crate::base::hex::hex;
-use crate::encryption::SealedFrames;
+use base::atomic;
+use base::files::named;
+use encryption::SealedFrames;
+use gotext::hex::hex;
 
 /// The file of the key. It is made when it is first needed.
 #[derive(Clone, Debug)]

@@ -130,8 +130,9 @@ pub fn not_locked(id: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::Duration;
+
+    use super::*;
 
     #[tokio::test]
     async fn losses_are_reported_to_waiters_and_writers() {

@@ -4,10 +4,9 @@
 //! it concerns. Never writes to disk (that is [`super::atomic`]).
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, RwLock};
+use std::{fmt, io};
 
 /// Something to read files from. Paths are relative to the working directory or absolute; every error names its path.
 pub trait Files: Send + Sync {

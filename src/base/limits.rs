@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-use super::env::{Environment, TERRANE_ANSWER_SIZE_LIMIT, TERRANE_STATE_SIZE_LIMIT};
+use crate::env::{Environment, TERRANE_ANSWER_SIZE_LIMIT, TERRANE_STATE_SIZE_LIMIT};
 
 /// The most bytes of something, and the setting that changes that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

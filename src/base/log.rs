@@ -273,8 +273,8 @@ fn local_offset(second: i64) -> i32 {
 #[macro_export]
 macro_rules! log {
     ($level:ident, $($message:tt)+) => {
-        if $crate::base::log::enabled($crate::base::log::Level::$level) {
-            $crate::base::log::write($crate::base::log::Level::$level, &format!($($message)+));
+        if $crate::log::enabled($crate::log::Level::$level) {
+            $crate::log::write($crate::log::Level::$level, &format!($($message)+));
         }
     };
 }

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Notify;
 
-use crate::base::limits::{self, Limit};
-use crate::base::stop::Stop;
+use crate::limits::{self, Limit};
+use crate::stop::Stop;
 
 /// What a program said, and how it ended.
 #[derive(Debug)]

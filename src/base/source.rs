@@ -221,15 +221,6 @@ impl Hash for Range {
     }
 }
 
-/// Whether a character may stand in quotes as it is: letters, marks, numbers, punctuation, symbols and the plain space.
-pub fn is_printable(c: char) -> bool {
-    if c.is_ascii() {
-        return !c.is_ascii_control();
-    }
-    // What our own debug form escapes behind a letter, where marks stand for themselves.
-    !c.is_whitespace() && !['a', c].iter().collect::<String>().escape_debug().skip(1).any(|c| c == '\\')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

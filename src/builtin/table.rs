@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use terrane_protocol::provider::{Provider, Provisioner, RemoteStates};
+
 use super::providers::archive::provider::Archive;
 use super::providers::cloudinit::provider::CloudInit;
 use super::providers::external::provider::External;
@@ -10,8 +12,6 @@ use super::providers::time::provider::Time;
 use super::providers::tls::provider::Tls;
 use super::providers::{local, null, random, terraform};
 use super::provisioners::{file, local_exec, remote_exec};
-use crate::model::provider::{Provider, Provisioner, RemoteStates};
-use crate::sdk;
 
 /// What some built-in providers need from other areas; the serving process implements it.
 #[derive(Clone)]
@@ -54,38 +54,43 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
     BuiltInPlugin {
         name: "archive",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(Archive)),
+        make: Make::Provider(|_| terrane_sdk::server(Archive)),
         stands_for: Some("2.8.0"),
     },
     BuiltInPlugin {
         name: "cloudinit",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(CloudInit)),
+        make: Make::Provider(|_| terrane_sdk::server(CloudInit)),
         stands_for: Some("2.4.0"),
     },
     BuiltInPlugin {
         name: "external",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(External)),
+        make: Make::Provider(|_| terrane_sdk::server(External)),
         stands_for: Some("2.4.0"),
     },
-    BuiltInPlugin { name: "http", protocol: 5, make: Make::Provider(|_| sdk::server(Http)), stands_for: Some("3.6.0") },
+    BuiltInPlugin {
+        name: "http",
+        protocol: 5,
+        make: Make::Provider(|_| terrane_sdk::server(Http)),
+        stands_for: Some("3.6.0"),
+    },
     BuiltInPlugin {
         name: "local",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(local::Local)),
+        make: Make::Provider(|_| terrane_sdk::server(local::Local)),
         stands_for: Some("2.9.0"),
     },
     BuiltInPlugin {
         name: "null",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(null::Null)),
+        make: Make::Provider(|_| terrane_sdk::server(null::Null)),
         stands_for: Some("3.3.1"),
     },
     BuiltInPlugin {
         name: "random",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(random::Random)),
+        make: Make::Provider(|_| terrane_sdk::server(random::Random)),
         stands_for: Some("3.9.0"),
     },
     BuiltInPlugin {
@@ -93,17 +98,22 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
         protocol: 6,
         make: Make::Provider(|services| {
             let (remote_states, has_data_stores) = (services.remote_states.clone(), services.has_data_stores);
-            sdk::server(terraform::Terraform { remote_states, has_data_stores })
+            terrane_sdk::server(terraform::Terraform { remote_states, has_data_stores })
         }),
         stands_for: None,
     },
     BuiltInPlugin {
         name: "time",
         protocol: 5,
-        make: Make::Provider(|_| sdk::server(Time)),
+        make: Make::Provider(|_| terrane_sdk::server(Time)),
         stands_for: Some("0.14.0"),
     },
-    BuiltInPlugin { name: "tls", protocol: 5, make: Make::Provider(|_| sdk::server(Tls)), stands_for: Some("4.2.1") },
+    BuiltInPlugin {
+        name: "tls",
+        protocol: 5,
+        make: Make::Provider(|_| terrane_sdk::server(Tls)),
+        stands_for: Some("4.2.1"),
+    },
     BuiltInPlugin {
         name: "file",
         protocol: 5,

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::base::env::{self, Environment};
-use crate::base::files::reason;
-use crate::base::name;
-use crate::base::term::Terminal;
-use crate::render::text::diagnostic::{RenderedDiagnostic, render_all};
-use crate::render::text::style::Style;
+use base::diag::{Diagnostic, Diagnostics, Severity};
+use base::env::{self, Environment};
+use base::files::reason;
+use base::name;
+use base::term::Terminal;
+use render::text::diagnostic::{RenderedDiagnostic, render_all};
+use render::text::style::Style;
 
 use super::args::view::ViewOptions;
 
@@ -28,7 +28,7 @@ pub fn exit_code(code: u8) -> u8 {
     match FAILURE.get() {
         None => code,
         Some(error) if error.kind() == ErrorKind::BrokenPipe => {
-            crate::base::process::end_by_broken_pipe();
+            base::process::end_by_broken_pipe();
             code.max(1)
         }
         Some(error) => {

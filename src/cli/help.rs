@@ -4,10 +4,9 @@
 
 use std::fmt::Write;
 
+use base::name::COMMAND;
 use clap::{Arg, Command};
-
-use crate::base::name::COMMAND;
-use crate::render::text::wrap::wrap;
+use render::text::wrap::wrap;
 
 use super::args::flags::is_switch;
 use super::table::{COMMANDS, Entry, Run};

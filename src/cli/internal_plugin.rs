@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::base::env::{self, Environment};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::builtin::table::{self, Make, PLUGINS, Services};
-use crate::ops::plugins::other_states::Backends;
-use crate::ops::setup::services;
-use crate::plugin::serve::{self, Caller, Plugin};
+use base::env::{self, Environment};
+use base::name::{COMMAND, PROGRAM};
+use builtin::table::{self, Make, PLUGINS, Services};
+use ops::plugins::other_states::Backends;
+use ops::setup::services;
+use terrane_protocol::serve::{self, Caller, Plugin};
 
 /// Serves the plugin until its caller is done with it; gives the exit code.
 pub fn run(args: &[String]) -> u8 {
@@ -19,7 +19,7 @@ pub fn run(args: &[String]) -> u8 {
         return fail(&format!("There is no built-in {kind} {name:?}.\n\n{}", list()));
     };
     let environment = Environment::process();
-    let Some(caller) = Caller::from_environment(&environment) else {
+    let Some(caller) = Caller::from_environment(|name| environment.get(name).map(str::to_owned)) else {
         return fail(&format!(
             "This is the built-in {kind} {name:?} of {PROGRAM}.\n\nIt is a plugin: {PROGRAM} starts it by itself when a configuration \
              needs it and speaks to it over a\nsocket. Started by hand it has nobody to speak to, so there is nothing for it to do.\n\n\
@@ -29,12 +29,12 @@ pub fn run(args: &[String]) -> u8 {
     let hosts = services::of_environment(&environment);
     let has_data_stores = environment.non_empty(env::TERRANE_DATA_STORES).is_some();
     let services = Services { remote_states: Arc::new(Backends { environment, services: hosts }), has_data_stores };
-    let plugin = match row.make {
+    let served = match row.make {
         Make::Provider(make) => Plugin::Provider(make(&services)),
         Make::Provisioner(make) => Plugin::Provisioner(make(&services)),
     };
     let protocol = u16::try_from(row.protocol).unwrap_or(5);
-    match serve::run(plugin, protocol, caller) {
+    match serve::run(served, protocol, caller, plugin::crypto()) {
         Ok(()) => 0,
         Err(why) => fail(&why),
     }

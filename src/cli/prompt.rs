@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::base::stop::Stop;
-use crate::base::term;
-use crate::ops::interface::ask::{Ask, NoAnswer, Question};
+use base::stop::Stop;
+use base::term;
+use ops::interface::ask::{Ask, NoAnswer, Question};
 
 use super::console::Console;
 

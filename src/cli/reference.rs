@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::version::PROGRAM_VERSION;
+use base::name::{COMMAND, PROGRAM};
+use model::version::PROGRAM_VERSION;
 
 use super::args::flags::command;
 use super::args::view::view_flags;

@@ -71,9 +71,8 @@ const POWERSHELL: &str = r#"Register-ArgumentCompleter -Native -CommandName COMM
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::args::completion::SHELLS;
-
     use super::*;
+    use crate::args::completion::SHELLS;
 
     #[test]
     fn scripts_name_the_command_and_the_program() {

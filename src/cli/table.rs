@@ -2,9 +2,7 @@
 
 use clap::Command;
 
-use super::Invocation;
-use super::args;
-use super::command;
+use super::{Invocation, args, command};
 
 /// A command: its name (with a space for one of a group), what it does in a line, and what runs it.
 pub struct Entry {

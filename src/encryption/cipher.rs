@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::syntax_errors::not_a_reference;
-use crate::model::config::{self, Target, UNENCRYPTED};
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::syntax_errors::not_a_reference;
+use model::config::{self, Target, UNENCRYPTED};
 
 use super::error::{Attempt, SealError};
 use super::method::Method;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use model::config::{Early, Nothing, no_module, parse_encryption};
+
 use super::*;
-use crate::encryption::{Encryption, Services};
-use crate::model::config::{Early, Nothing, no_module, parse_encryption};
+use crate::{Encryption, Services};
 
 const STATE: &[u8] =
     br#"{"version":4,"terraform_version":"1.11.4","serial":3,"lineage":"l","outputs":{},"resources":[]}"#;

@@ -3,12 +3,11 @@
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use base::files::reason;
+use base::limits::{self, Limit};
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
-
-use crate::base::files::reason;
-use crate::base::limits::{self, Limit};
 
 /// Programs that take longer are killed.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -166,7 +165,7 @@ struct Header {
 
 fn check_header(line: &[u8], protocol: &Protocol) -> Result<(), String> {
     let header: Header = serde_json::from_slice(line).map_err(|error| {
-        let why = crate::lang::value::json_error::syntax_error(line, &error);
+        let why = terrane_value::json_error::syntax_error(line, &error);
         format!("failed to unmarshal header from {} ({why})", protocol.unread)
     })?;
     let magic = header.magic.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Why something could not be encrypted or decrypted.
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name::{self, COMMAND};
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name::{self, COMMAND};
 
 /// A failure to seal or to open.
 #[derive(Clone, Debug)]

@@ -1,10 +1,9 @@
 //! Encryption by programs of the user's own.
 
+use base::limits;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Json;
-
-use crate::base::limits;
 
 use super::command::{self, Failure, Protocol};
 use super::key::Key;

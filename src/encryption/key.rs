@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::value::{Type, Value};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use terrane_value::{Type, Value};
 
 use super::settings::{number_in, unsuitable};
 
@@ -74,7 +74,7 @@ impl Keys {
 
 /// A list of bytes; none where it is null or empty.
 pub fn bytes_of(value: &Value, place: &Range) -> Result<Option<Key>, Diagnostic> {
-    let numbers = crate::lang::value::convert::convert(value, &Type::list(Type::Number))
+    let numbers = terrane_value::convert::convert(value, &Type::list(Type::Number))
         .map_err(|_| unsuitable(&format!("list of number required, but have {}", value.ty().friendly_name()), place))?;
     if numbers.is_null() {
         return Ok(None);

@@ -1,9 +1,9 @@
 //! JSON as Go's encoder and decoder have it, where others read what we write.
 
 use serde_json::{Map, Value as Json};
+use terrane_value::json_error::syntax_error;
 
 use super::payload::string;
-use crate::lang::value::json_error::syntax_error;
 
 /// The first value of a stream; what follows it is not looked at.
 pub fn first_value(text: &[u8]) -> Result<Json, String> {

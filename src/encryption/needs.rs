@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::diag::Kind;
-use crate::lang::eval::Scope;
-use crate::lang::syntax::ast::{Attribute, Expression, Traversal};
-use crate::lang::syntax::body::Body;
-use crate::model::addr::Subject;
-use crate::model::addr::parse::parse_reference;
-use crate::model::config::{Early, Encryption, KeyProvider, Target, Variable};
+use base::diag::Kind;
+use lang::eval::Scope;
+use lang::syntax::ast::{Attribute, Expression, Traversal};
+use lang::syntax::body::Body;
+use model::addr::Subject;
+use model::addr::parse::parse_reference;
+use model::config::{Early, Encryption, KeyProvider, Target, Variable};
 
 use super::providers::KINDS;
 use super::scope::key_provider_of;

@@ -1,6 +1,6 @@
 //! Where the key of a method comes from, in words: so that people know which value to check.
 
-use crate::model::config::{Encryption, KeyProvider, Method};
+use model::config::{Encryption, KeyProvider, Method};
 
 use super::scope::key_provider_of;
 

@@ -13,8 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
-
-use crate::lang::value::json_error::syntax_error;
+use terrane_value::json_error::syntax_error;
 
 /// The version of the format.
 pub const VERSION: &str = "v0";

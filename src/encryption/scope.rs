@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name;
-use crate::base::source::{Range, SourceFile};
-use crate::lang::eval::{Resolved, Scope, evaluate};
-use crate::lang::functions::{Function, Machine};
-use crate::lang::syntax::ast::{Expression, Traversal, TraversalStep};
-use crate::lang::value::Value;
-use crate::model::addr::Subject;
-use crate::model::addr::parse::parse_reference;
-use crate::model::config::Early;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name;
+use base::source::{Range, SourceFile};
+use lang::eval::{Resolved, Scope, evaluate};
+use lang::functions::{Function, Machine};
+use lang::syntax::ast::{Expression, Traversal, TraversalStep};
+use model::addr::Subject;
+use model::addr::parse::parse_reference;
+use model::config::Early;
+use terrane_value::Value;
 
 use super::needs::missing_in;
 
@@ -82,7 +82,7 @@ impl KeyScope<'_> {
             }
             Subject::Variable(_) | Subject::Local(_) | Subject::Path(_) | Subject::Terraform(_) => None,
             _ => problem(
-                crate::model::config::DYNAMIC,
+                model::config::DYNAMIC,
                 format!("Unable to use {subject} in static context, which is required by {}", self.subject),
             ),
         }
@@ -114,11 +114,11 @@ impl Scope for KeyScope<'_> {
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {
-        crate::lang::functions::lookup(name).map(|f| f as &dyn Function)
+        lang::functions::lookup(name).map(|f| f as &dyn Function)
     }
 
     fn function_names(&self) -> Vec<String> {
-        crate::lang::functions::names().into_iter().map(str::to_string).collect()
+        lang::functions::names().into_iter().map(str::to_string).collect()
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::diag::Diagnostic;
+use base::env::Environment;
+use base::stop::Stop;
 use bytes::Bytes;
 use http::Request;
 
 use super::providers::derivation::DerivedKeys;
-use crate::base::diag::Diagnostic;
-use crate::base::env::Environment;
-use crate::base::stop::Stop;
 
 /// The surroundings of the command. Cheap to clone.
 #[derive(Clone)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::Attribute;
-use crate::lang::syntax::body::Content;
-use crate::lang::value::{Type, Value, convert};
-use crate::model::model_errors::UNSUITABLE_VALUE;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::Attribute;
+use lang::syntax::body::Content;
+use model::model_errors::UNSUITABLE_VALUE;
+use terrane_value::{Type, Value, convert};
 
 /// Arguments with their values, which are known and unmarked.
 #[derive(Debug, Default)]

@@ -4,16 +4,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::SourceFile;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use lang::syntax::ast::{Attribute, ExprKind, Expression, Traversal};
+use lang::syntax::body::{Body, BodySchema, Content};
+use model::config::{self, Early, KeyProvider, UNENCRYPTED};
+use terrane_value::Value;
 use tokio::sync::Mutex;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::SourceFile;
-use crate::lang::syntax::ast::{Attribute, ExprKind, Expression, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema, Content};
-use crate::lang::value::Value;
-use crate::model::config::{self, Early, KeyProvider, UNENCRYPTED};
 
 use super::external::Programs;
 use super::key::{Keys, bytes_of};

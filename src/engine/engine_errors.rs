@@ -1,7 +1,7 @@
 //! Summaries of errors that the verbs can report from several places: one text per kind of error.
 
-use crate::base::diag::{Diagnostic, Kind};
-use crate::base::name::{COMMAND, PROGRAM, TERRANE};
+use base::diag::{Diagnostic, Kind};
+use base::name::{COMMAND, PROGRAM, TERRANE};
 
 /// A value that gives no keys of instances.
 pub const INVALID_FOR_EACH: &str = "Invalid for_each argument";

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::diag::Diagnostics;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, Provider};
-use crate::model::plan::{Action, ActionInvocation, ListResults};
-use crate::model::state::DeposedKey;
+use base::diag::Diagnostics;
+use model::addr::{AbsResourceInstance, Provider};
+use model::plan::{Action, ActionInvocation, ListResults};
+use model::state::DeposedKey;
+use terrane_value::Value;
 
 #[derive(Clone, Debug)]
 pub enum Event {

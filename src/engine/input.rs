@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::source::Range;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, ModuleInstance, Target};
-use crate::model::config::Config;
-use crate::model::plan::{Mode, Plan, Refresh};
-use crate::model::state::State;
+use base::source::Range;
+use model::addr::{AbsActionInstance, AbsResourceInstance, ModuleInstance, Target};
+use model::config::Config;
+use model::plan::{Mode, Plan, Refresh};
+use model::state::State;
+use terrane_value::Value;
 
 /// A value given for a root variable, not yet converted to the variable's type, and where it comes from.
 #[derive(Clone, Debug)]

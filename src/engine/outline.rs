@@ -8,20 +8,22 @@ mod reduce;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use model::addr::{AbsResourceInstance, ConfigResource, Module};
+use model::config::Config;
+use model::plan::{Action, Plan};
+use model::state::State;
+use terrane_protocol::schema::ResourceMode;
+
 use super::build::config::Builder;
 use super::build::imports;
 use super::engine_errors;
 use super::graph::{Dag, Node, NodeId};
 use super::ports::Ports;
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::provider_configs;
-use crate::engine::blocks::references::{Gatherer, Needs};
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, Module, ResourceMode};
-use crate::model::config::Config;
-use crate::model::plan::{Action, Plan};
-use crate::model::state::State;
+use crate::blocks::provider_configs;
+use crate::blocks::references::{Gatherer, Needs};
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::{ModuleId, ROOT, Tree};
 
 pub struct OutlineInput {
     pub config: Arc<Config>,

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-
-use crate::base::diag::Diagnostics;
-use crate::base::files::Files;
-use crate::base::stop::Stop;
-use crate::lang::value::Value;
-use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance};
-use crate::model::provider::{Provider, ProviderDiagnostics, Provisioner};
-use crate::model::schema::ProviderSchemas;
-use crate::model::state::journal::ActionPhase;
-use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+use base::diag::Diagnostics;
+use base::files::Files;
+use base::stop::Stop;
+use model::addr::{self, AbsProviderConfig, AbsResourceInstance};
+use model::state::journal::ActionPhase;
+use model::state::{DeposedKey, Instance, OutputValue, State};
+use terrane_protocol::provider::{Provider, ProviderDiagnostics, Provisioner};
+use terrane_protocol::schema::ProviderSchemas;
+use terrane_value::Value;
 
 use super::event::Event;
 

@@ -4,9 +4,10 @@ use std::fmt::Display;
 use std::pin::pin;
 use std::time::Duration;
 
+use model::addr::Provider;
+
 use super::event::Event;
 use super::ports::Ports;
-use crate::model::addr::Provider;
 
 /// Seconds until the first report. Each further report comes after twice the time.
 const FIRST_REPORT: i64 = 10;

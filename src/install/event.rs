@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::install::authenticate::Authentication;
-use crate::model::addr::{self, Provider};
-use crate::model::deps::{Constraints, Hash, Version};
+use model::addr::{self, Provider};
+use model::deps::{Constraints, Hash, Version};
+
+use crate::authenticate::Authentication;
 
 /// Events have no answer.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,16 +1,16 @@
 //! Before any provider starts: does the lock file fit the configuration, and are the locked packages in place?
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Lock, LockedProvider, Requirements, Version};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use model::addr::Provider;
+use model::deps::{Hash, Lock, LockedProvider, Requirements, Version};
 
-use super::package::{relative_dir, runnable, stamp::Stamps};
+use super::package::stamp::Stamps;
+use super::package::{relative_dir, runnable};
 use super::providers::PACKAGES_DIR;
 
 /// A package that may be run.
@@ -249,10 +249,12 @@ pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>, in_automatio
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use super::*;
-    use crate::model::deps::Constraints;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+
+    use model::deps::Constraints;
+
+    use super::*;
 
     const PROGRAM: &str = "terraform-provider-foo_v1.0.0";
 
@@ -264,7 +266,7 @@ mod tests {
         fs::create_dir_all(&dir).unwrap();
         fs::write(dir.join(PROGRAM), "#!/bin/sh\n").unwrap();
         fs::set_permissions(dir.join(PROGRAM), fs::Permissions::from_mode(mode)).unwrap();
-        let hash = crate::install::package::hash::of_dir(&dir).unwrap();
+        let hash = crate::package::hash::of_dir(&dir).unwrap();
         // As an installation leaves it.
         let stamps = Stamps::load(data.path());
         stamps.note(&dir, &hash);
@@ -303,7 +305,7 @@ mod tests {
             let place = dir.strip_prefix(data.path().join(PACKAGES_DIR)).unwrap().display();
             assert_eq!(text, format!("{not_locked}; files in BASE/{place} were changed after it was installed"));
         }
-        fs::remove_file(data.path().join(crate::install::package::stamp::STAMP_FILE)).unwrap();
+        fs::remove_file(data.path().join(crate::package::stamp::STAMP_FILE)).unwrap();
         assert_eq!(look(), Some((ProblemKind::NotLocked, not_locked)));
         fs::remove_dir_all(&dir).unwrap();
         let missing = format!("there is no package for {name} 1.0.0 cached in BASE");

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Range;
-use crate::base::suggest;
+use base::diag::Diagnostic;
+use base::source::Range;
+use base::suggest;
 
 /// An import that names a provider although its resource has a block.
 pub const INVALID_IMPORT_PROVIDER: &str = "Invalid import provider argument";

@@ -3,12 +3,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile};
-use crate::lang::syntax::ast::{Block, Traversal, TraversalStep};
-use crate::lang::syntax::body::BodySchema;
-use crate::model::addr::parse::INVALID_REFERENCE;
-use crate::model::version::tofu_at_least;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile};
+use lang::syntax::ast::{Block, Traversal, TraversalStep};
+use lang::syntax::body::BodySchema;
+
+use crate::addr::parse::INVALID_REFERENCE;
+use crate::version::tofu_at_least;
 
 /// The name of the experiment.
 pub const SYMBOL_LIBRARIES: &str = "symbol_libraries";

@@ -6,8 +6,8 @@
 
 use std::sync::{Arc, LazyLock, RwLock};
 
-use crate::base::name::{self, Name};
-use crate::lang::value::convert::name_given_types;
+use base::name::{self, Name};
+use terrane_value::convert::name_given_types;
 
 /// This program's own version.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");

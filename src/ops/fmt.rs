@@ -1,6 +1,6 @@
 //! `fmt`: files in the standard style.
 //!
-//! Which files, in which order; what is done to each, many at a time. The style itself is [`crate::lang::syntax::fmt`].
+//! Which files, in which order; what is done to each, many at a time. The style itself is [`lang::syntax::fmt`].
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -9,12 +9,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::name::{self, COMMAND, Name};
-use crate::lang::syntax::fmt::format_bytes;
-use crate::render::text::unified_diff::unified_diff;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, COMMAND, Name};
+use base::{atomic, env};
+use lang::syntax::fmt::format_bytes;
+use render::text::unified_diff::unified_diff;
 
 /// Ends of the names of files that have a standard style.
 const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl"];
@@ -113,7 +112,7 @@ fn is_ignored(name: &str) -> bool {
 
 /// The path seen from a folder, without needless steps.
 fn relative(here: &Path, path: &str) -> PathBuf {
-    let full = crate::base::files::normal(&here.join(path));
+    let full = base::files::normal(&here.join(path));
     let mut down = full.components().peekable();
     let mut up = here.components().peekable();
     while let (Some(a), Some(b)) = (down.peek(), up.peek()) {

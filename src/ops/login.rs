@@ -3,23 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use base::secret::Secret;
+use base::{browser, env};
+use install::registry::callback::{Callback, CallbackAnswer};
+use install::registry::credentials::Location;
+use install::registry::discovery::{DiscoveryError, Hosts};
+use install::registry::login::{self, Attempt, LoginError};
+use model::service::oauth::{Grant, OAuthClient, OAuthProblem};
+use model::service::{Host, HostServices};
 use url::Url;
 
-use crate::base::browser;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::secret::Secret;
-use crate::install::registry::callback::{Callback, CallbackAnswer};
-use crate::install::registry::credentials::Location;
-use crate::install::registry::discovery::{DiscoveryError, Hosts};
-use crate::install::registry::login::{self, Attempt, LoginError};
-use crate::model::service::oauth::{Grant, OAuthClient, OAuthProblem};
-use crate::model::service::{Host, HostServices};
-
-use crate::ops::interface::ask::{Ask, NoAnswer, Question};
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
+use crate::interface::ask::{Ask, NoAnswer, Question};
+use crate::setup::Setup;
+use crate::setup::network::Network;
 
 /// The host that is meant where none is named.
 pub const DEFAULT_HOST: &str = "app.terraform.io";

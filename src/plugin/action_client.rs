@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::provider_client::{ProviderClient, one, require};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::{capabilities, diagnostic, value};
-use crate::lang::value::Value;
-use crate::model::provider::{
+use terrane_protocol::provider::{
     InvokeActionRequest, PlanActionRequest, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics,
 };
-use crate::model::schema::{ProviderSchemas, Schema};
+use terrane_protocol::schema::{ProviderSchemas, Schema};
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::{capabilities, diagnostic, value};
+use terrane_value::Value;
 use wire::invoke_action::{Event, event};
+
+use super::provider_client::{ProviderClient, one, require};
 
 impl<P: Protocol> ProviderClient<P> {
     async fn action(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {

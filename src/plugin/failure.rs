@@ -1,9 +1,9 @@
 //! What a failed call tells its user, in the words of the reference, and what is left of a plugin that died.
 
+use terrane_protocol::provider::ProviderDiagnostic;
 use tonic::{Code, Status};
 
 use super::process::Process;
-use crate::model::provider::ProviderDiagnostic;
 
 /// A call by the name that messages have for it: `plugin6.(*GRPCProvider).ReadResource`.
 pub struct Callee<'a> {
@@ -37,7 +37,7 @@ impl Callee<'_> {
                 format!("The plugin returned an unexpected error from {method}: {}", status_text(&status)),
             ),
         };
-        crate::log!(Error, "{method}: error=\"{}\" plugin={name}", status_text(&status));
+        base::log!(Error, "{method}: error=\"{}\" plugin={name}", status_text(&status));
         detail.push_str(&format!("\n\nThe plugin is that of {name}."));
         if status.code() == Code::Unavailable {
             detail.push_str(&process.exit_report().await);

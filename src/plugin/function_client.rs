@@ -1,12 +1,13 @@
 //! The call of a provider's client that calls a function.
 
+use terrane_protocol::provider::{FunctionError, ProviderDiagnostics};
+use terrane_protocol::schema::ProviderSchemas;
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::{function, value};
+use terrane_value::Value;
+
 use super::provider_client::{ProviderClient, require};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::{function, value};
-use crate::lang::value::Value;
-use crate::model::provider::{FunctionError, ProviderDiagnostics};
-use crate::model::schema::ProviderSchemas;
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn try_function(&self, name: &str, arguments: &[Value]) -> Result<Value, FunctionError> {

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use prost::Message;
+use terrane_protocol::provider::{
+    INVALID_IDENTITY, Identity, IdentitySchema, ProviderDiagnostic, ProviderDiagnostics, has_errors,
+};
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::{diagnostic, identity};
+use terrane_value::text::text_bytes;
 use tonic::Code;
 
 use super::provider_client::{ProviderClient, one};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::{diagnostic, identity};
-use crate::lang::value::text::text_bytes;
-use crate::model::provider::{
-    INVALID_IDENTITY, Identity, IdentitySchema, ProviderDiagnostic, ProviderDiagnostics, has_errors,
-};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn identity_schemas(&self) -> Result<&BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {

@@ -1,12 +1,13 @@
 //! The calls of a provider's client that import: by an id, and by what identifies an object.
 
+use terrane_protocol::provider::{ClientCapabilities, ImportResponse, ImportedObject, ProviderDiagnostics};
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::value::shared;
+use terrane_protocol::wire::{capabilities, diagnostic, value};
+use terrane_value::Value;
+
 use super::provider_client::{ProviderClient, one};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::value::shared;
-use super::wire::{capabilities, diagnostic, value};
-use crate::lang::value::Value;
-use crate::model::provider::{ClientCapabilities, ImportResponse, ImportedObject, ProviderDiagnostics};
 
 /// What an import names the object by.
 pub(super) enum ImportBy<'a> {

@@ -3,17 +3,18 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::provider_client::{ProviderClient, one, require};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::{diagnostic, identity, value};
-use crate::lang::value::Type;
-use crate::model::provider::{
+use terrane_protocol::provider::{
     IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostic, ProviderDiagnostics, ValidateListRequest,
     has_errors, no_identity_schema,
 };
-use crate::model::schema::{ProviderSchemas, Schema};
+use terrane_protocol::schema::{ProviderSchemas, Schema};
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::{diagnostic, identity, value};
+use terrane_value::Type;
 use wire::list_resource::Event;
+
+use super::provider_client::{ProviderClient, one, require};
 
 impl<P: Protocol> ProviderClient<P> {
     async fn list_resource(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {

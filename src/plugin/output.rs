@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use base::log::{self, Level};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::sync::oneshot;
-
-use crate::base::log::{self, Level};
 
 /// Limit for the length of a line.
 const LINE_LIMIT: usize = 1 << 20;

@@ -8,20 +8,19 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use base::process::ProcessId;
+use base::{env, log};
+use terrane_protocol::grpc::Channel;
+use terrane_protocol::grpc::client::Method;
+use terrane_protocol::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
+use terrane_protocol::tls::{self, Identity};
+use terrane_protocol::wire::goplugin;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::sync::{Notify, oneshot, watch};
 
 use super::diagnose::{additional_notes, os_error_text};
-use super::grpc::Channel;
-use super::grpc::client::Method;
-use super::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
 use super::output::{self, Collected};
-use super::tls::{self, Identity};
-use super::wire::goplugin;
-use crate::base::env;
-use crate::base::process::ProcessId;
-use crate::log;
 
 /// How long a plugin may take to print its handshake.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -176,7 +175,7 @@ impl Launch {
     /// Starts the process and connects to it. `name` is what it serves, for the listener.
     pub async fn start(&self, name: &str) -> Result<Plugin, StartError> {
         let identity = match self.security {
-            Security::MutualTls => Some(Identity::generate().map_err(StartError)?),
+            Security::MutualTls => Some(Identity::generate(super::crypto()).map_err(StartError)?),
             _ => None,
         };
         let counted = self.children.add().ok_or_else(|| StartError("the command is ending".to_owned()))?;
@@ -278,7 +277,7 @@ async fn watch_process(
         status = child.wait() => status,
         () = async { tokio::select! { () = kill.notified() => {}, () = counted.0.killed() => {} } } => {
             if group {
-                crate::base::process::signal_group(child.id(), crate::base::process::Signal::Kill);
+                base::process::signal_group(child.id(), base::process::Signal::Kill);
             }
             let _ = child.start_kill();
             child.wait().await
@@ -421,16 +420,16 @@ async fn connect_at_last(
     pid: u32,
 ) -> Result<Channel, String> {
     let tls = || match (&handshake.certificate, identity) {
-        (Some(server), Some(identity)) => identity.client_config(server).map(Some),
+        (Some(server), Some(identity)) => identity.client_config(server, Some(super::small_rsa::verify)).map(Some),
         (None, Some(_)) => Err(format!("cannot connect to the plugin: {NO_CERTIFICATE}")),
         (_, None) => Ok(None),
     };
     let failed = |error: &dyn std::fmt::Display| format!("cannot connect to the plugin: {error}");
     match &handshake.address {
         Address::Unix(path) => {
-            let stream = super::socket::connect(path).await.map_err(|error| failed(&at(path, &error)))?;
+            let stream = terrane_protocol::socket::connect(path).await.map_err(|error| failed(&at(path, &error)))?;
             if security == Security::OwnProgram {
-                super::socket::check_peer(&stream, pid).map_err(|error| failed(&error))?;
+                terrane_protocol::socket::check_peer(&stream, pid).map_err(|error| failed(&error))?;
             }
             over(stream, tls()?).await.map_err(|error| failed(&error))
         }
@@ -446,7 +445,10 @@ fn at(path: &Path, error: &io::Error) -> String {
     format!("{}: {}", path.display(), os_error_text(error))
 }
 
-async fn over(stream: impl super::grpc::Transport, tls: Option<Arc<rustls::ClientConfig>>) -> Result<Channel, String> {
+async fn over(
+    stream: impl terrane_protocol::grpc::Transport,
+    tls: Option<Arc<rustls::ClientConfig>>,
+) -> Result<Channel, String> {
     let channel = match tls {
         Some(config) => {
             let connector = tokio_rustls::TlsConnector::from(config);

@@ -5,34 +5,34 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use base::telemetry::{self, Description, Detail};
 use bytes::Bytes;
 use prost::Message;
-use tokio::sync::OnceCell;
-use tokio::task::JoinHandle;
-use tonic::{Status, Streaming};
-
-use super::failure::Callee;
-use super::grpc::Channel;
-use super::grpc::client::Method;
-use super::import_client::ImportBy;
-use super::process::{Plugin, Process};
-use super::schema_cache::{Entry, SchemaCache};
-use super::schema_source::confirm;
-use super::wire::dynamic_value::DynamicValue;
-use super::wire::protocol::{Call, Protocol};
-use super::wire::schema::WireSchemas;
-use super::wire::v6::message as wire;
-use super::wire::{capabilities, diagnostic, value};
-use crate::base::telemetry::{self, Description, Detail};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{
+use terrane_protocol::grpc::Channel;
+use terrane_protocol::grpc::client::Method;
+use terrane_protocol::provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, Identity, IdentitySchema,
     ImportResponse, InvokeActionRequest, ListRequest, ListSink, MoveRequest, MoveResponse, OpenEphemeralResponse,
     PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
     StateStores, UpgradeRequest, ValidateListRequest, has_errors,
 };
-use crate::model::schema::{ProviderSchemas, Schema};
+use terrane_protocol::schema::{ProviderSchemas, Schema};
+use terrane_protocol::wire::dynamic_value::DynamicValue;
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::schema::WireSchemas;
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::{capabilities, diagnostic, value};
+use terrane_value::{Type, Value};
+use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
+use tonic::{Status, Streaming};
+
+use super::failure::Callee;
+use super::import_client::ImportBy;
+use super::process::{Plugin, Process};
+use super::schema_cache::{Entry, SchemaCache};
+use super::schema_source::confirm;
 
 /// Where schemas are kept, and under what key: a hash of the package.
 pub type CacheKey = (SchemaCache, String);
@@ -129,7 +129,7 @@ impl<P: Protocol> ProviderClient<P> {
     }
 
     pub(super) fn log_call(&self, call: Call) {
-        crate::log!(Trace, "GRPCProvider: {}: {}", call.name_for_people(), self.name);
+        base::log!(Trace, "GRPCProvider: {}: {}", call.name_for_people(), self.name);
     }
 
     pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::telemetry::{self, Description, Detail};
 use prost::Message;
+use terrane_protocol::grpc::Channel;
+use terrane_protocol::grpc::client::Method;
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner, has_errors};
+use terrane_protocol::schema::Schema;
+use terrane_protocol::wire::protocol::Protocol;
+use terrane_protocol::wire::v5::{V5, message as wire};
+use terrane_protocol::wire::{diagnostic, provisioner as convert, schema, value};
+use terrane_value::Value;
 use tokio::sync::OnceCell;
 use tonic::Status;
 
 use super::failure::{Callee, status_text};
-use super::grpc::Channel;
-use super::grpc::client::Method;
 use super::process::{Plugin, Process};
-use super::wire::protocol::Protocol;
-use super::wire::v5::{V5, message as wire};
-use super::wire::{diagnostic, provisioner as convert, schema, value};
-use crate::base::telemetry::{self, Description, Detail};
-use crate::lang::value::Value;
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner, has_errors};
-use crate::model::schema::Schema;
 
 pub struct ProvisionerClient {
     channel: Channel,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::handshake::{Address, VERSIONS};
+use terrane_protocol::handshake::{Address, VERSIONS};
 
 /// A provider to connect to instead of starting one. It speaks without TLS and is not ours to end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! The calls of a provider's client that concern managed resources.
 
 use bytes::Bytes;
-
-use super::identity_client::raw_identity;
-use super::provider_client::{ProviderClient, one};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::value::{bytes_of, shared};
-use super::wire::{capabilities, diagnostic, value};
-use crate::lang::value::Value;
-use crate::model::provider::{
+use terrane_protocol::provider::{
     ApplyRequest, ApplyResponse, MoveRequest, MoveResponse, PlanRequest, PlanResponse, ProviderDiagnostics, RawState,
     ReadRequest, ReadResponse, UpgradeRequest,
 };
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::value::{bytes_of, shared};
+use terrane_protocol::wire::{capabilities, diagnostic, value};
+use terrane_value::Value;
+
+use super::identity_client::raw_identity;
+use super::provider_client::{ProviderClient, one};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn try_upgrade(

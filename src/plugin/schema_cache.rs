@@ -14,15 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
+use base::{atomic, log};
 use bytes::Bytes;
+use gotext::hex::hex;
 use sha2::{Digest, Sha256};
-
-use super::wire::schema::WireSchemas;
-use super::wire::{v5::V5, v6::V6};
-use crate::base::atomic;
-use crate::base::hex::hex;
-use crate::log;
-use crate::model::schema::ProviderSchemas;
+use terrane_protocol::schema::ProviderSchemas;
+use terrane_protocol::wire::schema::WireSchemas;
+use terrane_protocol::wire::v5::V5;
+use terrane_protocol::wire::v6::V6;
 
 const MAGIC: &[u8] = b"terrane schema 1\n";
 const HEAD: usize = MAGIC.len() + 2 + 8 + 4;

@@ -2,16 +2,16 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use terrane_protocol::grpc::Channel;
+use terrane_protocol::grpc::client::Method;
+use terrane_protocol::provider::has_errors;
+use terrane_protocol::wire::diagnostic;
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::schema::WireSchemas;
+use terrane_protocol::wire::v6::message as wire;
 
-use super::grpc::Channel;
-use super::grpc::client::Method;
 use super::provider_client::{CacheKey, ProviderClient};
 use super::schema_cache::Entry;
-use super::wire::diagnostic;
-use super::wire::protocol::{Call, Protocol};
-use super::wire::schema::WireSchemas;
-use super::wire::v6::message as wire;
-use crate::model::provider::has_errors;
 
 /// A process that can be asked whether its schema is that of a cached entry.
 #[async_trait]

@@ -32,8 +32,9 @@ fn public_key(certificate: &[u8]) -> Option<RsaPublicKey> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use base64::Engine as _;
+
+    use super::*;
 
     fn bytes(text: &str) -> Vec<u8> {
         base64::engine::general_purpose::STANDARD.decode(text).unwrap()

@@ -1,7 +1,13 @@
 //! Starting a provider or a provisioner: what the rest of the program asks this area for.
 
-use crate::model::provider::NO_SCHEMAS;
 use std::sync::Arc;
+
+use base::diag::Diagnostics;
+use terrane_protocol::grpc::Channel;
+use terrane_protocol::provider::{NO_SCHEMAS, Provider, Provisioner};
+use terrane_protocol::wire::protocol::Protocol;
+use terrane_protocol::wire::v5::V5;
+use terrane_protocol::wire::v6::V6;
 
 use super::process::{self, Launch, Plugin, Process, Security, StartError};
 use super::provider_client::{CacheKey, ProviderClient, Saving};
@@ -9,10 +15,7 @@ use super::provisioner_client::ProvisionerClient;
 use super::reattach::Reattach;
 use super::schema_cache::SchemaCache;
 use super::schema_source::SchemaSource;
-use super::wire::{protocol::Protocol, v5::V5, v6::V6};
-use super::{grpc::Channel, stdio};
-use crate::base::diag::Diagnostics;
-use crate::model::provider::{Provider, Provisioner};
+use super::stdio;
 
 /// A provider's process, running and connected. It is killed when this is dropped; [`Self::shutdown`] is kinder.
 pub struct ProviderProcess {

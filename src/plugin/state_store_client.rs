@@ -7,15 +7,15 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::stream;
 use prost::Message;
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores, has_errors};
+use terrane_protocol::schema::{ProviderSchemas, Schema};
+use terrane_protocol::wire::chunks::{self, Assembly, Chunk, Chunks};
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v6::message as wire;
+use terrane_protocol::wire::{diagnostic, value};
+use terrane_value::Value;
 
 use super::provider_client::{ProviderClient, one, require};
-use super::wire::chunks::{self, Assembly, Chunk, Chunks};
-use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
-use super::wire::{diagnostic, value};
-use crate::lang::value::Value;
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores, has_errors};
-use crate::model::schema::{ProviderSchemas, Schema};
 
 impl<P: Protocol> ProviderClient<P> {
     async fn state_store(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {

@@ -1,12 +1,11 @@
 //! What a plugin prints after its handshake, which go-plugin sends over the connection. A plugin has nothing to print:
 //! it is a forgotten debugging statement, and goes to the log as such.
 
+use base::log;
 use prost::Message;
-
-use super::grpc::Channel;
-use super::grpc::client::Method;
-use super::wire::goplugin::{Empty, StdioData, stdio_data};
-use crate::log;
+use terrane_protocol::grpc::Channel;
+use terrane_protocol::grpc::client::Method;
+use terrane_protocol::wire::goplugin::{Empty, StdioData, stdio_data};
 
 /// What is shown of a piece.
 const LIMIT: usize = 1024;

@@ -3,17 +3,18 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-
-use super::handshake::{Address, Handshake};
-use super::process::{Children, Launch, START_TIMEOUT, Security};
-use super::schema_cache::SchemaCache;
-use super::serve::{Caller, Plugin, serve};
-use super::start::{ProviderProcess, reattach_provider, start_provider};
-use super::{provisioner_client::ProvisionerClient, reattach::Reattach};
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::*;
-use crate::model::schema::Schema;
+use terrane_protocol::handshake::{Address, Handshake};
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::Schema;
+use terrane_protocol::serve::{Caller, Plugin, serve};
+use terrane_value::{Path, Type, Value};
 use thing::{DEFERRED, Thing, identity, schemas, thing, thing_type};
+
+use super::process::{Children, Launch, START_TIMEOUT, Security};
+use super::provisioner_client::ProvisionerClient;
+use super::reattach::Reattach;
+use super::schema_cache::SchemaCache;
+use super::start::{ProviderProcess, reattach_provider, start_provider};
 
 mod actions;
 mod identities;
@@ -31,7 +32,7 @@ async fn loopback(protocol: u16) -> ProviderProcess {
 
 async fn listen(plugin: Plugin, protocol: u16, caller: Caller) -> Handshake {
     let (send, line) = tokio::sync::oneshot::channel();
-    tokio::spawn(serve(plugin, protocol, caller, move |line| {
+    tokio::spawn(serve(plugin, protocol, caller, super::crypto(), move |line| {
         let _ = send.send(line.to_owned());
         Ok(())
     }));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::name::COMMAND;
+use base::name::COMMAND;
 
 /// A node of an operation's graph.
 pub struct Node {

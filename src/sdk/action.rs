@@ -2,17 +2,18 @@
 
 use std::future::{Future, ready};
 
+use terrane_protocol::provider::Output;
+
 use super::context::Context;
 use super::error::Error;
 use super::model::{Model, Values};
 use super::request::Validation;
 use super::schema::Schema;
-use crate::model::provider::Output;
 
 /// An action.
 ///
 /// ```
-/// # use terrane::sdk::{Action, Context, Error, Model, Progress, Values};
+/// # use terrane_sdk::{Action, Context, Error, Model, Progress, Values};
 /// /// Restarts a machine.
 /// #[derive(Model)]
 /// struct RestartConfig {
@@ -46,7 +47,7 @@ pub trait Action: Send + Sync + 'static {
     /// By default that of the model.
     ///
     /// ```
-    /// # use terrane::sdk::{Action, Context, Error, Progress, Schema, Values};
+    /// # use terrane_sdk::{Action, Context, Error, Progress, Schema, Values};
     /// # struct Restart; impl Action for Restart { type Data = (); type Config = ();
     /// fn schema(&self) -> Schema {
     ///     Schema::of::<()>().description("Restarts all machines.")
@@ -60,7 +61,7 @@ pub trait Action: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Action, Context, Error, Field, Model, Progress, Validation, Values};
+    /// # use terrane_sdk::{Action, Context, Error, Field, Model, Progress, Validation, Values};
     /// # #[derive(Model)] struct Restart { #[attribute(required)] name: String }
     /// # struct RestartAction; impl Action for RestartAction { type Data = (); type Config = Restart;
     /// fn validate(&self, validation: &mut Validation<'_, Restart>) {
@@ -77,7 +78,7 @@ pub trait Action: Send + Sync + 'static {
     /// Called while the run is planned: says early that the action cannot be invoked.
     ///
     /// ```
-    /// # use terrane::sdk::{Action, Context, Error, Progress, Values};
+    /// # use terrane_sdk::{Action, Context, Error, Progress, Values};
     /// # struct Restart; impl Action for Restart { type Data = Vec<String>; type Config = ();
     /// async fn plan(&self, context: &mut Context<Vec<String>>, _config: Values<()>) -> Result<(), Error> {
     ///     if context.data()?.is_empty() {
@@ -98,7 +99,7 @@ pub trait Action: Send + Sync + 'static {
     /// Does it. The configuration is known.
     ///
     /// ```
-    /// # use terrane::sdk::{Action, Context, Error, Model, Progress, Values};
+    /// # use terrane_sdk::{Action, Context, Error, Model, Progress, Values};
     /// # #[derive(Model)] struct Touch { #[attribute(required)] path: String }
     /// # struct TouchAction; impl Action for TouchAction { type Data = (); type Config = Touch;
     /// async fn invoke(&self, _: &mut Context<()>, config: Values<Touch>, progress: &Progress) -> Result<(), Error> {
@@ -121,7 +122,7 @@ pub trait Action: Send + Sync + 'static {
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use terrane::sdk::Progress;
+/// # use terrane_sdk::Progress;
 /// async fn count_down(progress: &Progress) {
 ///     for seconds in (1..=3).rev() {
 ///         progress.report(&format!("{seconds} seconds left"));
@@ -137,7 +138,7 @@ impl Progress {
     /// Shows a line.
     ///
     /// ```
-    /// # use terrane::sdk::{Action, Context, Error, Progress, Values, testing};
+    /// # use terrane_sdk::{Action, Context, Error, Progress, Values, testing};
     /// # struct Greet; impl Action for Greet { type Data = (); type Config = ();
     /// # async fn invoke(&self, _: &mut Context<()>, _: Values<()>, progress: &Progress) -> Result<(), Error> {
     /// progress.report("Hello.");

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use terrane_protocol::schema as wire;
+use terrane_value::{Type, Value};
+
 use super::modifier::PlanModifier;
 use super::schema::Shape;
 use super::validator::Validator;
-use crate::lang::value::{Type, Value};
-use crate::model::schema as wire;
 
 /// One attribute.
 ///
 /// ```
-/// use terrane::sdk::{Attribute, Value, replace};
+/// use terrane_sdk::{Attribute, Value, replace};
 /// let size = Attribute::int("size").description("Gigabytes.").default(Value::int(10)).modifier(replace());
 /// assert!(size.optional && size.computed);
 /// ```
@@ -50,7 +51,7 @@ pub struct Attribute {
 /// What a number may be.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, NumberKind, Type};
+/// # use terrane_sdk::{Attribute, NumberKind, Type};
 /// let share = Attribute { number: NumberKind::Float64, ..Attribute::plain("share", Type::Number) };
 /// assert_eq!(Attribute::int("size").number, NumberKind::Int64);
 /// ```
@@ -74,7 +75,7 @@ impl Attribute {
     /// An attribute without flags: it needs `required`, `optional` or `computed`.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Shape, Type};
+    /// # use terrane_sdk::{Attribute, Shape, Type};
     /// let weights = Attribute::new("weights", Shape::Plain(Type::list(Type::Number))).optional();
     /// ```
     pub fn new(name: impl Into<String>, shape: Shape) -> Attribute {
@@ -99,7 +100,7 @@ impl Attribute {
     /// An attribute of a type of the language.
     ///
     /// ```
-    /// use terrane::sdk::{Attribute, Type};
+    /// use terrane_sdk::{Attribute, Type};
     /// let limits = Attribute::plain("limits", Type::map(Type::Number)).optional();
     /// assert_eq!(limits.ty(), Type::map(Type::Number));
     /// ```
@@ -110,7 +111,7 @@ impl Attribute {
     /// A text.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Type};
+    /// # use terrane_sdk::{Attribute, Type};
     /// assert_eq!(Attribute::string("title").ty(), Type::String);
     /// ```
     pub fn string(name: impl Into<String>) -> Attribute {
@@ -120,7 +121,7 @@ impl Attribute {
     /// A flag.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Type};
+    /// # use terrane_sdk::{Attribute, Type};
     /// assert_eq!(Attribute::bool("done").ty(), Type::Bool);
     /// ```
     pub fn bool(name: impl Into<String>) -> Attribute {
@@ -130,7 +131,7 @@ impl Attribute {
     /// A whole number of 64 bits.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Type};
+    /// # use terrane_sdk::{Attribute, Type};
     /// assert_eq!(Attribute::int("size").ty(), Type::Number);
     /// ```
     pub fn int(name: impl Into<String>) -> Attribute {
@@ -140,7 +141,7 @@ impl Attribute {
     /// A list of texts.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Type};
+    /// # use terrane_sdk::{Attribute, Type};
     /// assert_eq!(Attribute::string_list("names").ty(), Type::list(Type::String));
     /// ```
     pub fn string_list(name: impl Into<String>) -> Attribute {
@@ -150,7 +151,7 @@ impl Attribute {
     /// A map of texts.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Type};
+    /// # use terrane_sdk::{Attribute, Type};
     /// assert_eq!(Attribute::string_map("labels").ty(), Type::map(Type::String));
     /// ```
     pub fn string_map(name: impl Into<String>) -> Attribute {
@@ -160,7 +161,7 @@ impl Attribute {
     /// Sets the description for users.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// assert_eq!(Attribute::int("size").description("Gigabytes.").description, "Gigabytes.");
     /// ```
     pub fn description(mut self, text: impl Into<String>) -> Attribute {
@@ -171,7 +172,7 @@ impl Attribute {
     /// The description is Markdown.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// assert!(Attribute::string("kind").description("`mail` or `phone`.").markdown().markdown);
     /// ```
     pub fn markdown(mut self) -> Attribute {
@@ -182,7 +183,7 @@ impl Attribute {
     /// Must be configured.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// assert!(Attribute::string("title").required().required);
     /// ```
     pub fn required(mut self) -> Attribute {
@@ -193,7 +194,7 @@ impl Attribute {
     /// May be configured.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// assert!(Attribute::string("body").optional().optional);
     /// ```
     pub fn optional(mut self) -> Attribute {
@@ -204,7 +205,7 @@ impl Attribute {
     /// The provider sets it if it is not configured.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// let id = Attribute::string("id").computed();
     /// assert!(id.computed && !id.optional);
     /// ```
@@ -216,7 +217,7 @@ impl Attribute {
     /// Hosts do not show it.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// assert!(Attribute::string("token").computed().sensitive().sensitive);
     /// ```
     pub fn sensitive(mut self) -> Attribute {
@@ -227,7 +228,7 @@ impl Attribute {
     /// Given to the provider in the configuration, never stored. Only in resources.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// assert!(Attribute::string("password").optional().write_only().write_only);
     /// ```
     pub fn write_only(mut self) -> Attribute {
@@ -238,7 +239,7 @@ impl Attribute {
     /// Optional and computed, with this planned value if none is configured.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Value};
+    /// # use terrane_sdk::{Attribute, Value};
     /// let done = Attribute::bool("done").default(Value::bool(false));
     /// assert!(done.optional && done.computed);
     /// ```
@@ -250,7 +251,7 @@ impl Attribute {
     /// Warns those who set it.
     ///
     /// ```
-    /// # use terrane::sdk::Attribute;
+    /// # use terrane_sdk::Attribute;
     /// let label = Attribute::string("label").optional().deprecated("Use tags.");
     /// assert_eq!(label.deprecation.as_deref(), Some("Use tags."));
     /// ```
@@ -262,7 +263,7 @@ impl Attribute {
     /// Adds a plan modifier. They run in the order in which they are added.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, keep, replace};
+    /// # use terrane_sdk::{Attribute, keep, replace};
     /// let name = Attribute::string("name").optional().computed().modifier(keep()).modifier(replace());
     /// assert_eq!(name.modifiers.len(), 2);
     /// ```
@@ -274,7 +275,7 @@ impl Attribute {
     /// Adds a validator.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, validators::length_at_least};
+    /// # use terrane_sdk::{Attribute, validators::length_at_least};
     /// let title = Attribute::string("title").required().validator(length_at_least(1));
     /// assert_eq!(title.validators.len(), 1);
     /// ```
@@ -286,7 +287,7 @@ impl Attribute {
     /// The type of a value.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Type};
+    /// # use terrane_sdk::{Attribute, Type};
     /// assert_eq!(Attribute::string_list("names").ty(), Type::list(Type::String));
     /// ```
     pub fn ty(&self) -> Type {

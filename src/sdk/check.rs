@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use terrane_value::{Type, convert};
+
 use super::attribute::Attribute;
 use super::erased::AnyType;
 use super::error::Error;
@@ -9,7 +11,6 @@ use super::function::Signature;
 use super::provider::Provider;
 use super::schema::{Block, NestedBlock, Nesting, Schema, Shape};
 use super::server::Server;
-use crate::lang::value::{Type, convert};
 
 const RESERVED: &[&str] = &["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"];
 const RESERVED_OF_PROVIDERS: &[&str] = &["alias", "version"];
@@ -19,7 +20,7 @@ const INVALID_SCHEMA: &str = "Invalid Schema Implementation";
 /// Checks the schemas, names and functions of a provider: one line in a test.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Error, Provider, Types, Values, validate_implementation};
+/// # use terrane_sdk::{Context, Error, Provider, Types, Values, validate_implementation};
 /// struct Empty;
 ///
 /// impl Provider for Empty {

@@ -7,16 +7,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use terrane_protocol::provider::{DeferralReason, ProviderDiagnostic, ProviderDiagnostics};
+use terrane_value::{Path, Value};
 
 use super::error::Error;
-use crate::base::stop::Stop;
-use crate::lang::value::{Path, Value};
-use crate::model::provider::{DeferralReason, ProviderDiagnostic, ProviderDiagnostics};
+use crate::stop::Stop;
 
 /// One call of a provider.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Error};
+/// # use terrane_sdk::{Context, Error};
 /// async fn rename(context: &mut Context<String>) -> Result<(), Error> {
 ///     let client = context.data()?;
 ///     let etag = format!("\"{client}\"");
@@ -56,7 +56,7 @@ impl<D> Context<D> {
     /// What the provider's `configure` returned. Fails before the provider is configured: during validation.
     ///
     /// ```
-    /// # use terrane::sdk::{Error, testing};
+    /// # use terrane_sdk::{Error, testing};
     /// # fn main() -> Result<(), Error> {
     /// let context = testing::context("http://localhost");
     /// assert_eq!(context.data()?, &"http://localhost");
@@ -74,7 +74,7 @@ impl<D> Context<D> {
     /// Adds a warning. The call goes on and may succeed.
     ///
     /// ```
-    /// # use terrane::sdk::testing;
+    /// # use terrane_sdk::testing;
     /// let mut context = testing::context(());
     /// context.warn("Slow service", "The service took long.");
     /// assert_eq!(testing::warnings(&context).len(), 1);
@@ -86,7 +86,7 @@ impl<D> Context<D> {
     /// As [`Context::warn`], about an attribute.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Path};
+    /// # use terrane_sdk::{Context, Path};
     /// fn check(context: &mut Context<()>) {
     ///     context.warn_at(Path::new().attr("title"), "Long title", "The service shows only 80 letters.");
     /// }
@@ -98,14 +98,14 @@ impl<D> Context<D> {
     /// True if the host accepts that the operation is deferred.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, DeferralReason, Error};
+    /// # use terrane_sdk::{Context, DeferralReason, Error};
     /// fn wait_or_fail(context: &mut Context<()>) -> Result<(), Error> {
     ///     if context.is_deferral_allowed() {
     ///         return context.defer(DeferralReason::AbsentPrereq);
     ///     }
     ///     Err(Error::new("Cluster not found", "Create the cluster first."))
     /// }
-    /// # assert!(wait_or_fail(&mut terrane::sdk::testing::context(())).is_err());
+    /// # assert!(wait_or_fail(&mut terrane_sdk::testing::context(())).is_err());
     /// ```
     pub fn is_deferral_allowed(&self) -> bool {
         self.deferral_allowed
@@ -115,7 +115,7 @@ impl<D> Context<D> {
     /// the host does not accept it.
     ///
     /// ```
-    /// # use terrane::sdk::{DeferralReason, testing};
+    /// # use terrane_sdk::{DeferralReason, testing};
     /// let mut context = testing::context(());
     /// let deferred = context.defer(DeferralReason::ResourceConfigUnknown);
     /// assert!(deferred.is_err(), "contexts of tests do not allow it");
@@ -133,7 +133,7 @@ impl<D> Context<D> {
     /// Data that is stored beside the object; only the provider reads it.
     ///
     /// ```
-    /// # use terrane::sdk::{Error, testing};
+    /// # use terrane_sdk::{Error, testing};
     /// # fn main() -> Result<(), Error> {
     /// let mut context = testing::context(());
     /// context.private().set_value("etag", 7)?;
@@ -147,11 +147,11 @@ impl<D> Context<D> {
     /// The values of `provider_meta` in the module of the object; null if there are none.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Value};
+    /// # use terrane_sdk::{Context, Value};
     /// fn module_name(context: &Context<()>) -> Option<&str> {
     ///     context.provider_meta().get("module_name").and_then(Value::as_str)
     /// }
-    /// # assert_eq!(module_name(&terrane::sdk::testing::context(())), None);
+    /// # assert_eq!(module_name(&terrane_sdk::testing::context(())), None);
     /// ```
     pub fn provider_meta(&self) -> &Value {
         &self.provider_meta
@@ -162,7 +162,7 @@ impl<D> Context<D> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use terrane::sdk::{Context, Error};
+    /// # use terrane_sdk::{Context, Error};
     /// async fn wait(context: &Context<()>, time: Duration) -> Result<(), Error> {
     ///     tokio::select! {
     ///         () = tokio::time::sleep(time) => Ok(()),
@@ -177,7 +177,7 @@ impl<D> Context<D> {
     /// True once the user interrupted the run.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error};
+    /// # use terrane_sdk::{Context, Error};
     /// async fn delete_all(context: &Context<()>, names: &mut Vec<String>) -> Result<(), Error> {
     ///     while let Some(name) = names.pop() {
     ///         if context.is_stopping() {
@@ -187,7 +187,7 @@ impl<D> Context<D> {
     ///     }
     ///     Ok(())
     /// }
-    /// # assert!(!terrane::sdk::testing::context(()).is_stopping());
+    /// # assert!(!terrane_sdk::testing::context(()).is_stopping());
     /// ```
     pub fn is_stopping(&self) -> bool {
         self.stop.is_stopping()
@@ -196,11 +196,11 @@ impl<D> Context<D> {
     /// The identity of the object, an object of the type of the identity schema; none if it is not known.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Value};
+    /// # use terrane_sdk::{Context, Value};
     /// fn id(context: &Context<()>) -> Option<&str> {
     ///     context.identity()?.get("id")?.as_str()
     /// }
-    /// # assert_eq!(id(&terrane::sdk::testing::context(())), None);
+    /// # assert_eq!(id(&terrane_sdk::testing::context(())), None);
     /// ```
     pub fn identity(&self) -> Option<&Value> {
         self.identity.as_ref()
@@ -209,7 +209,7 @@ impl<D> Context<D> {
     /// Sets the identity of the object. Only needed where [`Resource::identity`](super::Resource::identity) cannot tell it from the object.
     ///
     /// ```
-    /// # use terrane::sdk::{Value, testing};
+    /// # use terrane_sdk::{Value, testing};
     /// let mut context = testing::context(());
     /// context.set_identity(Value::object([("id", Value::string("7"))]));
     /// assert_eq!(context.identity().and_then(|identity| identity.get("id")), Some(&Value::string("7")));
@@ -222,7 +222,7 @@ impl<D> Context<D> {
 /// Keys and JSON texts that are stored beside an object.
 ///
 /// ```
-/// use terrane::sdk::Private;
+/// use terrane_sdk::Private;
 /// let mut private = Private::default();
 /// private.set("etag", "\"7\"").unwrap();
 /// assert_eq!(private.get("etag"), Some("\"7\""));
@@ -237,7 +237,7 @@ impl Private {
     /// The JSON text of a key.
     ///
     /// ```
-    /// # use terrane::sdk::Private;
+    /// # use terrane_sdk::Private;
     /// assert_eq!(Private::default().get("etag"), None);
     /// ```
     pub fn get(&self, key: &str) -> Option<&str> {
@@ -247,7 +247,7 @@ impl Private {
     /// Fails if the key begins with a full stop, or if the text is not JSON.
     ///
     /// ```
-    /// # use terrane::sdk::Private;
+    /// # use terrane_sdk::Private;
     /// let mut private = Private::default();
     /// private.set("tags", r#"["a", "b"]"#).unwrap();
     /// assert!(private.set("tags", "a, b").is_err(), "not JSON");
@@ -268,7 +268,7 @@ impl Private {
     /// The value of a key; none if it is absent, or of another form.
     ///
     /// ```
-    /// # use terrane::sdk::Private;
+    /// # use terrane_sdk::Private;
     /// let mut private = Private::default();
     /// private.set_value("etag", "7").unwrap();
     /// assert_eq!(private.get_value("etag"), Some("7".to_owned()));
@@ -280,7 +280,7 @@ impl Private {
     /// As [`Private::set`], with any value that JSON can hold.
     ///
     /// ```
-    /// # use terrane::sdk::Private;
+    /// # use terrane_sdk::Private;
     /// let mut private = Private::default();
     /// private.set_value("tags", ["a", "b"]).unwrap();
     /// assert_eq!(private.get("tags"), Some(r#"["a","b"]"#));
@@ -293,7 +293,7 @@ impl Private {
     /// Removes a key. Nothing happens if it is not there.
     ///
     /// ```
-    /// # use terrane::sdk::Private;
+    /// # use terrane_sdk::Private;
     /// let mut private = Private::default();
     /// private.set("etag", "7").unwrap();
     /// private.remove("etag");

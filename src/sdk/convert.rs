@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use terrane_protocol::schema::Nesting;
+use terrane_value::{Number, Path, PathStep, Type, Value};
+
 use super::Field;
 use super::attribute::NumberKind;
 use super::error::Error;
 use super::schema::Shape;
-use crate::lang::value::{Number, Path, PathStep, Type, Value};
-use crate::model::schema::Nesting;
 
 /// A value that does not fit a field.
 ///
 /// ```
-/// use terrane::sdk::{Error, FieldType, Path, Value};
+/// use terrane_sdk::{Error, FieldType, Path, Value};
 /// let list = Value::tuple(vec![Value::string("a"), Value::int(1)]);
 /// let mismatch = Vec::<String>::from_value(&list).unwrap_err();
 /// assert_eq!(mismatch.path, Path::new().index_int(1));
@@ -56,7 +57,7 @@ impl From<Mismatch> for Error {
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use terrane::sdk::{FieldType, Type, Value};
+/// use terrane_sdk::{FieldType, Type, Value};
 /// let ports: BTreeMap<String, i64> = [("http".to_owned(), 80)].into();
 /// let value = ports.clone().into_value();
 /// assert_eq!(value, Value::map(Type::Number, [("http", Value::int(80))]));
@@ -69,7 +70,7 @@ pub trait FieldType: Sized + Send + Sync + 'static {
     /// The attribute's type.
     ///
     /// ```
-    /// # use terrane::sdk::{FieldType, Set, Type};
+    /// # use terrane_sdk::{FieldType, Set, Type};
     /// assert_eq!(Set::<String>::shape().ty(), Type::set(Type::String));
     /// assert_eq!(Option::<bool>::shape().ty(), Type::Bool);
     /// ```
@@ -78,7 +79,7 @@ pub trait FieldType: Sized + Send + Sync + 'static {
     /// What a number may be.
     ///
     /// ```
-    /// # use terrane::sdk::{FieldType, NumberKind};
+    /// # use terrane_sdk::{FieldType, NumberKind};
     /// assert_eq!(i32::number(), NumberKind::Int32);
     /// ```
     fn number() -> NumberKind {
@@ -88,7 +89,7 @@ pub trait FieldType: Sized + Send + Sync + 'static {
     /// Reads a value of the language. Fails if it is of another type, or null or unknown where the Rust type has no such value.
     ///
     /// ```
-    /// # use terrane::sdk::{FieldType, Type, Value};
+    /// # use terrane_sdk::{FieldType, Type, Value};
     /// assert_eq!(bool::from_value(&Value::bool(true)).unwrap(), true);
     /// assert!(bool::from_value(&Value::null(Type::Bool)).is_err());
     /// assert_eq!(Option::<bool>::from_value(&Value::null(Type::Bool)).unwrap(), None);
@@ -97,7 +98,7 @@ pub trait FieldType: Sized + Send + Sync + 'static {
     /// The value of the language.
     ///
     /// ```
-    /// # use terrane::sdk::{Field, FieldType, Type, Value};
+    /// # use terrane_sdk::{Field, FieldType, Type, Value};
     /// assert_eq!(3_i64.into_value(), Value::int(3));
     /// assert_eq!(Field::<i64>::Unknown.into_value(), Value::unknown(Type::Number));
     /// ```
@@ -106,7 +107,7 @@ pub trait FieldType: Sized + Send + Sync + 'static {
     /// The same as a [`Field`], which can hold any value.
     ///
     /// ```
-    /// # use terrane::sdk::{Field, FieldType};
+    /// # use terrane_sdk::{Field, FieldType};
     /// assert_eq!(Some(3_i64).into_field(), Field::Known(3));
     /// assert_eq!(None::<i64>.into_field(), Field::Null);
     /// ```
@@ -114,7 +115,7 @@ pub trait FieldType: Sized + Send + Sync + 'static {
     /// Fails for null or unknown values that the type does not have.
     ///
     /// ```
-    /// # use terrane::sdk::{Field, FieldType};
+    /// # use terrane_sdk::{Field, FieldType};
     /// assert_eq!(Option::<i64>::from_field(Field::Null).unwrap(), None);
     /// assert!(i64::from_field(Field::Unknown).is_err());
     /// ```
@@ -329,7 +330,7 @@ impl<T: FieldType> FieldType for Vec<T> {
 /// A set: elements in the order of the language, no two of them equal.
 ///
 /// ```
-/// use terrane::sdk::Set;
+/// use terrane_sdk::Set;
 /// let tags: Set<String> = ["a".to_owned(), "b".to_owned()].into_iter().collect();
 /// assert_eq!(tags.0.len(), 2);
 /// ```

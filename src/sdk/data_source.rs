@@ -12,7 +12,7 @@ use super::schema::Schema;
 /// A data source: reads an object that it does not manage.
 ///
 /// ```
-/// # use terrane::sdk::{Context, DataSource, Error, Field, Model, Values};
+/// # use terrane_sdk::{Context, DataSource, Error, Field, Model, Values};
 /// /// The time of the service.
 /// #[derive(Model)]
 /// struct Time {
@@ -42,7 +42,7 @@ pub trait DataSource: Send + Sync + 'static {
     /// By default that of the model.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, DataSource, Error, Schema, Values};
+    /// # use terrane_sdk::{Context, DataSource, Error, Schema, Values};
     /// # struct Clock; impl DataSource for Clock { type Data = (); type Model = ();
     /// fn schema(&self) -> Schema {
     ///     Schema::of::<()>().deprecated("Use the function `timestamp`.")
@@ -56,7 +56,7 @@ pub trait DataSource: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, DataSource, Error, Field, Model, Validation, Values};
+    /// # use terrane_sdk::{Context, DataSource, Error, Field, Model, Validation, Values};
     /// # #[derive(Model)] struct User { #[attribute(optional)] id: Option<String>, #[attribute(optional)] mail: Option<String> }
     /// # struct UserSource; impl DataSource for UserSource { type Data = (); type Model = User;
     /// fn validate(&self, validation: &mut Validation<'_, User>) {
@@ -71,7 +71,7 @@ pub trait DataSource: Send + Sync + 'static {
     /// The configuration is known; what it returns is the configuration with the computed attributes filled in.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, DataSource, Error, Field, Model, Values};
+    /// # use terrane_sdk::{Context, DataSource, Error, Field, Model, Values};
     /// # #[derive(Model)] struct Text { #[attribute(required)] path: String, #[attribute(computed)] content: Field<String> }
     /// # struct TextSource; impl DataSource for TextSource { type Data = (); type Model = Text;
     /// async fn read(&self, _context: &mut Context<()>, config: Values<Text>) -> Result<Text, Error> {
@@ -91,7 +91,7 @@ pub trait DataSource: Send + Sync + 'static {
 /// An ephemeral resource: a value that is never stored, which is opened, renewed while it is used, and closed.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
+/// # use terrane_sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
 /// #[derive(Model)]
 /// struct Token {
 ///     #[attribute(computed, sensitive)]
@@ -118,7 +118,7 @@ pub trait Ephemeral: Send + Sync + 'static {
     /// By default that of the model.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Schema, Values};
+    /// # use terrane_sdk::{Context, Ephemeral, Error, Opened, Schema, Values};
     /// # struct Session; impl Ephemeral for Session { type Data = (); type Model = ();
     /// fn schema(&self) -> Schema {
     ///     Schema::of::<()>().description("A session of the service.")
@@ -132,7 +132,7 @@ pub trait Ephemeral: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Ephemeral, Error, Field, Model, Opened, Validation, Values};
+    /// # use terrane_sdk::{Context, Ephemeral, Error, Field, Model, Opened, Validation, Values};
     /// # #[derive(Model)] struct Token { #[attribute(required)] scopes: Vec<String> }
     /// # struct TokenResource; impl Ephemeral for TokenResource { type Data = (); type Model = Token;
     /// fn validate(&self, validation: &mut Validation<'_, Token>) {
@@ -150,7 +150,7 @@ pub trait Ephemeral: Send + Sync + 'static {
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
-    /// # use terrane::sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
+    /// # use terrane_sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
     /// # #[derive(Model)] struct Token { #[attribute(computed)] token: Field<String> }
     /// # struct TokenResource; impl Ephemeral for TokenResource { type Data = (); type Model = Token;
     /// async fn open(&self, context: &mut Context<()>, _config: Values<Token>) -> Result<Opened<Token>, Error> {
@@ -170,7 +170,7 @@ pub trait Ephemeral: Send + Sync + 'static {
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
-    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Values};
+    /// # use terrane_sdk::{Context, Ephemeral, Error, Opened, Values};
     /// # struct Lease; impl Ephemeral for Lease { type Data = (); type Model = ();
     /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) }
     /// async fn renew(&self, context: &mut Context<()>) -> Result<Option<SystemTime>, Error> {
@@ -190,7 +190,7 @@ pub trait Ephemeral: Send + Sync + 'static {
     /// Called when the run does not need the object any more. By default nothing is closed.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Values};
+    /// # use terrane_sdk::{Context, Ephemeral, Error, Opened, Values};
     /// # struct Scratch; impl Ephemeral for Scratch { type Data = (); type Model = ();
     /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) }
     /// async fn close(&self, context: &mut Context<()>) -> Result<(), Error> {
@@ -209,7 +209,7 @@ pub trait Ephemeral: Send + Sync + 'static {
 /// An opened ephemeral object.
 ///
 /// ```
-/// # use terrane::sdk::Opened;
+/// # use terrane_sdk::Opened;
 /// let opened = Opened::new("a token");
 /// assert_eq!((opened.value, opened.renew_at), ("a token", None));
 /// ```
@@ -225,7 +225,7 @@ impl<M> Opened<M> {
     /// An object that needs no renewal.
     ///
     /// ```
-    /// # use terrane::sdk::Opened;
+    /// # use terrane_sdk::Opened;
     /// assert_eq!(Opened::new(()).renew_at, None);
     /// ```
     pub fn new(value: M) -> Opened<M> {
@@ -236,7 +236,7 @@ impl<M> Opened<M> {
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
-    /// # use terrane::sdk::Opened;
+    /// # use terrane_sdk::Opened;
     /// let soon = SystemTime::now() + Duration::from_secs(60);
     /// assert_eq!(Opened::new(()).renew_at(soon).renew_at, Some(soon));
     /// ```

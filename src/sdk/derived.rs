@@ -1,12 +1,13 @@
 //! What the code that `#[derive(Model)]` writes calls. Not part of the interface of the library.
 
+pub use terrane_protocol::schema::Nesting;
+pub use terrane_value::{Type, Value};
+
 pub use super::attribute::{Attribute, NumberKind};
 pub use super::convert::{FieldType, Mismatch};
 pub use super::field::Field;
 pub use super::model::{Key, Model};
 pub use super::schema::{Block, NestedBlock, Shape};
-pub use crate::lang::value::{Type, Value};
-pub use crate::model::schema::Nesting;
 
 /// Types that can be null: fields of attributes that are not required.
 #[diagnostic::on_unimplemented(

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use terrane_protocol::provider::{IdentitySchema, ProviderDiagnostic, ProviderDiagnostics};
+use terrane_protocol::schema as wire;
+use terrane_value::{Path, Value};
 
 use super::context::Context;
 use super::data_source::{DataSource, Ephemeral};
@@ -15,9 +18,6 @@ use super::request::{Creation, Import, Moved, Plan, Stored, Update, Validation};
 use super::resource::Resource;
 use super::schema::Schema;
 use super::validate::{Check, without_empty_blocks};
-use crate::lang::value::{Path, Value};
-use crate::model::provider::{IdentitySchema, ProviderDiagnostic, ProviderDiagnostics};
-use crate::model::schema as wire;
 
 /// A type with its schema.
 pub(super) struct Offered<T> {

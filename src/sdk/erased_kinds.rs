@@ -1,6 +1,8 @@
 //! List resources and actions behind traits without type parameters.
 
 use async_trait::async_trait;
+use terrane_protocol::provider::{ListRequest, ProviderDiagnostics};
+use terrane_value::Value;
 
 use super::action::{Action, Progress};
 use super::context::Context;
@@ -9,8 +11,6 @@ use super::error::Error;
 use super::list::{ListResource, Query, Results};
 use super::model::Values;
 use super::request::Validation;
-use crate::lang::value::Value;
-use crate::model::provider::{ListRequest, ProviderDiagnostics};
 
 #[async_trait]
 pub(super) trait AnyList<D>: AnyType {

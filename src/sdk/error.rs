@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use crate::lang::value::Path;
-use crate::model::provider::ProviderDiagnostic as Diagnostic;
+use terrane_protocol::provider::ProviderDiagnostic as Diagnostic;
+use terrane_value::Path;
 
 /// What went wrong: one or more diagnostics.
 ///
 /// ```
-/// use terrane::sdk::{Error, Path};
+/// use terrane_sdk::{Error, Path};
 /// let error = Error::new("Note not found", "The server has no note 7.").at(Path::new().attr("id"));
 /// assert_eq!(error.to_string(), "Note not found: The server has no note 7.");
 /// ```
@@ -21,7 +21,7 @@ impl Error {
     /// `summary` is short and always the same; `detail` says what happened, why, and how to fix it.
     ///
     /// ```
-    /// # use terrane::sdk::Error;
+    /// # use terrane_sdk::Error;
     /// let detail = "The service has no note 7. Check the id.";
     /// assert_eq!(Error::new("Note not found", detail).to_string(), format!("Note not found: {detail}"));
     /// ```
@@ -32,7 +32,7 @@ impl Error {
     /// The attribute that the error is about.
     ///
     /// ```
-    /// # use terrane::sdk::{Error, Model};
+    /// # use terrane_sdk::{Error, Model};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// let error = Error::new("Title taken", "Another note has this title.").at(Note::TITLE.path());
     /// ```
@@ -47,7 +47,7 @@ impl Error {
     /// Both.
     ///
     /// ```
-    /// # use terrane::sdk::Error;
+    /// # use terrane_sdk::Error;
     /// let both = Error::new("A", "a.").and(Error::new("B", "b."));
     /// assert_eq!(both.to_string(), "A: a.; B: b.");
     /// ```

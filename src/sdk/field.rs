@@ -3,7 +3,7 @@
 /// A value as configurations and plans have it: absent, not known yet, or known.
 ///
 /// ```
-/// use terrane::sdk::Field;
+/// use terrane_sdk::Field;
 /// let title: Field<String> = Field::known("Buy milk");
 /// assert_eq!(title.value().map(String::as_str), Some("Buy milk"));
 /// ```
@@ -22,7 +22,7 @@ impl<T> Field<T> {
     /// A known value.
     ///
     /// ```
-    /// # use terrane::sdk::Field;
+    /// # use terrane_sdk::Field;
     /// assert_eq!(Field::<i64>::known(3), Field::Known(3));
     /// ```
     pub fn known(value: impl Into<T>) -> Field<T> {
@@ -32,7 +32,7 @@ impl<T> Field<T> {
     /// True if it is not set.
     ///
     /// ```
-    /// # use terrane::sdk::Field;
+    /// # use terrane_sdk::Field;
     /// assert!(Field::<i64>::Null.is_null());
     /// ```
     pub fn is_null(&self) -> bool {
@@ -42,7 +42,7 @@ impl<T> Field<T> {
     /// True if it is known only after apply.
     ///
     /// ```
-    /// # use terrane::sdk::Field;
+    /// # use terrane_sdk::Field;
     /// assert!(Field::<i64>::Unknown.is_unknown());
     /// ```
     pub fn is_unknown(&self) -> bool {
@@ -52,7 +52,7 @@ impl<T> Field<T> {
     /// The known value; none if it is null or unknown.
     ///
     /// ```
-    /// # use terrane::sdk::Field;
+    /// # use terrane_sdk::Field;
     /// assert_eq!(Field::Known(3).value(), Some(&3));
     /// assert_eq!(Field::<i64>::Null.value(), None);
     /// ```
@@ -66,7 +66,7 @@ impl<T> Field<T> {
     /// As [`Field::value`], by value.
     ///
     /// ```
-    /// # use terrane::sdk::Field;
+    /// # use terrane_sdk::Field;
     /// assert_eq!(Field::Known(3).into_option(), Some(3));
     /// ```
     pub fn into_option(self) -> Option<T> {
@@ -79,7 +79,7 @@ impl<T> Field<T> {
     /// The same with a known value changed.
     ///
     /// ```
-    /// # use terrane::sdk::Field;
+    /// # use terrane_sdk::Field;
     /// assert_eq!(Field::Known(3).map(|n| n + 1), Field::Known(4));
     /// ```
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Field<U> {

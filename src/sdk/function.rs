@@ -2,33 +2,33 @@
 
 use std::future::Future;
 
-use super::convert::FieldType;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::FunctionError as WireError;
-
+use terrane_protocol::provider::FunctionError as WireError;
 /// The parameters, the type of the result, and the documentation of a function: [`signature()`] makes the usual ones.
 ///
 /// ```
-/// use terrane::sdk::{Signature, Type, signature};
+/// use terrane_sdk::{Signature, Type, signature};
 /// let pi = Signature { description: "With 53 bits.".to_owned(), ..signature("Pi", vec![], Type::Number) };
 /// assert!(pi.variadic.is_none());
 /// ```
 #[doc(inline)]
-pub use crate::model::schema::FunctionSignature as Signature;
+pub use terrane_protocol::schema::FunctionSignature as Signature;
 /// A parameter of a function: [`parameter()`] makes one that accepts neither null nor unknown values.
 ///
 /// ```
-/// use terrane::sdk::{Parameter, Type, parameter};
+/// use terrane_sdk::{Parameter, Type, parameter};
 /// let text = Parameter { allow_null: true, ..parameter::<String>("text", "The text, or null.") };
 /// assert_eq!(text.ty, Type::String);
 /// ```
 #[doc(inline)]
-pub use crate::model::schema::Parameter;
+pub use terrane_protocol::schema::Parameter;
+use terrane_value::{Type, Value};
+
+use super::convert::FieldType;
 
 /// Why a function failed.
 ///
 /// ```
-/// use terrane::sdk::FunctionError;
+/// use terrane_sdk::FunctionError;
 /// let error = FunctionError::argument(0, "not a date");
 /// assert_eq!(error.to_string(), "not a date");
 /// ```
@@ -42,7 +42,7 @@ impl FunctionError {
     /// An error about the call as a whole.
     ///
     /// ```
-    /// # use terrane::sdk::FunctionError;
+    /// # use terrane_sdk::FunctionError;
     /// assert_eq!(FunctionError::new("the texts have no common prefix").to_string(), "the texts have no common prefix");
     /// ```
     pub fn new(text: impl Into<String>) -> FunctionError {
@@ -52,7 +52,7 @@ impl FunctionError {
     /// An error about the argument with this index.
     ///
     /// ```
-    /// # use terrane::sdk::FunctionError;
+    /// # use terrane_sdk::FunctionError;
     /// fn port(text: &str) -> Result<u16, FunctionError> {
     ///     text.parse().map_err(|_| FunctionError::argument(0, "a number up to 65535 is required"))
     /// }
@@ -86,7 +86,7 @@ impl From<WireError> for FunctionError {
 /// A function. It depends on its arguments alone: the provider need not be configured.
 ///
 /// ```
-/// # use terrane::sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
+/// # use terrane_sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
 /// struct Reverse;
 ///
 /// impl Function for Reverse {
@@ -104,7 +104,7 @@ pub trait Function: Send + Sync + 'static {
     /// The parameters, the type of the result, and the documentation.
     ///
     /// ```
-    /// # use terrane::sdk::{Function, FunctionError, Signature, Type, Value, parameter, signature};
+    /// # use terrane_sdk::{Function, FunctionError, Signature, Type, Value, parameter, signature};
     /// # struct Join; impl Function for Join {
     /// fn signature(&self) -> Signature {
     ///     let texts = parameter::<String>("texts", "The texts to join.");
@@ -117,7 +117,7 @@ pub trait Function: Send + Sync + 'static {
     /// The arguments in the order of the signature; with a variadic parameter, its arguments follow the others.
     ///
     /// ```
-    /// # use terrane::sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
+    /// # use terrane_sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
     /// # struct Root; impl Function for Root {
     /// # fn signature(&self) -> Signature { signature("Root", vec![parameter::<i64>("n", "A number.")], Type::Number) }
     /// async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
@@ -133,7 +133,7 @@ pub trait Function: Send + Sync + 'static {
 /// A parameter of the type of `T`.
 ///
 /// ```
-/// let parameter = terrane::sdk::parameter::<String>("text", "The text to reverse.");
+/// let parameter = terrane_sdk::parameter::<String>("text", "The text to reverse.");
 /// assert_eq!(parameter.name, "text");
 /// ```
 pub fn parameter<T: FieldType>(name: &str, description: &str) -> Parameter {
@@ -150,7 +150,7 @@ pub fn parameter<T: FieldType>(name: &str, description: &str) -> Parameter {
 /// A signature without a variadic parameter.
 ///
 /// ```
-/// # use terrane::sdk::{Type, parameter, signature};
+/// # use terrane_sdk::{Type, parameter, signature};
 /// let mut join = signature("Joins texts", vec![], Type::String);
 /// join.variadic = Some(parameter::<String>("texts", "The texts."));
 /// ```
@@ -169,7 +169,7 @@ pub fn signature(summary: &str, parameters: Vec<Parameter>, returns: Type) -> Si
 /// The argument with this index as a Rust value.
 ///
 /// ```
-/// # use terrane::sdk::{Value, argument};
+/// # use terrane_sdk::{Value, argument};
 /// let arguments = [Value::int(2)];
 /// assert_eq!(argument::<i64>(&arguments, 0), Ok(2));
 /// assert!(argument::<String>(&arguments, 0).is_err());

@@ -3,18 +3,19 @@
 use std::future::Future;
 use std::ops::ControlFlow;
 
+use terrane_protocol::provider::{Identity, IdentitySchema, ListResult, ListSink};
+use terrane_value::{Value, json};
+
 use super::context::Context;
 use super::error::Error;
 use super::model::{Model, Values};
 use super::request::Validation;
 use super::schema::Schema;
-use crate::lang::value::{Value, json};
-use crate::model::provider::{Identity, IdentitySchema, ListResult, ListSink};
 
 /// A list resource. It has the name of the managed resource type whose objects it lists; that type has an identity.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Error, ListResource, Object, Query, Results, Value};
+/// # use terrane_sdk::{Context, Error, ListResource, Object, Query, Results, Value};
 /// struct MachineList;
 ///
 /// impl ListResource for MachineList {
@@ -41,7 +42,7 @@ pub trait ListResource: Send + Sync + 'static {
     /// By default that of the model.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, ListResource, Query, Results, Schema};
+    /// # use terrane_sdk::{Context, Error, ListResource, Query, Results, Schema};
     /// # struct Machines; impl ListResource for Machines { type Data = (); type Config = ();
     /// fn schema(&self) -> Schema {
     ///     Schema::of::<()>().description("All machines of the account.")
@@ -55,7 +56,7 @@ pub trait ListResource: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, Field, ListResource, Model, Query, Results, Validation};
+    /// # use terrane_sdk::{Context, Error, Field, ListResource, Model, Query, Results, Validation};
     /// # #[derive(Model)] struct Filter { #[attribute(required)] zone: String }
     /// # struct Machines; impl ListResource for Machines { type Data = (); type Config = Filter;
     /// fn validate(&self, validation: &mut Validation<'_, Filter>) {
@@ -72,7 +73,7 @@ pub trait ListResource: Send + Sync + 'static {
     /// Gives each object to `results`, until there are no more or the host wants no more.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, ListResource, Object, Query, Results, Value};
+    /// # use terrane_sdk::{Context, Error, ListResource, Object, Query, Results, Value};
     /// # struct Machines; impl ListResource for Machines { type Data = Vec<String>; type Config = ();
     /// async fn list(
     ///     &self,
@@ -101,7 +102,7 @@ pub trait ListResource: Send + Sync + 'static {
 /// What to list.
 ///
 /// ```
-/// # use terrane::sdk::{Error, Model, Query};
+/// # use terrane_sdk::{Error, Model, Query};
 /// # #[derive(Model)] struct Filter { #[attribute(optional)] tag: Option<String> }
 /// fn request(query: &Query<Filter>) -> Result<String, Error> {
 ///     let tag = query.config.model()?.tag.unwrap_or_default();
@@ -121,7 +122,7 @@ pub struct Query<C> {
 /// Where results go.
 ///
 /// ```
-/// # use terrane::sdk::{Error, Model, Results, Value};
+/// # use terrane_sdk::{Error, Model, Results, Value};
 /// # #[derive(Clone, Model)] struct Machine { #[attribute(required)] name: String }
 /// async fn list(machines: &[Machine], results: &mut Results<'_>) -> Result<(), Error> {
 ///     for machine in machines {
@@ -144,7 +145,7 @@ impl Results<'_> {
     ///
     /// ```
     /// # use std::ops::ControlFlow;
-    /// # use terrane::sdk::{Error, Object, Results, Value};
+    /// # use terrane_sdk::{Error, Object, Results, Value};
     /// async fn add_name(results: &mut Results<'_>, name: &str) -> Result<ControlFlow<()>, Error> {
     ///     let identity = Value::object([("name", Value::string(name))]);
     ///     results.add::<Object>(&identity, name, None).await

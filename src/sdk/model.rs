@@ -5,11 +5,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use terrane_value::{Path, Value};
+
 use super::Field;
 use super::convert::{FieldType, Mismatch};
 use super::error::Error;
 use super::schema::Block;
-use crate::lang::value::{Path, Value};
 
 /// A struct that stands for an object: of a resource, a data source, a provider configuration or a nested block.
 ///
@@ -17,7 +18,7 @@ use crate::lang::value::{Path, Value};
 ///
 /// ```
 /// # use std::collections::BTreeMap;
-/// # use terrane::sdk::{Field, Model, Set};
+/// # use terrane_sdk::{Field, Model, Set};
 /// /// A machine.
 /// #[derive(Model)]
 /// struct Machine {
@@ -48,7 +49,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// The attributes and blocks of the object.
     ///
     /// ```
-    /// # use terrane::sdk::Model;
+    /// # use terrane_sdk::Model;
     /// #[derive(Model)]
     /// struct Note {
     ///     #[attribute(required)]
@@ -60,7 +61,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// Fails if a field cannot hold what is there: null or unknown.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Type, Value};
+    /// # use terrane_sdk::{Model, Type, Value};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// let note = Note::from_value(&Value::object([("title", Value::string("Milk"))])).unwrap();
     /// assert_eq!(note.title, "Milk");
@@ -70,7 +71,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     /// The object of the language.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Value};
+    /// # use terrane_sdk::{Model, Value};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// let value = Note { title: "Milk".to_owned() }.into_value();
     /// assert_eq!(value, Value::object([("title", Value::string("Milk"))]));
@@ -96,7 +97,7 @@ impl Model for () {
 /// An object with attributes by name, for schemas that are built at run time. Names are not checked by the compiler.
 ///
 /// ```
-/// use terrane::sdk::{Attribute, Block, Object, Value};
+/// use terrane_sdk::{Attribute, Block, Object, Value};
 /// let block = Block::new([Attribute::string("title").required(), Attribute::int("size").optional()]);
 /// let object = Object::of(&block, [("title", Value::string("Milk"))]);
 /// assert_eq!((object.text("title"), object.int("size")), (Some("Milk"), None));
@@ -109,7 +110,7 @@ impl Object {
     /// The attribute as text; none if it is null, unknown or absent.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value};
+    /// # use terrane_sdk::{Object, Value};
     /// let object = Object(Value::object([("title", Value::string("Milk"))]));
     /// assert_eq!((object.text("title"), object.text("body")), (Some("Milk"), None));
     /// ```
@@ -120,7 +121,7 @@ impl Object {
     /// The attribute as a whole number; none if it is null, unknown, absent or has a fraction.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value};
+    /// # use terrane_sdk::{Object, Value};
     /// assert_eq!(Object(Value::object([("size", Value::int(2))])).int("size"), Some(2));
     /// ```
     pub fn int(&self, name: &str) -> Option<i64> {
@@ -130,7 +131,7 @@ impl Object {
     /// The attribute as a flag; none if it is null, unknown or absent.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value};
+    /// # use terrane_sdk::{Object, Value};
     /// assert_eq!(Object(Value::object([("done", Value::bool(true))])).bool("done"), Some(true));
     /// ```
     pub fn bool(&self, name: &str) -> Option<bool> {
@@ -140,7 +141,7 @@ impl Object {
     /// The attribute; null of no type if it is absent.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value};
+    /// # use terrane_sdk::{Object, Value};
     /// let object = Object(Value::object([("size", Value::int(2))]));
     /// assert_eq!(object.value("size"), Value::int(2));
     /// assert!(object.value("title").is_null());
@@ -152,7 +153,7 @@ impl Object {
     /// The elements that are texts, of a list or a set.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value};
+    /// # use terrane_sdk::{Object, Value};
     /// let object = Object(Value::object([("tags", Value::strings(["food", "milk"]))]));
     /// assert_eq!(object.texts("tags"), ["food", "milk"]);
     /// ```
@@ -164,7 +165,7 @@ impl Object {
     /// The same with some attributes replaced.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value};
+    /// # use terrane_sdk::{Object, Value};
     /// let note = Object(Value::object([("title", Value::string("Milk"))]));
     /// let saved = note.with([("id", Value::string("7"))]);
     /// assert_eq!((saved.text("id"), saved.text("title")), (Some("7"), Some("Milk")));
@@ -179,7 +180,7 @@ impl Object {
     /// An object of a block from some of its attributes; the others are null, and there are no blocks.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Block, Object, Value};
+    /// # use terrane_sdk::{Attribute, Block, Object, Value};
     /// let block = Block::new([Attribute::string("id").computed(), Attribute::string("title").required()]);
     /// let object = Object::of(&block, [("title", Value::string("Milk"))]);
     /// assert!(object.value("id").is_null());
@@ -206,7 +207,7 @@ impl Model for Object {
 /// The name and type of an attribute of a model. `#[derive(Model)]` makes a constant for each field.
 ///
 /// ```
-/// # use terrane::sdk::{Field, Key, Model, Values};
+/// # use terrane_sdk::{Field, Key, Model, Values};
 /// #[derive(Model)]
 /// struct Note {
 ///     #[attribute(required)]
@@ -230,7 +231,7 @@ impl<M, T> Key<M, T> {
     /// The name of the attribute.
     ///
     /// ```
-    /// # use terrane::sdk::Model;
+    /// # use terrane_sdk::Model;
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// assert_eq!(Note::TITLE.name(), "title");
     /// ```
@@ -241,7 +242,7 @@ impl<M, T> Key<M, T> {
     /// The place of the attribute, for errors about it.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Path};
+    /// # use terrane_sdk::{Model, Path};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// assert_eq!(Note::TITLE.path(), Path::new().attr("title"));
     /// ```
@@ -267,7 +268,7 @@ impl<M, T> fmt::Debug for Key<M, T> {
 /// An object of a model, any part of which may be unknown: a configuration or a plan.
 ///
 /// ```
-/// use terrane::sdk::{Field, Model, Values};
+/// use terrane_sdk::{Field, Model, Values};
 /// #[derive(Model)]
 /// struct Note {
 ///     #[attribute(required)]
@@ -305,11 +306,11 @@ impl<M> Values<M> {
     /// True if there is no object: the prior state of a creation, the plan of a destruction.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Plan};
+    /// # use terrane_sdk::{Model, Plan};
     /// fn is_create<M: Model>(plan: &Plan<M>) -> bool {
     ///     plan.prior.is_absent()
     /// }
-    /// # assert!(!terrane::sdk::Values::of(()).is_absent());
+    /// # assert!(!terrane_sdk::Values::of(()).is_absent());
     /// ```
     pub fn is_absent(&self) -> bool {
         self.value.is_null()
@@ -318,7 +319,7 @@ impl<M> Values<M> {
     /// The whole object.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Value, Values};
+    /// # use terrane_sdk::{Model, Value, Values};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// let values = Values::of(Note { title: "Milk".to_owned() });
     /// assert_eq!(values.value().get("title"), Some(&Value::string("Milk")));
@@ -334,7 +335,7 @@ impl<M> Values<M> {
     /// An attribute that may be null or unknown; null if there is no object.
     ///
     /// ```
-    /// # use terrane::sdk::{Field, Model, Values};
+    /// # use terrane_sdk::{Field, Model, Values};
     /// # #[derive(Model)] struct Note { #[attribute(optional)] body: Option<String> }
     /// let values = Values::of(Note { body: None });
     /// assert_eq!(values.get(Note::BODY).unwrap(), Field::Null);
@@ -347,7 +348,7 @@ impl<M> Values<M> {
     /// Replaces an attribute. Nothing happens if there is no object.
     ///
     /// ```
-    /// # use terrane::sdk::{Field, Model, Values};
+    /// # use terrane_sdk::{Field, Model, Values};
     /// # #[derive(Model)] struct Note { #[attribute(computed)] id: Field<String> }
     /// let mut planned = Values::of(Note { id: Field::Unknown });
     /// planned.set(Note::ID, Field::known("7"));
@@ -360,7 +361,7 @@ impl<M> Values<M> {
     /// As [`Values::set`], by name.
     ///
     /// ```
-    /// # use terrane::sdk::{Object, Value, Values};
+    /// # use terrane_sdk::{Object, Value, Values};
     /// let mut planned = Values::of(Object(Value::empty_object()));
     /// planned.set_value("id", Value::string("7"));
     /// assert_eq!(planned.model().unwrap().text("id"), Some("7"));
@@ -379,7 +380,7 @@ impl<M: Model> Values<M> {
     /// A configuration or plan with these values, for tests.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Values};
+    /// # use terrane_sdk::{Model, Values};
     /// # #[derive(Model)] struct Config { #[attribute(optional)] tag: Option<String> }
     /// let config = Values::of(Config { tag: Some("food".to_owned()) });
     /// assert_eq!(config.model().unwrap().tag.as_deref(), Some("food"));
@@ -391,7 +392,7 @@ impl<M: Model> Values<M> {
     /// The model. Fails if there is no object, or if a field cannot hold what is unknown.
     ///
     /// ```
-    /// # use terrane::sdk::{Field, Model, Values};
+    /// # use terrane_sdk::{Field, Model, Values};
     /// # #[derive(Model)] struct Config { #[attribute(optional)] url: Option<String> }
     /// let mut config = Values::of(Config { url: None });
     /// assert_eq!(config.model().unwrap().url, None);
@@ -408,6 +409,6 @@ impl<M: Model> Values<M> {
 
 impl Mismatch {
     pub(super) fn within_attribute(self, name: &str) -> Mismatch {
-        self.within(crate::lang::value::PathStep::Attr(Arc::from(name)))
+        self.within(terrane_value::PathStep::Attr(Arc::from(name)))
     }
 }

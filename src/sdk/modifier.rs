@@ -1,11 +1,11 @@
 //! Plan modifiers: what the plan of an attribute does beyond defaults and unknowns.
 
-use crate::lang::value::{Path, Value};
+use terrane_value::{Path, Value};
 
 /// What a modifier sees of its attribute or block, and what it may change.
 ///
 /// ```
-/// use terrane::sdk::{Attribute, PlannedAttribute};
+/// use terrane_sdk::{Attribute, PlannedAttribute};
 ///
 /// /// Disks only grow; to make one smaller, it is replaced.
 /// fn replace_if_smaller(size: &mut PlannedAttribute<'_>) {
@@ -39,7 +39,7 @@ pub struct PlannedAttribute<'a> {
 /// Changes the plan of one attribute or block. Any `Fn(&mut PlannedAttribute)` is one.
 ///
 /// ```
-/// use terrane::sdk::{Attribute, PlannedAttribute, Value, replace_if};
+/// use terrane_sdk::{Attribute, PlannedAttribute, Value, replace_if};
 ///
 /// /// Known before apply: the name in lower case.
 /// fn from_name(attribute: &mut PlannedAttribute<'_>) {
@@ -56,7 +56,7 @@ pub trait PlanModifier: Send + Sync + 'static {
     /// Changes `planned`, or sets `requires_replace`.
     ///
     /// ```
-    /// use terrane::sdk::{Attribute, PlanModifier, PlannedAttribute, Value};
+    /// use terrane_sdk::{Attribute, PlanModifier, PlannedAttribute, Value};
     ///
     /// struct KnownAs(&'static str);
     ///
@@ -94,7 +94,7 @@ impl PlannedAttribute<'_> {
 /// Keeps the prior value, null too, where the plan would be unknown.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, keep};
+/// # use terrane_sdk::{Attribute, keep};
 /// let id = Attribute::string("id").computed().modifier(keep());
 /// ```
 pub fn keep() -> impl PlanModifier {
@@ -108,7 +108,7 @@ pub fn keep() -> impl PlanModifier {
 /// As [`keep`], unless the prior value is null.
 ///
 /// ```
-/// # use terrane::sdk::{Field, Model};
+/// # use terrane_sdk::{Field, Model};
 /// #[derive(Model)]
 /// struct Machine {
 ///     #[attribute(computed, keep_unless_null)]
@@ -127,7 +127,7 @@ pub fn keep_unless_null() -> impl PlanModifier {
 /// A change replaces the object.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, replace};
+/// # use terrane_sdk::{Attribute, replace};
 /// let name = Attribute::string("name").required().modifier(replace());
 /// ```
 pub fn replace() -> impl PlanModifier {
@@ -137,7 +137,7 @@ pub fn replace() -> impl PlanModifier {
 /// A configured change replaces the object.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, replace_if_configured};
+/// # use terrane_sdk::{Attribute, replace_if_configured};
 /// let zone = Attribute::string("zone").optional().computed().modifier(replace_if_configured());
 /// ```
 pub fn replace_if_configured() -> impl PlanModifier {
@@ -147,7 +147,7 @@ pub fn replace_if_configured() -> impl PlanModifier {
 /// A change for which `decide` is true replaces the object.
 ///
 /// ```
-/// # use terrane::sdk::{Model, PlannedAttribute, replace_if};
+/// # use terrane_sdk::{Model, PlannedAttribute, replace_if};
 /// fn is_smaller(size: &PlannedAttribute<'_>) -> bool {
 ///     size.planned.as_i64() < size.prior.as_i64()
 /// }

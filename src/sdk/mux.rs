@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use super::error::Error;
-use super::server::Served;
-use crate::lang::value::Value;
-use crate::model::provider::{
+use terrane_protocol::provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, Identity, IdentitySchema,
     ImportResponse, InvokeActionRequest, ListRequest, ListSink, MoveRequest, MoveResponse, OpenEphemeralResponse,
     PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
     StateStores, UpgradeRequest, ValidateListRequest, has_errors,
 };
-use crate::model::schema::{Capabilities, ProviderSchemas, Schema, StaticSchemas};
+use terrane_protocol::schema::{Capabilities, ProviderSchemas, Schema, StaticSchemas};
+use terrane_value::Value;
+
+use super::error::Error;
+use super::server::Served;
 
 const INVALID: &str = "Invalid Provider Server Combination";
 
@@ -24,7 +24,7 @@ const INVALID: &str = "Invalid Provider Server Combination";
 /// Fails if two of them offer the same type, or if their configurations differ.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Error, Provider, Types, Values, mux, server};
+/// # use terrane_sdk::{Context, Error, Provider, Types, Values, mux, server};
 /// # struct One;
 /// # impl Provider for One {
 /// #     type Config = ();

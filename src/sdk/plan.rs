@@ -2,10 +2,11 @@
 //!
 //! The order is that of the library of the public providers.
 
+use terrane_value::{Path, Type, Value};
+
 use super::modifier::{PlanModifier, PlannedAttribute};
 use super::schema::{Block, Shape};
 use super::walk::{Beside, Item, rewrite_object};
-use crate::lang::value::{Path, Type, Value};
 
 /// A proposed change of one object.
 pub(super) struct Proposal<'a> {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
+use terrane_protocol::provider::StateStores;
+use terrane_protocol::schema as wire;
+
 use super::action::Action;
 use super::context::Context;
 use super::data_source::{DataSource, Ephemeral};
@@ -16,13 +19,11 @@ use super::model::{Model, Values};
 use super::request::Validation;
 use super::resource::Resource;
 use super::schema::Schema;
-use crate::model::provider::StateStores;
-use crate::model::schema as wire;
 
 /// A provider.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Error, Model, Provider, Types, Values};
+/// # use terrane_sdk::{Context, Error, Model, Provider, Types, Values};
 /// struct Todo;
 ///
 /// #[derive(Model)]
@@ -43,7 +44,7 @@ use crate::model::schema as wire;
 ///     fn types(&self, _types: &mut Types<String>) {}
 /// }
 ///
-/// # terrane::sdk::validate_implementation(Todo).unwrap();
+/// # terrane_sdk::validate_implementation(Todo).unwrap();
 /// ```
 pub trait Provider: Send + Sync + 'static {
     /// The provider block; `()` if it has no arguments.
@@ -54,7 +55,7 @@ pub trait Provider: Send + Sync + 'static {
     /// By default that of the model.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, Provider, Schema, Types, Values};
+    /// # use terrane_sdk::{Context, Error, Provider, Schema, Types, Values};
     /// # struct Todo; impl Provider for Todo { type Config = (); type Data = ();
     /// fn schema(&self) -> Schema {
     ///     Schema::of::<()>().description("Keeps notes in a to-do service.")
@@ -69,7 +70,7 @@ pub trait Provider: Send + Sync + 'static {
     /// The arguments of `provider_meta` blocks; none: there are no such blocks.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Context, Error, Provider, Schema, Types, Values};
+    /// # use terrane_sdk::{Attribute, Context, Error, Provider, Schema, Types, Values};
     /// # struct Todo; impl Provider for Todo { type Config = (); type Data = ();
     /// fn meta_schema(&self) -> Option<Schema> {
     ///     Some(Schema::new([Attribute::string("module_name").optional()]))
@@ -84,7 +85,7 @@ pub trait Provider: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, Field, Model, Provider, Types, Validation, Values};
+    /// # use terrane_sdk::{Context, Error, Field, Model, Provider, Types, Validation, Values};
     /// # #[derive(Model)] struct Config { #[attribute(required)] address: String }
     /// # struct Todo; impl Provider for Todo { type Config = Config; type Data = ();
     /// fn validate(&self, validation: &mut Validation<'_, Config>) {
@@ -102,7 +103,7 @@ pub trait Provider: Send + Sync + 'static {
     /// Makes the data that the types need. The configuration may have unknown values during plan.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, Model, Provider, Types, Values};
+    /// # use terrane_sdk::{Context, Error, Model, Provider, Types, Values};
     /// # #[derive(Model)] struct Config { #[attribute(optional)] address: Option<String> }
     /// # struct Client(String);
     /// # struct Todo; impl Provider for Todo { type Config = Config; type Data = Client;
@@ -123,7 +124,7 @@ pub trait Provider: Send + Sync + 'static {
     /// Adds the types of the provider.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, DataSource, Error, Provider, Types, Values};
+    /// # use terrane_sdk::{Context, DataSource, Error, Provider, Types, Values};
     /// # struct Time; impl DataSource for Time { type Data = (); type Model = ();
     /// # async fn read(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) } }
     /// # struct Todo; impl Provider for Todo { type Config = (); type Data = ();
@@ -139,7 +140,7 @@ pub trait Provider: Send + Sync + 'static {
 /// The types that a provider offers, by name.
 ///
 /// ```
-/// # use terrane::sdk::{Context, DataSource, Error, Function, Resource, Types};
+/// # use terrane_sdk::{Context, DataSource, Error, Function, Resource, Types};
 /// fn add_types(
 ///     types: &mut Types<()>,
 ///     note: impl Resource<Data = ()>,
@@ -182,7 +183,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Adds a managed resource type by its full name: `todo_note`.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Resource, Types};
+    /// # use terrane_sdk::{Context, Creation, Error, Resource, Types};
     /// struct Lock;
     ///
     /// impl Resource for Lock {
@@ -204,7 +205,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Adds a data source by its full name.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, DataSource, Error, Types, Values};
+    /// # use terrane_sdk::{Context, DataSource, Error, Types, Values};
     /// # struct Clock; impl DataSource for Clock { type Data = (); type Model = ();
     /// # async fn read(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) } }
     /// Types::default().data_source("todo_clock", Clock);
@@ -218,7 +219,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Adds an ephemeral resource type by its full name.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Types, Values};
+    /// # use terrane_sdk::{Context, Ephemeral, Error, Opened, Types, Values};
     /// # struct Session; impl Ephemeral for Session { type Data = (); type Model = ();
     /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) } }
     /// Types::default().ephemeral("todo_session", Session);
@@ -232,7 +233,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Adds a function by the name after `provider::NAME::`.
     ///
     /// ```
-    /// # use terrane::sdk::{Function, FunctionError, Signature, Type, Types, Value, signature};
+    /// # use terrane_sdk::{Function, FunctionError, Signature, Type, Types, Value, signature};
     /// # struct Pi; impl Function for Pi {
     /// # fn signature(&self) -> Signature { signature("Pi", vec![], Type::Number) }
     /// # async fn call(&self, _: Vec<Value>) -> Result<Value, FunctionError> { Ok(Value::int(3)) } }
@@ -247,7 +248,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Adds a list resource by the name of the managed resource type whose objects it lists.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, ListResource, Query, Results, Types};
+    /// # use terrane_sdk::{Context, Error, ListResource, Query, Results, Types};
     /// # struct Notes; impl ListResource for Notes { type Data = (); type Config = ();
     /// # async fn list(&self, _: &mut Context<()>, _: Query<()>, _: &mut Results<'_>) -> Result<(), Error> { Ok(()) } }
     /// Types::default().list("todo_note", Notes);
@@ -261,7 +262,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Adds an action by its full name.
     ///
     /// ```
-    /// # use terrane::sdk::{Action, Context, Error, Progress, Types, Values};
+    /// # use terrane_sdk::{Action, Context, Error, Progress, Types, Values};
     /// # struct Archive; impl Action for Archive { type Data = (); type Config = ();
     /// # async fn invoke(&self, _: &mut Context<()>, _: Values<()>, _: &Progress) -> Result<(), Error> { Ok(()) } }
     /// Types::default().action("todo_archive", Archive);
@@ -275,7 +276,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// No resource plans destructions by itself: hosts need not ask, which saves a call for each object.
     ///
     /// ```
-    /// # use terrane::sdk::{Resource, Types};
+    /// # use terrane_sdk::{Resource, Types};
     /// fn add_types(types: &mut Types<()>, note: impl Resource<Data = ()>) {
     ///     types.resource("todo_note", note).without_destroy_plans();
     /// }

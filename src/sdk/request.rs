@@ -1,15 +1,16 @@
 //! What the methods of resources are given: configurations, plans, changes, imports and stored objects.
 
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, RawState};
+use terrane_value::{Path, Type, Value};
+
 use super::error::Error;
 use super::model::{Model, Values};
 use super::schema::Schema;
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, RawState};
 
 /// A configuration to check.
 ///
 /// ```
-/// # use terrane::sdk::{Field, Model, Validation};
+/// # use terrane_sdk::{Field, Model, Validation};
 /// # #[derive(Model)]
 /// # struct Range {
 /// #     #[attribute(required)]
@@ -37,7 +38,7 @@ impl<M> Validation<'_, M> {
     /// Reports an error about an attribute. Checks go on.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Validation};
+    /// # use terrane_sdk::{Model, Validation};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// fn refuse(validation: &mut Validation<'_, Note>) {
     ///     validation.error(Note::TITLE.path(), "Invalid title", "Titles have at most 80 letters.");
@@ -50,7 +51,7 @@ impl<M> Validation<'_, M> {
     /// Reports a warning about an attribute.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Validation};
+    /// # use terrane_sdk::{Model, Validation};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// fn warn(validation: &mut Validation<'_, Note>) {
     ///     validation.warn(Note::TITLE.path(), "Long title", "The service shows only 80 letters.");
@@ -63,7 +64,7 @@ impl<M> Validation<'_, M> {
     /// Reports an error that another function returned.
     ///
     /// ```
-    /// # use terrane::sdk::{Error, Validation};
+    /// # use terrane_sdk::{Error, Validation};
     /// fn check_all<M>(validation: &mut Validation<'_, M>, checks: &[fn() -> Result<(), Error>]) {
     ///     for error in checks.iter().filter_map(|check| check().err()) {
     ///         validation.add(error);
@@ -78,7 +79,7 @@ impl<M> Validation<'_, M> {
 /// A planned change.
 ///
 /// ```
-/// # use terrane::sdk::{Error, Field, Model, Plan};
+/// # use terrane_sdk::{Error, Field, Model, Plan};
 /// # #[derive(Model)]
 /// # struct Machine {
 /// #     #[attribute(required)]
@@ -112,7 +113,7 @@ impl<M> Plan<M> {
     /// True if there is no prior object.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Error, Plan};
+    /// # use terrane_sdk::{Context, Error, Plan};
     /// fn plan<M>(context: &mut Context<Vec<String>>, plan: &Plan<M>) -> Result<(), Error> {
     ///     if plan.is_create() && context.data()?.len() >= 100 {
     ///         context.warn("Many machines", "The account has 100 machines or more.");
@@ -127,7 +128,7 @@ impl<M> Plan<M> {
     /// True if the object is to be deleted.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Plan};
+    /// # use terrane_sdk::{Context, Plan};
     /// fn plan<M>(context: &mut Context<()>, plan: &Plan<M>) {
     ///     if plan.is_destroy() {
     ///         context.warn("Backups are kept", "Backups of the machine are not deleted.");
@@ -142,7 +143,7 @@ impl<M> Plan<M> {
 /// A planned creation.
 ///
 /// ```
-/// # use terrane::sdk::{Creation, Error, Field, Model};
+/// # use terrane_sdk::{Creation, Error, Field, Model};
 /// # #[derive(Model)] struct Login {
 /// # #[attribute(required)] name: String,
 /// # #[attribute(optional, write_only)] password: Option<String> }
@@ -164,7 +165,7 @@ pub struct Creation<M> {
 /// A planned change in place.
 ///
 /// ```
-/// # use terrane::sdk::{Error, Model, Update};
+/// # use terrane_sdk::{Error, Model, Update};
 /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
 /// fn is_renamed(update: &Update<Note>) -> Result<bool, Error> {
 ///     Ok(update.prior.model()?.title != update.planned.model()?.title)
@@ -185,7 +186,7 @@ impl<M: Model> Creation<M> {
     /// Stores the object as it is so far: if the creation fails later, it is in the state, tainted.
     ///
     /// ```
-    /// # use terrane::sdk::{Creation, Error, Field, Model};
+    /// # use terrane_sdk::{Creation, Error, Field, Model};
     /// # #[derive(Clone, Model)] struct Note { #[attribute(computed)] id: Field<String> }
     /// # async fn add_tags(_: &Note) -> Result<(), Error> { Ok(()) }
     /// async fn create(creation: &mut Creation<Note>) -> Result<Note, Error> {
@@ -205,7 +206,7 @@ impl<M: Model> Update<M> {
     /// Stores the object as it is so far, in case the update fails later.
     ///
     /// ```
-    /// # use terrane::sdk::{Error, Model, Update};
+    /// # use terrane_sdk::{Error, Model, Update};
     /// # #[derive(Clone, Model)] struct Note { #[attribute(required)] title: String }
     /// # async fn add_tags(_: &Note) -> Result<(), Error> { Ok(()) }
     /// async fn update(update: &mut Update<Note>) -> Result<Note, Error> {
@@ -223,7 +224,7 @@ impl<M: Model> Update<M> {
 /// What an import names.
 ///
 /// ```
-/// # use terrane::sdk::{Import, Value};
+/// # use terrane_sdk::{Import, Value};
 /// fn id(import: &Import) -> Option<&str> {
 ///     match import {
 ///         Import::Id(id) => Some(id),
@@ -246,7 +247,7 @@ impl Import {
     /// The id. Fails for an import by identity.
     ///
     /// ```
-    /// # use terrane::sdk::{Import, Value};
+    /// # use terrane_sdk::{Import, Value};
     /// assert_eq!(Import::Id("7".to_owned()).id().unwrap(), "7");
     /// assert!(Import::Identity(Value::empty_object()).id().is_err());
     /// ```
@@ -260,7 +261,7 @@ impl Import {
     /// The id, or an attribute of the identity that has the same meaning. Fails if the attribute is not a text.
     ///
     /// ```
-    /// use terrane::sdk::{Import, Value};
+    /// use terrane_sdk::{Import, Value};
     /// let identity = Value::object([("id", Value::string("7"))]);
     /// for import in [Import::Id("7".to_owned()), Import::Identity(identity)] {
     ///     assert_eq!(import.id_or_attribute("id").unwrap(), "7");
@@ -277,7 +278,7 @@ impl Import {
 /// The error of types without import.
 ///
 /// ```
-/// # use terrane::sdk::{Error, Import, not_importable};
+/// # use terrane_sdk::{Error, Import, not_importable};
 /// fn path(import: &Import) -> Result<&str, Error> {
 ///     match import {
 ///         Import::Id(id) if id.starts_with('/') => Ok(id),
@@ -296,7 +297,7 @@ pub fn not_importable() -> Error {
 /// An object in the state that was written with another version of the schema.
 ///
 /// ```
-/// # use terrane::sdk::{Error, Stored};
+/// # use terrane_sdk::{Error, Stored};
 /// fn title(stored: &Stored) -> Result<String, Error> {
 ///     let text: serde_json::Value = serde_json::from_slice(stored.json()?)
 ///         .map_err(|error| Error::new("Unable to upgrade the note", error.to_string()))?;
@@ -317,7 +318,7 @@ impl Stored {
     /// The JSON text. Fails for states of Terraform 0.11 and earlier.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Resource, testing};
+    /// # use terrane_sdk::{Context, Creation, Error, Resource, testing};
     /// # struct Lock; impl Resource for Lock { type Data = (); type Model = ();
     /// # async fn create(&self, _: &mut Context<()>, _: &mut Creation<()>) -> Result<(), Error> { Ok(()) } }
     /// let stored = testing::stored(&Lock, 0, r#"{"id":"7"}"#);
@@ -336,7 +337,7 @@ impl Stored {
     /// The object with today's attributes: absent ones are null, others are dropped.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Value, testing};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource, Value, testing};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> { new.planned.model() } }
@@ -351,7 +352,7 @@ impl Stored {
 /// An object of another type.
 ///
 /// ```
-/// # use terrane::sdk::Moved;
+/// # use terrane_sdk::Moved;
 /// fn is_null_resource(moved: &Moved) -> bool {
 ///     moved.source_provider.ends_with("hashicorp/null") && moved.source_type == "null_resource"
 /// }
@@ -374,7 +375,7 @@ impl Moved {
     /// The object with the attributes of a schema: absent ones are null, others are dropped.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Error, Moved, Schema, Value};
+    /// # use terrane_sdk::{Attribute, Error, Moved, Schema, Value};
     /// fn file_name(moved: &Moved) -> Result<Option<String>, Error> {
     ///     let old = Schema::new([Attribute::string("filename").required()]);
     ///     let object = moved.object(&old)?;
@@ -390,7 +391,7 @@ impl Moved {
     /// terraform-plugin-framework.
     ///
     /// ```
-    /// # use terrane::sdk::{Error, Moved};
+    /// # use terrane_sdk::{Error, Moved};
     /// fn check(moved: &Moved) -> Result<(), Error> {
     ///     if moved.source_version > 2 { Err(moved.unsupported()) } else { Ok(()) }
     /// }

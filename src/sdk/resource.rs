@@ -2,49 +2,49 @@
 
 use std::future::{Future, ready};
 
-use super::context::Context;
-use super::error::Error;
-use super::model::Model;
-use super::request::{Creation, Import, Moved, Plan, Stored, Update, Validation, not_importable};
-use super::schema::Schema;
-use crate::lang::value::{Type, Value};
-
 /// Why an operation is deferred: see [`Context::defer`].
 ///
 /// ```
-/// use terrane::sdk::{Context, DeferralReason, Error};
+/// use terrane_sdk::{Context, DeferralReason, Error};
 /// fn wait_for_cluster(context: &mut Context<()>) -> Result<(), Error> {
 ///     context.defer(DeferralReason::AbsentPrereq)
 /// }
 /// ```
 #[doc(inline)]
-pub use crate::model::provider::DeferralReason;
+pub use terrane_protocol::provider::DeferralReason;
 /// An attribute of an [`IdentitySchema`].
 ///
 /// ```
-/// use terrane::sdk::{IdentityAttribute, Type};
+/// use terrane_sdk::{IdentityAttribute, Type};
 /// assert!(IdentityAttribute::required(Type::String).is_required());
 /// assert!(!IdentityAttribute::optional(Type::String).is_required());
 /// ```
 #[doc(inline)]
-pub use crate::model::provider::IdentityAttribute;
+pub use terrane_protocol::provider::IdentityAttribute;
 /// The attributes that identify an object: [`identity_schema`] makes one whose attributes are all required.
 ///
 /// ```
-/// use terrane::sdk::{IdentityAttribute, IdentitySchema, Type, identity_schema};
+/// use terrane_sdk::{IdentityAttribute, IdentitySchema, Type, identity_schema};
 /// let mut schema: IdentitySchema = identity_schema([("id", Type::String)]);
 /// schema.attributes.insert("region".into(), IdentityAttribute::optional(Type::String));
 /// assert_eq!(schema.attributes.len(), 2);
 /// ```
 #[doc(inline)]
-pub use crate::model::provider::IdentitySchema;
+pub use terrane_protocol::provider::IdentitySchema;
+use terrane_value::{Type, Value};
+
+use super::context::Context;
+use super::error::Error;
+use super::model::Model;
+use super::request::{Creation, Import, Moved, Plan, Stored, Update, Validation, not_importable};
+use super::schema::Schema;
 
 /// A managed resource type: the object's life from its creation to its destruction.
 ///
 /// Methods are `async fn` in implementations. All but `create` have a default: an object that is only kept in the state.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Field, Model, Resource};
+/// # use terrane_sdk::{Context, Creation, Error, Field, Model, Resource};
 /// #[derive(Model)]
 /// struct Note {
 ///     #[attribute(computed, keep)]
@@ -73,7 +73,7 @@ pub trait Resource: Send + Sync + 'static {
     /// By default that of the model, with version 0.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Schema};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource, Schema};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -89,7 +89,7 @@ pub trait Resource: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Field, Model, Resource, Validation};
+    /// # use terrane_sdk::{Context, Creation, Error, Field, Model, Resource, Validation};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -107,7 +107,7 @@ pub trait Resource: Send + Sync + 'static {
     /// Changes the plan after the schema's rules. Called for destructions too.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Field, Model, Plan, Resource};
+    /// # use terrane_sdk::{Context, Creation, Error, Field, Model, Plan, Resource};
     /// # #[derive(Model)] struct File { #[attribute(required)] text: String, #[attribute(computed)] size: Field<i64> }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -130,7 +130,7 @@ pub trait Resource: Send + Sync + 'static {
     /// Creates the object and returns it with everything known.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// async fn create(&self, _context: &mut Context<()>, creation: &mut Creation<File>) -> Result<File, Error> {
@@ -149,7 +149,7 @@ pub trait Resource: Send + Sync + 'static {
     /// The object as it is now; none if it is gone.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -172,7 +172,7 @@ pub trait Resource: Send + Sync + 'static {
     /// Changes the object in place. By default it becomes what was planned.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Update};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource, Update};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -195,7 +195,7 @@ pub trait Resource: Send + Sync + 'static {
     /// Deletes the object. Succeeds if it is gone already. By default it is only removed from the state.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -218,7 +218,7 @@ pub trait Resource: Send + Sync + 'static {
     /// The object that the import names, at least with what `read` needs.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Import, Model, Resource};
+    /// # use terrane_sdk::{Context, Creation, Error, Import, Model, Resource};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -238,7 +238,7 @@ pub trait Resource: Send + Sync + 'static {
     /// An object that was stored with an older version of the schema.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Stored};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Resource, Stored};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -261,7 +261,7 @@ pub trait Resource: Send + Sync + 'static {
     /// An object of another type that becomes one of this type.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Model, Moved, Resource};
+    /// # use terrane_sdk::{Context, Creation, Error, Model, Moved, Resource};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -284,7 +284,7 @@ pub trait Resource: Send + Sync + 'static {
     /// What identifies an object of the type; none: its id alone.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, IdentitySchema, Resource, Type, identity_schema};
+    /// # use terrane_sdk::{Context, Creation, Error, IdentitySchema, Resource, Type, identity_schema};
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = ();
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<()>) -> Result<(), Error> { new.planned.model() }
     /// fn identity_schema(&self) -> Option<IdentitySchema> {
@@ -299,7 +299,7 @@ pub trait Resource: Send + Sync + 'static {
     /// The identity of an object, of the type of [`Resource::identity_schema`].
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, IdentitySchema, Model, Resource, Type, Value, identity_schema};
+    /// # use terrane_sdk::{Context, Creation, Error, IdentitySchema, Model, Resource, Type, Value, identity_schema};
     /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
@@ -316,7 +316,7 @@ pub trait Resource: Send + Sync + 'static {
     /// An identity that was stored with an older version of the identity schema, as JSON text.
     ///
     /// ```
-    /// # use terrane::sdk::{Context, Creation, Error, Resource, Value};
+    /// # use terrane_sdk::{Context, Creation, Error, Resource, Value};
     /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = ();
     /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<()>) -> Result<(), Error> { new.planned.model() }
     /// /// Version 0 had the attribute `filename`.
@@ -341,7 +341,7 @@ pub trait Resource: Send + Sync + 'static {
 /// An identity schema of version 0 with attributes that an import by identity must set.
 ///
 /// ```
-/// use terrane::sdk::{Type, identity_schema};
+/// use terrane_sdk::{Type, identity_schema};
 /// let schema = identity_schema([("project", Type::String), ("id", Type::String)]);
 /// assert_eq!(schema.attributes.len(), 2);
 /// ```

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use super::attribute::Attribute;
-use super::modifier::PlanModifier;
-use super::validator::Validator;
-use crate::lang::value::Type;
-use crate::model::schema as wire;
-
+use terrane_protocol::schema as wire;
 /// How often users write a nested block or object: once, or as a list, set or map of them.
 ///
 /// ```
-/// use terrane::sdk::{Attribute, Block, NestedBlock, Nesting};
+/// use terrane_sdk::{Attribute, Block, NestedBlock, Nesting};
 /// let rule = Block::new([Attribute::int("port").required()]);
 /// let rules = NestedBlock::new("rule", Nesting::List, rule);
 /// assert_eq!(rules.nesting, Nesting::List);
 /// ```
 #[doc(inline)]
-pub use crate::model::schema::Nesting;
+pub use terrane_protocol::schema::Nesting;
+use terrane_value::Type;
+
+use super::attribute::Attribute;
+use super::modifier::PlanModifier;
+use super::validator::Validator;
 
 /// The schema of a resource, a data source or a provider configuration.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, Schema};
+/// # use terrane_sdk::{Attribute, Schema};
 /// let schema = Schema::new([Attribute::string("title").required()]).version(1).description("A note.");
 /// assert_eq!((schema.version, &*schema.block.description), (1, "A note."));
 /// ```
@@ -39,7 +39,7 @@ pub struct Schema {
 /// Attributes and nested blocks.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, Block};
+/// # use terrane_sdk::{Attribute, Block};
 /// let block = Block { deprecation: Some("Use tags.".to_owned()), ..Block::new([Attribute::string("label").required()]) };
 /// assert_eq!(block.attributes[0].name, "label");
 /// ```
@@ -60,7 +60,7 @@ pub struct Block {
 /// A block within a block.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, Block, NestedBlock, Nesting};
+/// # use terrane_sdk::{Attribute, Block, NestedBlock, Nesting};
 /// let reminder = Block::new([Attribute::string("at").required()]);
 /// let reminder = NestedBlock { max_items: 1, ..NestedBlock::new("reminder", Nesting::List, reminder) };
 /// ```
@@ -85,7 +85,7 @@ pub struct NestedBlock {
 /// The type of an attribute: plain, or objects with attributes of their own (protocol 6 only).
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, Block, Nesting, Shape};
+/// # use terrane_sdk::{Attribute, Block, Nesting, Shape};
 /// let rule = Block::new([Attribute::int("port").required()]);
 /// let rules = Attribute::new("rules", Shape::Nested(Nesting::List, rule)).optional();
 /// assert!(rules.ty().is_list());
@@ -102,7 +102,7 @@ impl Schema {
     /// A schema of version 0.
     ///
     /// ```
-    /// use terrane::sdk::{Attribute, Schema};
+    /// use terrane_sdk::{Attribute, Schema};
     /// let schema = Schema::new([Attribute::string("title").required()]);
     /// assert_eq!(schema.version, 0);
     /// ```
@@ -113,7 +113,7 @@ impl Schema {
     /// A schema of version 0 with the attributes and blocks of a model.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Schema};
+    /// # use terrane_sdk::{Model, Schema};
     /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
     /// assert_eq!(Schema::of::<Note>().block.attributes[0].name, "title");
     /// ```
@@ -122,8 +122,8 @@ impl Schema {
     }
 
     /// Leaves all checks of the configuration to the author.
-    #[cfg(feature = "cli")]
-    pub(crate) fn without_checks(mut self) -> Schema {
+    #[doc(hidden)]
+    pub fn without_checks(mut self) -> Schema {
         self.unchecked = true;
         self
     }
@@ -131,7 +131,7 @@ impl Schema {
     /// Sets the version of stored objects.
     ///
     /// ```
-    /// # use terrane::sdk::Schema;
+    /// # use terrane_sdk::Schema;
     /// assert_eq!(Schema::new([]).version(2).version, 2);
     /// ```
     pub fn version(mut self, version: i64) -> Schema {
@@ -142,7 +142,7 @@ impl Schema {
     /// Sets the description for users.
     ///
     /// ```
-    /// # use terrane::sdk::Schema;
+    /// # use terrane_sdk::Schema;
     /// assert_eq!(Schema::new([]).description("A note.").block.description, "A note.");
     /// ```
     pub fn description(mut self, text: impl Into<String>) -> Schema {
@@ -153,7 +153,7 @@ impl Schema {
     /// The descriptions are plain text; those of `#[derive(Model)]` are Markdown otherwise.
     ///
     /// ```
-    /// # use terrane::sdk::{Model, Schema};
+    /// # use terrane_sdk::{Model, Schema};
     /// /// A note.
     /// #[derive(Model)]
     /// struct Note {
@@ -171,7 +171,7 @@ impl Schema {
     /// Warns those who use it.
     ///
     /// ```
-    /// # use terrane::sdk::Schema;
+    /// # use terrane_sdk::Schema;
     /// let schema = Schema::new([]).deprecated("Use todo_note.");
     /// assert_eq!(schema.block.deprecation.as_deref(), Some("Use todo_note."));
     /// ```
@@ -183,7 +183,7 @@ impl Schema {
     /// Adds a block.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Block, NestedBlock, Nesting, Schema};
+    /// # use terrane_sdk::{Attribute, Block, NestedBlock, Nesting, Schema};
     /// let reminder = Block::new([Attribute::string("at").required()]);
     /// let schema = Schema::new([]).block(NestedBlock::new("reminder", Nesting::Set, reminder));
     /// assert_eq!(schema.block.blocks[0].name, "reminder");
@@ -202,7 +202,7 @@ impl Block {
     /// Attributes without blocks.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Block};
+    /// # use terrane_sdk::{Attribute, Block};
     /// let block = Block::new([Attribute::string("at").required(), Attribute::string("channel").optional()]);
     /// assert_eq!((block.attributes.len(), block.blocks.len()), (2, 0));
     /// ```
@@ -213,7 +213,7 @@ impl Block {
     /// The object type of a value of this block.
     ///
     /// ```
-    /// # use terrane::sdk::{Attribute, Block, Type};
+    /// # use terrane_sdk::{Attribute, Block, Type};
     /// let block = Block::new([Attribute::int("port").required()]);
     /// assert_eq!(block.ty(), Type::object([("port", Type::Number)]));
     /// ```
@@ -251,7 +251,7 @@ impl NestedBlock {
     /// A block of any number of items, or one for [`Nesting::Single`].
     ///
     /// ```
-    /// use terrane::sdk::{Attribute, Block, NestedBlock, Nesting, Schema};
+    /// use terrane_sdk::{Attribute, Block, NestedBlock, Nesting, Schema};
     /// let rule = Block::new([Attribute::int("port").required()]);
     /// let schema = Schema::new([]).block(NestedBlock::new("rule", Nesting::List, rule));
     /// assert_eq!(schema.block.blocks[0].max_items, 0);
@@ -271,7 +271,7 @@ impl NestedBlock {
     /// Adds a validator of the block as a whole.
     ///
     /// ```
-    /// # use terrane::sdk::{Block, NestedBlock, Nesting, validators::size_at_most};
+    /// # use terrane_sdk::{Block, NestedBlock, Nesting, validators::size_at_most};
     /// let disks = NestedBlock::new("disk", Nesting::List, Block::default()).validator(size_at_most(4));
     /// ```
     pub fn validator(mut self, validator: impl Validator) -> NestedBlock {
@@ -282,7 +282,7 @@ impl NestedBlock {
     /// Adds a plan modifier of the block as a whole.
     ///
     /// ```
-    /// # use terrane::sdk::{Block, NestedBlock, Nesting, replace};
+    /// # use terrane_sdk::{Block, NestedBlock, Nesting, replace};
     /// let disks = NestedBlock::new("disk", Nesting::Set, Block::default()).modifier(replace());
     /// ```
     pub fn modifier(mut self, modifier: impl PlanModifier) -> NestedBlock {
@@ -304,7 +304,7 @@ impl Shape {
     /// The type of a value.
     ///
     /// ```
-    /// # use terrane::sdk::{Block, Nesting, Shape, Type};
+    /// # use terrane_sdk::{Block, Nesting, Shape, Type};
     /// assert_eq!(Shape::Plain(Type::Bool).ty(), Type::Bool);
     /// assert_eq!(Shape::Nested(Nesting::Map, Block::default()).ty(), Type::map(Type::empty_object()));
     /// ```

@@ -2,16 +2,18 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
+use terrane_protocol::handshake::Address;
+use terrane_protocol::schema::{Block, ProviderSchemas, ResourceMode};
+use terrane_protocol::serve::{self as plugin, Caller, Plugin};
+use terrane_protocol::tls::Crypto;
 
 use super::mux::mux;
 use super::provider::Provider;
 use super::server::{Served, server};
-use crate::base::env::Environment;
-use crate::base::name::PROGRAM;
-use crate::model::addr::ResourceMode;
-use crate::model::schema::{Block, ProviderSchemas};
-use crate::plugin::handshake::Address;
-use crate::plugin::serve::{self as plugin, Caller, Plugin};
 
 /// The ports of go-plugin, where the host names none.
 const TCP_PORTS: (u16, u16) = (10_000, 25_000);
@@ -19,7 +21,7 @@ const TCP_PORTS: (u16, u16) = (10_000, 25_000);
 /// How a provider is served.
 ///
 /// ```no_run
-/// # use terrane::sdk::{Context, Error, Provider, Types, Values};
+/// # use terrane_sdk::{Context, Error, Provider, Types, Values};
 /// # struct Todo;
 /// # impl Provider for Todo {
 /// #     type Config = ();
@@ -28,7 +30,7 @@ const TCP_PORTS: (u16, u16) = (10_000, 25_000);
 /// #     fn types(&self, _: &mut Types<()>) {}
 /// # }
 /// fn main() -> std::process::ExitCode {
-///     terrane::sdk::Serve::new("registry.terraform.io/acme/todo").run(Todo)
+///     terrane_sdk::Serve::new("registry.terraform.io/acme/todo").run(Todo)
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -42,7 +44,7 @@ impl Serve {
     /// `address`: the source address, with the host: "registry.terraform.io/acme/todo".
     ///
     /// ```
-    /// # use terrane::sdk::Serve;
+    /// # use terrane_sdk::Serve;
     /// let serve = Serve::new("registry.terraform.io/acme/todo");
     /// ```
     pub fn new(address: impl Into<String>) -> Serve {
@@ -52,7 +54,7 @@ impl Serve {
     /// The preferred protocol version: 5 or 6, by default 6. Hosts that speak only the other one are served by that.
     ///
     /// ```
-    /// # use terrane::sdk::Serve;
+    /// # use terrane_sdk::Serve;
     /// let serve = Serve::new("registry.terraform.io/acme/todo").protocol(5);
     /// ```
     #[must_use]
@@ -64,7 +66,7 @@ impl Serve {
     /// Listens on a TCP port of this machine instead of a Unix socket.
     ///
     /// ```
-    /// # use terrane::sdk::Serve;
+    /// # use terrane_sdk::Serve;
     /// let serve = Serve::new("registry.terraform.io/acme/todo").tcp();
     /// ```
     #[must_use]
@@ -78,7 +80,7 @@ impl Serve {
     ///
     /// ```no_run
     /// # use std::process::ExitCode;
-    /// # use terrane::sdk::{Provider, Serve};
+    /// # use terrane_sdk::{Provider, Serve};
     /// fn serve(provider: impl Provider) -> ExitCode {
     ///     Serve::new("registry.terraform.io/acme/todo").run(provider)
     /// }
@@ -91,21 +93,20 @@ impl Serve {
     ///
     /// ```no_run
     /// # use std::process::ExitCode;
-    /// # use terrane::sdk::{Provider, Serve, server};
+    /// # use terrane_sdk::{Provider, Serve, server};
     /// fn serve(notes: impl Provider, users: impl Provider) -> ExitCode {
     ///     Serve::new("registry.terraform.io/acme/todo").run_all(vec![server(notes), server(users)])
     /// }
     /// ```
     pub fn run_all(&self, providers: Vec<Served>) -> ExitCode {
         let debug = std::env::args().skip(1).any(|argument| matches!(&*argument, "-debug" | "--debug"));
-        let environment = Environment::process();
-        let caller = Caller::from_environment(&environment);
+        let caller = Caller::from_environment(variable);
         let version = caller.as_ref().map_or(self.protocol, |caller| caller.version(self.protocol));
         let result = self.prepare(providers, version).and_then(|provider| {
-            super::log::start(&environment, &self.address);
+            super::log::start(variable, &self.address);
             match (caller, debug) {
                 (_, true) => self.run_for_developer(provider),
-                (Some(caller), false) => self.run_for_host(provider, caller, &environment),
+                (Some(caller), false) => self.run_for_host(provider, caller),
                 (None, false) => Err(self.usage()),
             }
         });
@@ -135,19 +136,19 @@ impl Serve {
 
     fn usage(&self) -> String {
         format!(
-            "This is a plugin: Terraform, OpenTofu and {PROGRAM} start it when a configuration needs the provider {}.\n\n\
+            "This is a plugin: Terraform, OpenTofu and Terrane start it when a configuration needs the provider {}.\n\n\
              To run it by hand for development, give the flag -debug.",
             self.address
         )
     }
 
-    fn run_for_host(&self, provider: Served, mut caller: Caller, environment: &Environment) -> Result<(), String> {
+    fn run_for_host(&self, provider: Served, mut caller: Caller) -> Result<(), String> {
         if self.tcp {
-            let port = |name: &str, other| environment.get(name).and_then(|text| text.parse().ok()).unwrap_or(other);
-            let first = port(crate::base::env::PLUGIN_MIN_PORT, TCP_PORTS.0);
-            caller.tcp_ports = Some(first..=port(crate::base::env::PLUGIN_MAX_PORT, TCP_PORTS.1));
+            let port = |name: &str, other| variable(name).and_then(|text| text.parse().ok()).unwrap_or(other);
+            let first = port("PLUGIN_MIN_PORT", TCP_PORTS.0);
+            caller.tcp_ports = Some(first..=port("PLUGIN_MAX_PORT", TCP_PORTS.1));
         }
-        let serving = plugin::serve(Plugin::Provider(provider), self.protocol, caller, |line| {
+        let serving = plugin::serve(Plugin::Provider(provider), self.protocol, caller, crypto(), |line| {
             let mut out = std::io::stdout().lock();
             let written = writeln!(out, "{line}").and_then(|()| out.flush());
             written.map_err(|error| format!("cannot write the handshake: {error}"))
@@ -169,7 +170,7 @@ impl Serve {
                 let mut out = std::io::stdout().lock();
                 let written = writeln!(
                     out,
-                    "Provider started. To attach Terraform, OpenTofu or {PROGRAM}, set the environment variable:\n\n\t\
+                    "Provider started. To attach Terraform, OpenTofu or Terrane, set the environment variable:\n\n\t\
                      TF_REATTACH_PROVIDERS='{variable}'\n"
                 );
                 written.and_then(|()| out.flush()).map_err(|error| format!("cannot print: {error}"))
@@ -180,7 +181,7 @@ impl Serve {
 }
 
 /// Fails if a type has nested attributes: protocol 5 has none.
-pub(super) fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
+pub fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
     fn has_nested(block: &Block) -> bool {
         block.attributes.values().any(|attribute| attribute.nested().is_some())
             || block.blocks.values().any(|nested| has_nested(&nested.block))
@@ -199,7 +200,7 @@ pub(super) fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), Stri
 }
 
 /// How hosts reach a provider that runs: the value of its source address in TF_REATTACH_PROVIDERS.
-pub(super) fn reattach_entry(protocol: u16, address: &Address) -> serde_json::Value {
+pub fn reattach_entry(protocol: u16, address: &Address) -> serde_json::Value {
     let (network, text) = match address {
         Address::Unix(path) => ("unix", path.display().to_string()),
         Address::Tcp(text) => ("tcp", text.clone()),
@@ -211,6 +212,20 @@ pub(super) fn reattach_entry(protocol: u16, address: &Address) -> serde_json::Va
         "Test": true,
         "Addr": { "Network": network, "String": text },
     })
+}
+
+fn crypto() -> Crypto {
+    Crypto {
+        provider: Arc::new(rustls::crypto::ring::default_provider()),
+        generate_key: || {
+            let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new());
+            key.map(|key| key.as_ref().to_vec()).map_err(|_| "the system gave no random numbers".to_owned())
+        },
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 fn block_on<T>(serving: impl Future<Output = Result<T, String>>) -> Result<T, String> {

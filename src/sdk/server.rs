@@ -5,6 +5,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use terrane_protocol::provider::{
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, DeferralReason, FunctionError, Identity,
+    IdentitySchema, ImportResponse, ImportedObject, InvokeActionRequest, ListRequest, ListSink, MoveRequest,
+    MoveResponse, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse,
+    Provider as ProviderInterface, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
+    RenewEphemeralResponse, StateStores, UpgradeRequest, ValidateListRequest,
+};
+use terrane_protocol::schema::{Capabilities, ProviderSchemas, StaticSchemas};
+use terrane_value::{Path, Value, json};
 
 use super::context::{Context, Private};
 use super::erased::{AnyType, Change, check};
@@ -14,16 +23,7 @@ use super::panic::guarded;
 use super::provider::{Provider, Types};
 use super::request::{Import, Moved, Stored, Validation};
 use super::schema::Schema;
-use crate::base::stop::Stop;
-use crate::lang::value::{Path, Value, json};
-use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, DeferralReason, FunctionError, Identity,
-    IdentitySchema, ImportResponse, ImportedObject, InvokeActionRequest, ListRequest, ListSink, MoveRequest,
-    MoveResponse, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse,
-    Provider as ProviderInterface, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
-    RenewEphemeralResponse, StateStores, UpgradeRequest, ValidateListRequest,
-};
-use crate::model::schema::{Capabilities, ProviderSchemas, StaticSchemas};
+use crate::stop::Stop;
 
 /// What a call that was asked to stop may still take.
 const GRACE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };
@@ -48,7 +48,7 @@ struct Configured<D> {
 /// A provider behind the interface that hosts use.
 ///
 /// ```
-/// # use terrane::sdk::{Provider, Served, server};
+/// # use terrane_sdk::{Provider, Served, server};
 /// fn parts(notes: impl Provider, users: impl Provider) -> Vec<Served> {
 ///     vec![server(notes), server(users)]
 /// }
@@ -58,7 +58,7 @@ pub type Served = Arc<dyn ProviderInterface>;
 /// The provider as the interface that hosts use: what [`Serve`](super::Serve) serves.
 ///
 /// ```no_run
-/// # use terrane::sdk::{Error, Provider, Served, mux, server};
+/// # use terrane_sdk::{Error, Provider, Served, mux, server};
 /// async fn joined(notes: impl Provider, users: impl Provider) -> Result<Served, Error> {
 ///     mux(vec![server(notes), server(users)]).await
 /// }
@@ -128,7 +128,7 @@ impl<P: Provider> Server<P> {
 
 fn wires<T: AnyType + ?Sized>(
     types: &BTreeMap<Arc<str>, Arc<T>>,
-) -> BTreeMap<Arc<str>, Arc<crate::model::schema::Schema>> {
+) -> BTreeMap<Arc<str>, Arc<terrane_protocol::schema::Schema>> {
     types.iter().map(|(name, one)| (name.clone(), one.wire().clone())).collect()
 }
 

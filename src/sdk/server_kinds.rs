@@ -1,16 +1,17 @@
 //! The calls of list resources, actions and identities.
 
+use terrane_protocol::provider::{
+    Identity, InvokeActionRequest, ListRequest, ListSink, PlanActionRequest, PlanActionResponse, ProviderDiagnostics,
+    ValidateListRequest,
+};
+use terrane_value::Value;
+
 use super::action::Progress;
 use super::error::Error;
 use super::list::Results;
 use super::panic::guarded;
 use super::provider::Provider;
 use super::server::{RESOURCE, Server, diagnostics, find, identity_message};
-use crate::lang::value::Value;
-use crate::model::provider::{
-    Identity, InvokeActionRequest, ListRequest, ListSink, PlanActionRequest, PlanActionResponse, ProviderDiagnostics,
-    ValidateListRequest,
-};
 
 const LIST: &str = "List Resource";
 const ACTION: &str = "Action";

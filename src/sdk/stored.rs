@@ -1,9 +1,8 @@
 //! Stored objects: the JSON of the state file as a value of today's type.
 
-use serde_json::Value as Json;
-
-use crate::lang::value::{Number, Type, Value};
-use crate::model::provider::{ProviderDiagnostic, RawState};
+use terrane_protocol::provider::{ProviderDiagnostic, RawState};
+use terrane_value::document::Document;
+use terrane_value::{Number, Type, Value};
 
 /// The stored JSON as an object of `ty`: missing attributes are null, unknown ones are dropped.
 pub fn stored_object(raw: &RawState, ty: &Type) -> Result<Value, ProviderDiagnostic> {
@@ -17,55 +16,55 @@ pub fn stored_object(raw: &RawState, ty: &Type) -> Result<Value, ProviderDiagnos
 
 fn read(raw: &RawState, ty: &Type) -> Result<Value, String> {
     let RawState::Json(bytes) = raw else { return Err("it is in the form of Terraform 0.11 or earlier".into()) };
-    let json: Json = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    let (Json::Object(mut fields), Some(wanted)) = (json, ty.object_type()) else {
+    let json = Document::parse(bytes)?;
+    let (Document::Object(_), Some(wanted)) = (&json, ty.object_type()) else {
         return Err("it is not an object".into());
     };
     let mut attributes = Vec::with_capacity(wanted.attributes.len());
     for (name, ty) in &wanted.attributes {
-        let field = fields.remove(&**name).unwrap_or(Json::Null);
-        let value = value_of(&field, ty).map_err(|error| format!("attribute {name:?}: {error}"))?;
+        let value = value_of(json.get(name).unwrap_or(&Document::Null), ty)
+            .map_err(|error| format!("attribute {name:?}: {error}"))?;
         attributes.push((name.clone(), value));
     }
     Ok(Value::object(attributes))
 }
 
-fn value_of(json: &Json, ty: &Type) -> Result<Value, String> {
-    if json.is_null() {
+fn value_of(json: &Document, ty: &Type) -> Result<Value, String> {
+    if *json == Document::Null {
         return Ok(Value::null(ty.clone()));
     }
     let list = |element: &Type| match json {
-        Json::Array(items) => items.iter().map(|item| value_of(item, element)).collect::<Result<Vec<_>, _>>(),
+        Document::Array(items) => items.iter().map(|item| value_of(item, element)).collect::<Result<Vec<_>, _>>(),
         _ => Err("a list is required".to_owned()),
     };
     match (ty, json) {
-        (Type::Dynamic, Json::Object(fields)) => {
-            let ty = fields.get("type").ok_or("a dynamic value without its type")?;
-            value_of(fields.get("value").unwrap_or(&Json::Null), &Type::from_json(ty)?)
+        (Type::Dynamic, Document::Object(_)) => {
+            let ty = json.get("type").ok_or("a dynamic value without its type")?;
+            value_of(json.get("value").unwrap_or(&Document::Null), &Type::from_document(ty)?)
         }
-        (Type::Bool, Json::Bool(flag)) => Ok(Value::bool(*flag)),
-        (Type::Bool, Json::String(text)) if text == "true" || text == "false" => Ok(Value::bool(text == "true")),
-        (Type::Number, Json::Number(number)) => number_of(&number.to_string()),
-        (Type::Number, Json::String(text)) => number_of(text),
-        (Type::String, Json::String(text)) => Ok(Value::string(text)),
-        (Type::String, Json::Number(number)) => Ok(Value::string(number.to_string())),
-        (Type::String, Json::Bool(flag)) => Ok(Value::string(flag.to_string())),
+        (Type::Bool, Document::Bool(flag)) => Ok(Value::bool(*flag)),
+        (Type::Bool, Document::String(text)) if text == "true" || text == "false" => Ok(Value::bool(text == "true")),
+        (Type::Number, Document::Number(number)) => number_of(number),
+        (Type::Number, Document::String(text)) => number_of(text),
+        (Type::String, Document::String(text)) => Ok(Value::string(text)),
+        (Type::String, Document::Number(number)) => Ok(Value::string(&**number)),
+        (Type::String, Document::Bool(flag)) => Ok(Value::string(flag.to_string())),
         (Type::List(element), _) => Ok(Value::list((**element).clone(), list(element)?)),
         (Type::Set(element), _) => Ok(Value::set((**element).clone(), list(element)?)),
-        (Type::Map(element), Json::Object(fields)) => {
+        (Type::Map(element), Document::Object(fields)) => {
             let entries: Result<Vec<_>, String> =
                 fields.iter().map(|(key, field)| Ok((key.as_str(), value_of(field, element)?))).collect();
             Ok(Value::map((**element).clone(), entries?))
         }
-        (Type::Tuple(types), Json::Array(items)) if types.len() == items.len() => {
+        (Type::Tuple(types), Document::Array(items)) if types.len() == items.len() => {
             let elements: Result<Vec<_>, _> = items.iter().zip(types.iter()).map(|(i, ty)| value_of(i, ty)).collect();
             Ok(Value::tuple(elements?))
         }
-        (Type::Object(wanted), Json::Object(fields)) => {
+        (Type::Object(wanted), Document::Object(_)) => {
             let attributes: Result<Vec<_>, String> = wanted
                 .attributes
                 .iter()
-                .map(|(name, ty)| Ok((name.clone(), value_of(fields.get(&**name).unwrap_or(&Json::Null), ty)?)))
+                .map(|(name, ty)| Ok((name.clone(), value_of(json.get(name).unwrap_or(&Document::Null), ty)?)))
                 .collect();
             Ok(Value::object(attributes?))
         }

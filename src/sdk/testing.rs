@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use terrane_protocol::provider::{ListResult, ListSink, ProviderDiagnostic, RawState, Severity};
+use terrane_value::{Path, Value};
 
 use super::action::{Action, Progress};
 use super::context::Context;
@@ -19,15 +21,12 @@ use super::request::{Creation, Plan, Stored, Update, Validation};
 use super::resource::Resource;
 use super::schema::Block;
 use super::walk::{Beside, Item, rewrite_object};
-use crate::base::diag::Severity;
-use crate::base::stop::Stop;
-use crate::lang::value::{Path, Value};
-use crate::model::provider::{ListResult, ListSink, ProviderDiagnostic, RawState};
+use crate::stop::Stop;
 
 /// The context of a call to a configured provider, without private data.
 ///
 /// ```
-/// let mut context = terrane::sdk::testing::context("the client");
+/// let mut context = terrane_sdk::testing::context("the client");
 /// assert_eq!(context.data().unwrap(), &"the client");
 /// ```
 pub fn context<D>(data: D) -> Context<D> {
@@ -37,7 +36,7 @@ pub fn context<D>(data: D) -> Context<D> {
 /// The warnings that calls with this context reported: summary and detail.
 ///
 /// ```
-/// use terrane::sdk::testing;
+/// use terrane_sdk::testing;
 /// let mut context = testing::context(());
 /// context.warn("Slow", "The service takes long.");
 /// assert_eq!(testing::warnings(&context), ["Slow: The service takes long."]);
@@ -50,7 +49,7 @@ pub fn warnings<D>(context: &Context<D>) -> Vec<String> {
 /// Checks a provider configuration and configures the provider with it.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Error, Model, Provider, Types, Values, testing};
+/// # use terrane_sdk::{Context, Error, Model, Provider, Types, Values, testing};
 /// # #[derive(Model)] struct Config { #[attribute(required)] address: String }
 /// # struct Todo; impl Provider for Todo { type Config = Config; type Data = String;
 /// # async fn configure(&self, _: &mut Context<()>, config: Values<Config>) -> Result<String, Error> { Ok(config.model()?.address) }
@@ -72,7 +71,7 @@ pub async fn configure<P: Provider>(provider: &P, config: P::Config) -> Result<P
 /// Checks the configuration of a resource: by its schema, and by its `validate`.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Model, Resource, testing, validators::length_at_least};
+/// # use terrane_sdk::{Context, Creation, Error, Model, Resource, testing, validators::length_at_least};
 /// # #[derive(Model)] struct Note { #[attribute(required, validators(length_at_least(1)))] title: String }
 /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
 /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> { new.planned.model() } }
@@ -92,7 +91,7 @@ pub fn validate<R: Resource>(resource: &R, config: R::Model) -> Result<(), Error
 /// In `config`, fields of computed attributes that are not configured must be null.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Model, Resource, testing};
+/// # use terrane_sdk::{Context, Creation, Error, Model, Resource, testing};
 /// # #[derive(Model)] struct Note { #[attribute(required, replace)] list: String }
 /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
 /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> { new.planned.model() } }
@@ -116,7 +115,7 @@ pub async fn plan<R: Resource>(
 /// The creation that a configuration leads to by the schema, for [`Resource::create`].
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Field, Model, Resource, testing};
+/// # use terrane_sdk::{Context, Creation, Error, Field, Model, Resource, testing};
 /// # #[derive(Model)] struct Note { #[attribute(computed)] id: Field<String>, #[attribute(required)] title: String }
 /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
 /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> {
@@ -137,7 +136,7 @@ pub fn creation<R: Resource>(resource: &R, config: R::Model) -> Creation<R::Mode
 /// The change that a new configuration leads to by the schema, for [`Resource::update`].
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Field, Model, Resource, testing};
+/// # use terrane_sdk::{Context, Creation, Error, Field, Model, Resource, testing};
 /// # #[derive(Model)] struct Note { #[attribute(computed, keep)] id: Field<String>, #[attribute(required)] title: String }
 /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
 /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> { new.planned.model() } }
@@ -157,7 +156,7 @@ pub fn update<R: Resource>(resource: &R, prior: R::Model, config: R::Model) -> U
 /// What [`Creation::store`] stored last.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Model, Resource, testing};
+/// # use terrane_sdk::{Context, Creation, Error, Model, Resource, testing};
 /// # #[derive(Clone, Model)] struct Note { #[attribute(required)] title: String }
 /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
 /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> { new.planned.model() } }
@@ -173,7 +172,7 @@ pub fn stored_object<M: Model>(creation: &Creation<M>) -> Option<M> {
 /// An object that was stored with an earlier version of the schema, as JSON, for [`Resource::upgrade`].
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, Model, Resource, testing};
+/// # use terrane_sdk::{Context, Creation, Error, Model, Resource, testing};
 /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
 /// # struct NoteResource; impl Resource for NoteResource { type Data = (); type Model = Note;
 /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<Note>) -> Result<Note, Error> { new.planned.model() } }
@@ -191,7 +190,7 @@ pub fn stored<R: Resource>(resource: &R, version: i64, json: &str) -> Stored {
 /// An object that a list resource found.
 ///
 /// ```
-/// use terrane::sdk::testing::Listed;
+/// use terrane_sdk::testing::Listed;
 /// fn names<M>(listed: &[Listed<M>]) -> Vec<&str> {
 ///     listed.iter().map(|found| found.display_name.as_str()).collect()
 /// }
@@ -209,8 +208,8 @@ pub struct Listed<M> {
 /// What a list resource finds for a configuration, with its objects; at most `limit` of them.
 ///
 /// ```
-/// # use terrane::sdk::{Context, Creation, Error, IdentitySchema, ListResource, Query, Resource, Results, Type, Value};
-/// # use terrane::sdk::{identity_schema, testing};
+/// # use terrane_sdk::{Context, Creation, Error, IdentitySchema, ListResource, Query, Resource, Results, Type, Value};
+/// # use terrane_sdk::{identity_schema, testing};
 /// # struct Machine; impl Resource for Machine { type Data = (); type Model = ();
 /// # async fn create(&self, _: &mut Context<()>, _: &mut Creation<()>) -> Result<(), Error> { Ok(()) }
 /// # fn identity_schema(&self) -> Option<IdentitySchema> { Some(identity_schema([("name", Type::String)])) } }
@@ -247,7 +246,7 @@ pub async fn list<L: ListResource, R: Resource<Data = L::Data>>(
 /// Invokes an action and returns the lines that it reported.
 ///
 /// ```
-/// # use terrane::sdk::{Action, Context, Error, Progress, Values, testing};
+/// # use terrane_sdk::{Action, Context, Error, Progress, Values, testing};
 /// # struct Restart; impl Action for Restart { type Data = Vec<&'static str>; type Config = ();
 /// # async fn invoke(&self, context: &mut Context<Vec<&'static str>>, _: Values<()>, progress: &Progress) -> Result<(), Error> {
 /// # for name in context.data()? { progress.report(&format!("restarting {name}")); }

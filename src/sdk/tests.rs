@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::provider::{
+use terrane_protocol::provider::{
     ApplyRequest, ClientCapabilities, PlanRequest, PlanResponse, RawState, ReadRequest, UpgradeRequest, has_errors,
     no_provider_meta,
 };
-use crate::sdk::{
+
+use crate::{
     Context, Creation, Error, Field, Import, Model, Path, Plan, Provider, Resource, Schema, Set, Stored, Type, Types,
     Update, Validation, Value, Values, keep, server, validate_implementation,
 };
@@ -144,10 +145,10 @@ impl Provider for Cloud {
 }
 
 /// A configured provider.
-async fn cloud() -> Arc<dyn crate::model::provider::Provider> {
+async fn cloud() -> Arc<dyn terrane_protocol::provider::Provider> {
     let provider = server(Cloud);
     let config = Value::object([("address", Value::string("eu"))]);
-    let request = crate::model::provider::ConfigureRequest {
+    let request = terrane_protocol::provider::ConfigureRequest {
         terraform_version: "1.11.4".to_owned(),
         config,
         client: ClientCapabilities::default(),
@@ -184,10 +185,10 @@ fn config(name: &str) -> Value {
 }
 
 fn with(object: &Value, name: &str, value: Value) -> Value {
-    crate::sdk::Object(object.clone()).with([(name, value)]).0
+    crate::Object(object.clone()).with([(name, value)]).0
 }
 
-async fn plan(provider: &dyn crate::model::provider::Provider, prior: &Value, config: &Value) -> PlanResponse {
+async fn plan(provider: &dyn terrane_protocol::provider::Provider, prior: &Value, config: &Value) -> PlanResponse {
     // What a host proposes: configured values, else prior ones.
     let mut proposed = config.clone();
     for (name, value) in prior.entries() {
@@ -211,11 +212,11 @@ async fn plan(provider: &dyn crate::model::provider::Provider, prior: &Value, co
 }
 
 async fn apply(
-    provider: &dyn crate::model::provider::Provider,
+    provider: &dyn terrane_protocol::provider::Provider,
     prior: Value,
     planned: Value,
     config: Value,
-) -> crate::model::provider::ApplyResponse {
+) -> terrane_protocol::provider::ApplyResponse {
     let request = ApplyRequest {
         kind: "cloud_machine".into(),
         prior,
@@ -228,7 +229,7 @@ async fn apply(
     provider.apply_resource_change(request).await
 }
 
-async fn created(provider: &dyn crate::model::provider::Provider) -> Value {
+async fn created(provider: &dyn terrane_protocol::provider::Provider) -> Value {
     let config = config("one");
     let planned = plan(provider, &Value::null(ty()), &config).await.planned;
     apply(provider, Value::null(ty()), planned, config).await.new_state

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use terrane_value::duration::DurationError;
+
 use super::Model;
 use super::error::Error;
 use super::validators::matches;
-use crate::base::duration::DurationError;
 
 /// The block `timeouts`: how long operations may take, as durations like "30m" or "1h30m".
 ///
 /// ```
-/// use terrane::sdk::{Model, Timeouts};
+/// use terrane_sdk::{Model, Timeouts};
 ///
 /// /// A machine.
 /// #[derive(Model)]
@@ -41,7 +42,7 @@ pub struct Timeouts {
 /// Accepts durations: "30s", "1h30m".
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, duration};
+/// # use terrane_sdk::{Attribute, duration};
 /// let interval = Attribute::string("interval").optional().validator(duration());
 /// ```
 pub fn duration() -> impl super::Validator {
@@ -49,7 +50,7 @@ pub fn duration() -> impl super::Validator {
 }
 
 fn parse(text: &str) -> Result<Duration, DurationError> {
-    crate::base::duration::parse(text)
+    terrane_value::duration::parse(text)
 }
 
 impl Timeouts {
@@ -57,7 +58,7 @@ impl Timeouts {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use terrane::sdk::{Error, Timeouts};
+    /// # use terrane_sdk::{Error, Timeouts};
     /// # async fn create() -> Result<(), Error> { Ok(()) }
     /// # async fn example(timeouts: Option<Timeouts>) -> Result<(), Error> {
     /// let timeouts = timeouts.unwrap_or_default();

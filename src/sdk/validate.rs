@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics};
+use terrane_protocol::schema::Nesting;
+use terrane_value::{Path, Value};
+
 use super::attribute::{Attribute, NumberKind};
 use super::schema::{Block, Shape};
 use super::validator::{ConfiguredAttribute, Validator, attribute_name};
-use crate::lang::value::{Path, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
-use crate::model::schema::Nesting;
 
 const REQUIRED: &str = "Missing Configuration for Required Attribute";
 const READ_ONLY: &str = "Invalid Configuration for Read-Only Attribute";

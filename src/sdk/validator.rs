@@ -1,12 +1,12 @@
 //! Validators of single attributes and blocks.
 
-use crate::lang::value::{Path, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics};
+use terrane_value::{Path, Value};
 
 /// What a validator sees of its attribute or block.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, ConfiguredAttribute};
+/// # use terrane_sdk::{Attribute, ConfiguredAttribute};
 /// /// The attribute must not repeat the name.
 /// fn is_not_the_name(attribute: &mut ConfiguredAttribute<'_>) {
 ///     if !attribute.value.is_null() && attribute.config.get("name") == Some(attribute.value) {
@@ -30,13 +30,13 @@ impl ConfiguredAttribute<'_> {
     /// Reports an error about the attribute.
     ///
     /// ```
-    /// # use terrane::sdk::ConfiguredAttribute;
+    /// # use terrane_sdk::ConfiguredAttribute;
     /// fn has_no_zone(attribute: &mut ConfiguredAttribute<'_>) {
     ///     if attribute.value.as_str().is_some_and(|text| !text.ends_with('Z')) {
     ///         attribute.error("Invalid time", "The time must end with Z, for UTC.");
     ///     }
     /// }
-    /// # terrane::sdk::Attribute::string("at").validator(has_no_zone);
+    /// # terrane_sdk::Attribute::string("at").validator(has_no_zone);
     /// ```
     pub fn error(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::error(summary, detail).at(self.path.clone()));
@@ -45,13 +45,13 @@ impl ConfiguredAttribute<'_> {
     /// Reports a warning about the attribute.
     ///
     /// ```
-    /// # use terrane::sdk::ConfiguredAttribute;
+    /// # use terrane_sdk::ConfiguredAttribute;
     /// fn warn_of_http(attribute: &mut ConfiguredAttribute<'_>) {
     ///     if attribute.value.as_str().is_some_and(|url| url.starts_with("http:")) {
     ///         attribute.warning("Unsafe address", "The connection is not encrypted. Use https.");
     ///     }
     /// }
-    /// # terrane::sdk::Attribute::string("url").validator(warn_of_http);
+    /// # terrane_sdk::Attribute::string("url").validator(warn_of_http);
     /// ```
     pub fn warning(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
@@ -60,14 +60,14 @@ impl ConfiguredAttribute<'_> {
     /// An error that says what the value must be: "value must be at least 1".
     ///
     /// ```
-    /// # use terrane::sdk::ConfiguredAttribute;
+    /// # use terrane_sdk::ConfiguredAttribute;
     /// fn is_even(attribute: &mut ConfiguredAttribute<'_>) {
     ///     if attribute.value.as_i64().is_some_and(|number| number % 2 != 0) {
     ///         // Attribute replicas value must be even, got: 3
     ///         attribute.invalid("Invalid Attribute Value", "value must be even");
     ///     }
     /// }
-    /// # terrane::sdk::Attribute::int("replicas").validator(is_even);
+    /// # terrane_sdk::Attribute::int("replicas").validator(is_even);
     /// ```
     pub fn invalid(&mut self, summary: &str, rule: &str) {
         let got = value_text(self.value);
@@ -92,7 +92,7 @@ fn value_text(value: &Value) -> String {
 /// Checks one attribute or block of a configuration. Any `Fn(&mut ConfiguredAttribute)` is one.
 ///
 /// ```
-/// use terrane::sdk::{Attribute, ConfiguredAttribute};
+/// use terrane_sdk::{Attribute, ConfiguredAttribute};
 ///
 /// /// Ignores null and unknown values.
 /// fn is_port(attribute: &mut ConfiguredAttribute<'_>) {
@@ -107,7 +107,7 @@ pub trait Validator: Send + Sync + 'static {
     /// Reports what is wrong with the value. Called for null and unknown values too.
     ///
     /// ```
-    /// use terrane::sdk::{Attribute, ConfiguredAttribute, Validator};
+    /// use terrane_sdk::{Attribute, ConfiguredAttribute, Validator};
     ///
     /// struct MultipleOf(i64);
     ///

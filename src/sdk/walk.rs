@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use terrane_protocol::schema::Nesting;
+use terrane_value::{Path, PathStep, Type, Value};
+
 use super::attribute::Attribute;
 use super::schema::{Block, NestedBlock, Shape};
-use crate::lang::value::{Path, PathStep, Type, Value};
-use crate::model::schema::Nesting;
 
 /// The same place in the configuration and the prior state.
 #[derive(Clone, Copy)]

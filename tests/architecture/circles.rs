@@ -28,15 +28,15 @@ fn graph(src: &Path, area: &str) -> Graph {
     let mut graph = Graph::new();
     let files = super::source_files(&src.join(area));
     let part_of = |path: &str| path.split('/').next().unwrap().trim_end_matches(".rs").to_string();
-    let parts: BTreeSet<String> = files.iter().map(|(path, _)| part_of(path)).filter(|part| part != "mod").collect();
+    let parts: BTreeSet<String> = files.iter().map(|(path, _)| part_of(path)).filter(|part| part != "lib").collect();
     for (path, text) in &files {
         let part = part_of(path);
         let mut module: Vec<String> = path.trim_end_matches(".rs").split('/').map(String::from).collect();
         module.insert(0, area.to_string());
-        if module.last().is_some_and(|last| last == "mod") {
+        if module.last().is_some_and(|last| matches!(last.as_str(), "mod" | "lib")) {
             module.pop();
         }
-        if part == "mod" || part == "tests" {
+        if part == "lib" || part == "tests" {
             continue;
         }
         let read = imports::read(text, &module).unwrap();

@@ -1,6 +1,6 @@
 //! The reference of commands is what the argument tables say. `TERRANE_TEST_RECORD=1` writes it again.
 
-use terrane::cli::reference;
+use cli::reference;
 
 use super::here;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use terrane::base::env;
+use base::env;
 
 use super::here;
 

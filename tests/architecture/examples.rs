@@ -1,6 +1,6 @@
 //! Public items of the library for providers without an example. Examples run as documentation tests.
 //!
-//! Starts at the library's `mod.rs` and follows `pub mod` and `pub use`. Never knows what an example shows.
+//! Starts at the library's `lib.rs` and follows `pub mod` and `pub use`. Never knows what an example shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,7 +11,7 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[];
 /// Public items without an example below the module in `folder`, as `function` and `Type::method`, sorted.
 pub fn items_without_example(folder: &Path) -> Vec<String> {
     let mut reader = Reader::default();
-    reader.read_module(&folder.join("mod.rs"), folder, &Exports::All { prefix: String::new() });
+    reader.read_module(&folder.join("lib.rs"), folder, &Exports::All { prefix: String::new() });
     for items in std::mem::take(&mut reader.modules) {
         reader.read_methods(&items);
     }

@@ -9,7 +9,7 @@ use syn::buffer::{Cursor, TokenBuffer};
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 
-/// A path that the file names, from the crate's root (`crate`, `model`, `addr`) or an outside crate's (`std`, `fs`).
+/// A path that the file names: with its area for our own crates (`crate`, `model`, `addr`), or an outside crate's (`std`, `fs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub path: Vec<String>,
@@ -89,17 +89,28 @@ impl Reader {
         for _ in 0..8 {
             let Some(first) = path.first().cloned() else { return path };
             let base = match first.as_str() {
-                "crate" => return path,
-                // The binary's view of the library.
-                "terrane" => vec!["crate".to_string()],
+                "crate" => {
+                    return from_relative(
+                        &scope[..scope.len().min(1)],
+                        &[vec!["self".to_string()], path[1..].to_vec()].concat(),
+                    );
+                }
                 "self" | "super" => return from_relative(scope, &path),
                 _ => match self.stands_for(scope, &first) {
                     Some(full) if full.first() != Some(&first) => full.clone(),
+                    Some(full) if full.len() == 1 && super::rules::area_of_crate(&first).is_some() => {
+                        path.insert(0, "crate".to_string());
+                        return path;
+                    }
                     // `use log::log;`: what is called is the inner one.
                     Some(full) if kind == Kind::Inline => return [full, &path[1..]].concat(),
-                    // In the root module a bare name is a module of the crate, or another crate.
-                    None if scope.is_empty() && super::rules::is_area(&first) => vec!["crate".to_string(), first],
-                    _ => return path,
+                    _ => match super::rules::area_of_crate(&first) {
+                        Some(area) => {
+                            path.splice(0..1, ["crate".to_string(), area.to_string()]);
+                            return path;
+                        }
+                        None => return path,
+                    },
                 },
             };
             path.splice(0..1, base);
@@ -219,6 +230,7 @@ impl<'ast> Visit<'ast> for Reader {
         if module.content.is_none() && self.test {
             self.test_modules.push(name.clone());
         }
+        self.short.entry(name.clone()).or_default().push((self.scope.clone(), vec!["self".to_string(), name.clone()]));
         self.scope.push(name);
         visit::visit_item_mod(self, module);
         self.scope.pop();
@@ -305,23 +317,23 @@ mod tests {
     #[test]
     fn every_way_to_name_something_is_resolved() {
         check(
-            "use crate::base::{diag, source::{self, Span as S}};",
+            "use base::{diag, source::{self, Span as S}};",
             &["Import crate::base::diag", "Import crate::base::source", "Import crate::base::source::Span"],
         );
-        check("use super::super::model::*;", &["Glob crate::model"]);
+        check("use model::*;", &["Glob crate::model"]);
         check("use self::scope::Scope;", &["Import crate::lang::eval::scope::Scope"]);
+        check("use crate::syntax::ast;", &["Import crate::lang::syntax::ast"]);
+        check("use terrane_value::Value;", &["Import crate::value::Value"]);
+        check("mod render; fn f() { render::g() }", &["Inline crate::lang::eval::render::g"]);
         check("pub(crate) use std::fs;", &["Reexport std::fs"]);
         check("use std as s; fn f() { s::fs::read(a); }", &["Import std", "Inline std::fs::read"]);
-        check(
-            "use crate::model as m; type T = Vec<m::addr::A>;",
-            &["Import crate::model", "Inline crate::model::addr::A"],
-        );
+        check("use model as m; type T = Vec<m::addr::A>;", &["Import crate::model", "Inline crate::model::addr::A"]);
         check("mod inner { use super::super::value::X; }", &["Import crate::lang::value::X"]);
         check("pub(in crate::lang) fn f() {}", &[]);
-        check("fn f() { vec![g(crate::ops::X)] }", &["Macro vec", "Inline crate::ops::X"]);
+        check("fn f() { vec![g(ops::X)] }", &["Macro vec", "Inline crate::ops::X"]);
         check("fn f() { format!(\"{}\", { println!() }) }", &["Macro format", "Macro println"]);
         check("fn f() { <T as super::scope::Scope>::go() }", &["Inline crate::lang::scope::Scope::go"]);
-        check("use terrane::cli; fn f() { cli::run() }", &["Import crate::cli", "Inline crate::cli::run"]);
+        check("use cli; fn f() { cli::run() }", &["Import crate::cli", "Inline crate::cli::run"]);
         check("async fn f() { g().await }", &["Async async", "Async await"]);
     }
 

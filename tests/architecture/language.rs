@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Stdio;
 
+use lang::functions::{Builtin, Function, Param, all};
 use serde_json::Value as Json;
-use terrane::lang::functions::{Builtin, Function, Param, all};
 
 use super::here;
 use super::pages::{all_pages, blocks};

@@ -11,8 +11,8 @@ use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use terrane::base::source::SourceFile;
-use terrane::lang::syntax::fmt::format;
+use base::source::SourceFile;
+use lang::syntax::fmt::format;
 
 use super::here;
 use crate::support::{self, Project};

@@ -3,8 +3,7 @@
 use super::counted::Counted;
 use super::shared::{self, SMALL};
 use crate::support::oci::{BUCKET, NAMESPACE, OciStub};
-use crate::support::processes;
-use crate::support::{Project, Running, program};
+use crate::support::{Project, Running, processes, program};
 
 fn project(stub: &OciStub, body: &str) -> Project {
     let mut project = Project::new(&format!(

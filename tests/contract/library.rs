@@ -6,15 +6,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use terrane::engine::change::compatible::object_compatible;
-use terrane::engine::change::plan_valid::plan_valid;
-use terrane::engine::change::proposed::proposed_new;
-use terrane::model::provider::{ApplyRequest, ClientCapabilities, PlanRequest, Provider as Host, no_provider_meta};
-use terrane::model::schema::{ProviderSchemas as _, StaticSchemas};
-use terrane::plugin::wire::protocol::Protocol;
-use terrane::plugin::wire::schema::{WireSchemas, to_response};
-use terrane::plugin::wire::{v5::V5, v6::V6};
-use terrane::sdk::{
+use engine::change::compatible::object_compatible;
+use engine::change::plan_valid::plan_valid;
+use engine::change::proposed::proposed_new;
+use terrane_protocol::provider::{ApplyRequest, ClientCapabilities, PlanRequest, Provider as Host, no_provider_meta};
+use terrane_protocol::schema::{ProviderSchemas as _, StaticSchemas};
+use terrane_protocol::wire::protocol::Protocol;
+use terrane_protocol::wire::schema::{WireSchemas, to_response};
+use terrane_protocol::wire::v5::V5;
+use terrane_protocol::wire::v6::V6;
+use terrane_sdk::{
     Attribute, Block, Context, Creation, Error, NestedBlock, Nesting, Object, Provider, Resource, Schema, Shape, Type,
     Types, Update, Value, Values, keep, keep_unless_null, replace, server,
 };
@@ -176,7 +177,7 @@ fn random_nested(random: &mut Random, nesting: Nesting, block: &Block, open: boo
 
 /// The same with its unknown parts known.
 fn settled(random: &mut Random, value: &Value) -> Value {
-    let settle = &mut |_: &terrane::sdk::Path, value: Value| -> Result<Value, ()> {
+    let settle = &mut |_: &terrane_sdk::Path, value: Value| -> Result<Value, ()> {
         Ok(if value.is_known() { value } else { random_value(random, value.ty(), false) })
     };
     value.transform(settle).unwrap()
@@ -226,7 +227,7 @@ impl Provider for Tester {
 /// One provider with its schema.
 struct Lab {
     host: Arc<dyn Host>,
-    schema: Arc<terrane::model::schema::Schema>,
+    schema: Arc<terrane_protocol::schema::Schema>,
 }
 
 impl Lab {
@@ -324,7 +325,7 @@ fn seeds(variable: &str, usual: &str) -> std::ops::Range<u64> {
 }
 
 /// The schema of the one type, sent over the wire.
-fn sent<P: Protocol>(schema: &Arc<terrane::model::schema::Schema>) -> Arc<terrane::model::schema::Schema> {
+fn sent<P: Protocol>(schema: &Arc<terrane_protocol::schema::Schema>) -> Arc<terrane_protocol::schema::Schema> {
     let schemas = StaticSchemas { managed: [(Arc::from("any"), schema.clone())].into(), ..StaticSchemas::default() };
     let bytes = to_response::<P>(&schemas).unwrap();
     let (read, diagnostics) = WireSchemas::<P>::read(bytes.into()).unwrap();

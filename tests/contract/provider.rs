@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
-use terrane::lang::value::{Path, PathStep, Type, Value, json as value_json};
-use terrane::model::provider::*;
-use terrane::model::schema::{
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, Capabilities, NestedBlock, Nesting, ObjectShape, ProviderSchemas, Schema,
     StaticSchemas,
 };
+use terrane_value::{Path, PathStep, Type, Value, json as value_json};
 
 use crate::support::{Project, served};
 

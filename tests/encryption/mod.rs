@@ -8,9 +8,10 @@ mod nothing_in_clear;
 mod refused;
 mod remote_states;
 
+use std::path::{Path, PathBuf};
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::path::{Path, PathBuf};
 
 use crate::support::Project;
 

@@ -7,13 +7,12 @@ use std::os::fd::FromRawFd;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use terrane::base::env::Environment;
-use terrane::builtin::table::{self, Make, Services};
-use terrane::lang::value::{Type, Value};
-use terrane::model::provider::*;
-use terrane::model::schema::{ProviderSchemas, StaticSchemas};
-use terrane::ops::plugins::other_states::Backends;
-use terrane::plugin::serve::{self, Caller, Plugin};
+use builtin::table::{self, Make, Services};
+use ops::plugins::other_states::Backends;
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{ProviderSchemas, StaticSchemas};
+use terrane_protocol::serve::{self, Caller, Plugin};
+use terrane_value::{Type, Value};
 
 use crate::support::{Project, served};
 
@@ -62,9 +61,9 @@ fn serves() {
         remote_states: Arc::new(Backends { environment: Default::default(), services: Default::default() }),
     };
     let provider = Arc::new(Faulty { sound: make(&services), fault });
-    let caller = Caller::from_environment(&Environment::process()).unwrap();
+    let caller = Caller::from_environment(|name| std::env::var(name).ok()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 5, caller, |line| {
+    let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 5, caller, plugin::crypto(), |line| {
         // SAFETY: the script has opened it, and it has no other user.
         let mut out = unsafe { File::from_raw_fd(3) };
         writeln!(out, "{line}").map_err(|e| e.to_string())

@@ -5,30 +5,28 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-
-use terrane::backend::local::{LocalStore, StatePaths};
-use terrane::backend::{Access, JournaledState, StateStore, load};
-use terrane::base::diag::Diagnostics;
-use terrane::base::files::Memory;
-use terrane::base::stop::Stop;
-use terrane::engine::event::Event;
-use terrane::engine::ports::{Observer, Ports, StateSink};
-use terrane::engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
-use terrane::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider, ResourceMode};
-use terrane::model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
-use terrane::model::plan::{Mode, Plan, Refresh};
-use terrane::model::schema::Schema;
-use terrane::model::state::journal::ActionPhase;
-use terrane::model::state::{DeposedKey, Instance, OutputValue, State};
-use terrane::render::json::events;
-use terrane::render::json::go;
-use terrane::render::json::plan::{PlanDocument, plan_json};
-use terrane::render::json::state::{object_value, state_json};
-use terrane::render::text::outputs::outputs_text;
-use terrane::render::text::plan::{PlanText, plan_text};
-use terrane::render::text::progress;
-use terrane::render::text::state::state_text;
-use terrane::render::text::style::Style;
+use backend::local::{LocalStore, StatePaths};
+use backend::{Access, JournaledState, StateStore, load};
+use base::diag::Diagnostics;
+use base::files::Memory;
+use base::stop::Stop;
+use engine::event::Event;
+use engine::ports::{Observer, Ports, StateSink};
+use engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
+use model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
+use model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
+use model::plan::{Mode, Plan, Refresh};
+use model::state::journal::ActionPhase;
+use model::state::{DeposedKey, Instance, OutputValue, State};
+use render::json::plan::{PlanDocument, plan_json};
+use render::json::state::{object_value, state_json};
+use render::json::{events, go};
+use render::text::outputs::outputs_text;
+use render::text::plan::{PlanText, plan_text};
+use render::text::progress;
+use render::text::state::state_text;
+use render::text::style::Style;
+use terrane_protocol::schema::{ResourceMode, Schema};
 
 use super::measure::{Measured, measure};
 use super::provider::{Machine, Plugins, SCHEMA, World, schemas};
@@ -246,7 +244,7 @@ impl Life {
             outputs_text(state.outputs.iter().map(|(name, output)| (&**name, output)), false);
             state.outputs.values().for_each(|output| {
                 drop(output.value.ty().to_json());
-                drop(terrane::lang::value::json::to_simple_json(&output.value));
+                drop(terrane_value::json::to_simple_json(&output.value));
             });
         });
     }

@@ -8,7 +8,7 @@ mod shapes;
 
 use std::time::Duration;
 
-use terrane::model::plan::{Mode, Refresh};
+use model::plan::{Mode, Refresh};
 
 use self::life::{Costs, Life};
 use self::shapes::Shape;

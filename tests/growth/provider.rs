@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-
-use terrane::base::diag::Diagnostics;
-use terrane::base::files::{Files, Memory};
-use terrane::engine::ports::{Configuring, Host, Providers};
-use terrane::lang::value::{Path, Type, Value, msgpack};
-use terrane::model::addr::{self, AbsProviderConfig};
-use terrane::model::provider::*;
-use terrane::model::schema::{Attribute, Block, NestedBlock, Nesting, ProviderSchemas, Schema, StaticSchemas};
+use base::diag::Diagnostics;
+use base::files::{Files, Memory};
+use engine::ports::{Configuring, Host, Providers};
+use model::addr::{self, AbsProviderConfig};
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ProviderSchemas, Schema, StaticSchemas};
+use terrane_value::{Path, Type, Value, msgpack};
 
 /// The schema of `test_thing`.
 pub static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
@@ -84,7 +83,7 @@ impl Provider for Things {
     }
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
         let RawState::Json(text) = request.raw else { panic!("flat state") };
-        (terrane::lang::value::json::from_json(&text, SCHEMA.implied_type()).unwrap(), Vec::new())
+        (terrane_value::json::from_json(&text, SCHEMA.implied_type()).unwrap(), Vec::new())
     }
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
         let mut new_state = received(&request.current);

@@ -2,16 +2,15 @@
 
 use bytes::Bytes;
 use prost::Message;
-
-use terrane::lang::value::{Type, Value, msgpack};
-use terrane::model::addr::ResourceMode;
-use terrane::model::schema::set::ProviderSchemas;
-use terrane::plugin::wire::dynamic_value::DynamicValue;
-use terrane::plugin::wire::protocol::Protocol;
-use terrane::plugin::wire::schema::WireSchemas;
-use terrane::plugin::wire::v5::V5;
-use terrane::plugin::wire::v6::{V6, message};
-use terrane::plugin::wire::{diagnostic, function, value};
+use terrane_protocol::schema::ResourceMode;
+use terrane_protocol::schema::set::ProviderSchemas;
+use terrane_protocol::wire::dynamic_value::DynamicValue;
+use terrane_protocol::wire::protocol::Protocol;
+use terrane_protocol::wire::schema::WireSchemas;
+use terrane_protocol::wire::v5::V5;
+use terrane_protocol::wire::v6::{V6, message};
+use terrane_protocol::wire::{diagnostic, function, value};
+use terrane_value::{Type, Value, msgpack};
 
 use super::harness::survives;
 

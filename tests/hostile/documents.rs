@@ -3,28 +3,28 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base::env::Environment;
+use base::files::Memory;
+use base::process::ProcessId;
+use base::source::SourceFile;
+use base::stop::Stop;
+use encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, Services};
+use model::addr::Provider;
+use model::addr::parse::parse_abs_instance;
+use model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
+use model::deps::lock::Lock;
+use model::deps::module_lock::ModuleLock;
+use model::deps::module_manifest::ModuleManifest;
+use model::plan::{document, file as plan_file};
+use model::service::cli_file;
+use model::state::State;
+use model::state::file::{self as state_file, Piece};
+use model::state::journal::{Header, Journal, Record};
+use render::text::plan::{PlanText, plan_text};
+use render::text::style::Style;
 use sha2::{Digest, Sha256};
-
-use terrane::base::env::Environment;
-use terrane::base::files::Memory;
-use terrane::base::process::ProcessId;
-use terrane::base::source::SourceFile;
-use terrane::base::stop::Stop;
-use terrane::encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, Services};
-use terrane::lang::value::{Type, Value, json, msgpack};
-use terrane::model::addr::parse::parse_abs_instance;
-use terrane::model::addr::{Provider, ResourceMode};
-use terrane::model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
-use terrane::model::deps::lock::Lock;
-use terrane::model::deps::module_lock::ModuleLock;
-use terrane::model::deps::module_manifest::ModuleManifest;
-use terrane::model::plan::{document, file as plan_file};
-use terrane::model::service::cli_file;
-use terrane::model::state::State;
-use terrane::model::state::file::{self as state_file, Piece};
-use terrane::model::state::journal::{Header, Journal, Record};
-use terrane::render::text::plan::{PlanText, plan_text};
-use terrane::render::text::style::Style;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Type, Value, json, msgpack};
 
 use super::harness::survives;
 use super::seeds::{MAIN, WRITTEN, members, zipped};
@@ -264,12 +264,12 @@ fn cli_configurations() {
 
 /// As far as settings are made of the file without looking at the machine.
 fn interpreted(text: &str) {
-    use terrane::model::service::credentials::CredentialSettings;
-    use terrane::model::service::discovery::HostServices;
-    use terrane::model::service::installation::ProviderInstallation;
+    use model::service::credentials::CredentialSettings;
+    use model::service::discovery::HostServices;
+    use model::service::installation::ProviderInstallation;
     let Ok(items) = cli_file::parse(text) else { return };
     let mut credentials = CredentialSettings::default();
-    let mut diagnostics = terrane::base::diag::Diagnostics::new();
+    let mut diagnostics = base::diag::Diagnostics::new();
     for item in &items {
         credentials.read_block(item, &mut diagnostics);
         credentials.read_helper(item, &mut diagnostics);

@@ -3,21 +3,19 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use base::stop::Stop;
 use base64::Engine as _;
-
-use terrane::base::stop::Stop;
-use terrane::install::authenticate::signature::{Signature, SigningKey};
-use terrane::install::authenticate::{Archive, Step};
-use terrane::install::modules::fetch::archive::Limits as ModuleLimits;
-use terrane::install::modules::fetch::archive::{Kind, unpack};
-use terrane::install::package::archive;
-use terrane::install::package::contents::Limits;
-use terrane::install::registry::ask;
-use terrane::install::registry::providers::{ProviderDownload, ProviderVersions};
-use terrane::model::addr::Provider;
-use terrane::model::deps::{Hash, Version};
-use terrane::model::service::Host;
-use terrane::model::service::discovery::HostServices;
+use install::authenticate::signature::{Signature, SigningKey};
+use install::authenticate::{Archive, Step};
+use install::modules::fetch::archive::{Kind, Limits as ModuleLimits, unpack};
+use install::package::archive;
+use install::package::contents::Limits;
+use install::registry::ask;
+use install::registry::providers::{ProviderDownload, ProviderVersions};
+use model::addr::Provider;
+use model::deps::{Hash, Version};
+use model::service::Host;
+use model::service::discovery::HostServices;
 
 use super::harness::survives;
 use super::seeds::zipped;

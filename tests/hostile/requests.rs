@@ -6,20 +6,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use prost::Message;
-
-use terrane::lang::value::{Type, Value, msgpack};
-use terrane::plugin::grpc::Reply;
-use terrane::plugin::provider_server::ProviderServer;
-use terrane::plugin::wire::dynamic_value::DynamicValue;
-use terrane::plugin::wire::protocol::{Call, Protocol};
-use terrane::plugin::wire::v5::V5;
-use terrane::plugin::wire::v6::{V6, message as m};
-use terrane::sdk::{
+use terrane_protocol::grpc::Reply;
+use terrane_protocol::provider_server::ProviderServer;
+use terrane_protocol::wire::dynamic_value::DynamicValue;
+use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::v5::V5;
+use terrane_protocol::wire::v6::{V6, message as m};
+use terrane_sdk::{
     Action, Block, Context, Creation, DataSource, Ephemeral, Error, Field, Function, FunctionError, IdentitySchema,
     Import, ListResource, Model, Moved, Nesting, Number, Opened, Progress, Provider, Query, Resource, Results, Schema,
     Set, Shape, Signature, Stored, Types, Update, Values, argument, identity_schema, keep, parameter, server,
     signature, validators,
 };
+use terrane_value::{Type, Value, msgpack};
 
 use super::harness::survives;
 

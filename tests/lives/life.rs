@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::compare;
-use super::excuses;
 use super::generate::Generator;
-use super::order;
 use super::provider::LOG;
 use super::recording::Recording;
 use super::world::{Node, What, World};
+use super::{compare, excuses, order};
 use crate::model::newer::Newer;
 use crate::model::program::{Answer, Template, Workspace};
 use crate::model::session::{ACCEPTED, Finding, both, shown};

@@ -19,13 +19,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::model::program::Template;
-use crate::model::report;
-use crate::model::session::{ACCEPTED, Finding};
-use crate::model::shrink;
-use crate::model::step::Step;
-use crate::support::{program as terrane, reference};
 use life::Lab;
+
+use crate::model::program::Template;
+use crate::model::session::{ACCEPTED, Finding};
+use crate::model::step::Step;
+use crate::model::{report, shrink};
+use crate::support::{program as terrane, reference};
 
 /// A few seeds; without the reference, only what holds for one program alone.
 #[test]

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
-use terrane::lang::value::{Path, Type, Value, json as value_json};
-use terrane::model::provider::*;
-use terrane::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
+use terrane_value::{Path, Type, Value, json as value_json};
 
 use crate::support::served;
 
@@ -84,7 +84,7 @@ fn schemas(name: &str) -> Arc<StaticSchemas> {
         managed: [kind("thing", thing.clone()), kind("item", thing)].into_iter().collect(),
         data: [kind("look", look)].into_iter().collect(),
         ephemeral: [kind("key", key)].into_iter().collect(),
-        capabilities: terrane::model::schema::Capabilities { move_resource_state: true, ..Default::default() },
+        capabilities: terrane_protocol::schema::Capabilities { move_resource_state: true, ..Default::default() },
         ..StaticSchemas::default()
     })
 }

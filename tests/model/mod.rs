@@ -26,10 +26,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{program as terrane, reference};
 use newer::Newer;
 use session::{ACCEPTED, Finding, Lab};
 use step::Step;
+
+use crate::support::{program as terrane, reference};
 
 /// Fixed seeds, bounded in time.
 #[test]

@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::excuses;
 use super::generate::Generator;
-use super::invariants;
 use super::newer::Newer;
 use super::normal::{Difference, details, difference};
 use super::program::{Answer, Diagnostic, Template, Workspace};
-use super::shrink;
 use super::step::Step;
+use super::{excuses, invariants, shrink};
 use crate::syntax::chance::Chance;
 
 /// What a history runs with.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::todo;
-use super::{EXAMPLE, here};
+use super::{EXAMPLE, here, todo};
 use crate::support::catalogue::sum;
 use crate::support::needs::{self, Need};
 use crate::support::server::{Asked, Reply, Server};

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use terrane::lang::value::{Type, Value};
-use terrane::model::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores};
-use terrane::model::schema::{Attribute, Block, Schema};
-use terrane::sdk::{self, Context, Error, Provider, Types, Values};
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores};
+use terrane_protocol::schema::{Attribute, Block, Schema};
+use terrane_sdk::{self, Context, Error, Provider, Types, Values};
+use terrane_value::{Type, Value};
 
 use crate::support::{Project, served};
 
@@ -29,7 +29,7 @@ fn serves() {
     if std::env::var_os(MARK).is_none() {
         return;
     }
-    served::serve(sdk::server(StoreProvider))
+    served::serve(terrane_sdk::server(StoreProvider))
 }
 
 /// A provider with the state store alone.

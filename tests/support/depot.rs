@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value as Json, json};
-use terrane::sdk::{
+use terrane_sdk::{
     Action, Context, Creation, DeferralReason, Ephemeral, Error, Field, IdentitySchema, Import, ListResource, Model,
     Opened, Plan, Progress, Provider, Query, Resource, Results, Type, Types, Update, Value, Values, identity_schema,
     server,
@@ -41,7 +41,7 @@ fn serves() {
 
 #[test]
 fn implementation_is_valid() {
-    terrane::sdk::validate_implementation(Depot).unwrap();
+    terrane_sdk::validate_implementation(Depot).unwrap();
 }
 
 struct Depot;

@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::Project;
 use super::catalogue::{Release, Shelf, sum};
-use super::mirror;
 use super::server::{Asked, Reply, Server};
 use super::signing::SigningKey;
+use super::{Project, mirror};
 
 pub struct Registry {
     pub server: Server,

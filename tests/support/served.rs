@@ -6,9 +6,8 @@ use std::io::Write;
 use std::os::fd::FromRawFd;
 use std::sync::Arc;
 
-use terrane::base::env::Environment;
-use terrane::model::provider::Provider;
-use terrane::plugin::serve::{self, Caller, Plugin};
+use terrane_protocol::provider::Provider;
+use terrane_protocol::serve::{self, Caller, Plugin};
 
 /// The text of a program that runs a test of this binary with a variable. The harness has the standard output for itself; the
 /// handshake goes another way.
@@ -22,9 +21,9 @@ pub fn launcher(variable: &str, value: &str, test: &str) -> String {
 
 /// Serves a provider of protocol 6 to the program that started this process, until it is done; then ends the process.
 pub fn serve(provider: Arc<dyn Provider>) -> ! {
-    let caller = Caller::from_environment(&Environment::process()).unwrap();
+    let caller = Caller::from_environment(|name| std::env::var(name).ok()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 6, caller, |line| {
+    let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 6, caller, plugin::crypto(), |line| {
         // SAFETY: the program has opened it, and nothing else uses it.
         let mut out = unsafe { File::from_raw_fd(3) };
         writeln!(out, "{line}").map_err(|e| e.to_string())

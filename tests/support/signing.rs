@@ -3,14 +3,13 @@
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
-use sequoia_openpgp as openpgp;
-
 use openpgp::cert::CertBuilder;
 use openpgp::parse::Parse;
 use openpgp::policy::StandardPolicy;
 use openpgp::serialize::SerializeInto;
 use openpgp::serialize::stream::{Message, Signer};
 use openpgp::types::KeyFlags;
+use sequoia_openpgp as openpgp;
 
 /// A key pair; kept as bytes, so that it can be shared.
 #[derive(Clone)]

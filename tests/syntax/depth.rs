@@ -1,9 +1,9 @@
 //! Deep nesting ends in a result or a diagnostic, on the stack that threads have by default.
 
-use terrane::base::source::SourceFile;
-use terrane::lang::eval::evaluate;
-use terrane::lang::eval::scope::Constant;
-use terrane::lang::syntax::parse_expression;
+use base::source::SourceFile;
+use lang::eval::evaluate;
+use lang::eval::scope::Constant;
+use lang::syntax::parse_expression;
 
 use super::invariants::check;
 

@@ -5,15 +5,15 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use terrane::base::diag::Diagnostics;
-use terrane::base::source::SourceFile;
-use terrane::lang::eval::evaluate;
-use terrane::lang::eval::scope::Constant;
-use terrane::lang::syntax::body::BodySchema;
-use terrane::lang::syntax::{parse_expression, parse_file, parse_template, parse_traversal};
-use terrane::render::json::diagnostic::diagnostic_json;
-use terrane::render::text::diagnostic::render_one;
-use terrane::render::text::style::Style;
+use base::diag::Diagnostics;
+use base::source::SourceFile;
+use lang::eval::evaluate;
+use lang::eval::scope::Constant;
+use lang::syntax::body::BodySchema;
+use lang::syntax::{parse_expression, parse_file, parse_template, parse_traversal};
+use render::json::diagnostic::diagnostic_json;
+use render::text::diagnostic::render_one;
+use render::text::style::Style;
 
 const MANY: usize = 20_000;
 const PATIENCE: Duration = Duration::from_secs(20);

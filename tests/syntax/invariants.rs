@@ -3,21 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use terrane::base::diag::Diagnostics;
-use terrane::base::source::{SourceFile, Span};
-use terrane::lang::eval::evaluate;
-use terrane::lang::eval::{Resolved, Scope};
-use terrane::lang::functions::{self, Function};
-use terrane::lang::syntax::ast::{Expr, ExprKind, Expression, Traversal};
-use terrane::lang::syntax::body::Body;
-use terrane::lang::syntax::lexer::{Start, scan};
-use terrane::lang::syntax::token::TokenKind;
-use terrane::lang::syntax::visit::each_child;
-use terrane::lang::syntax::{parse_expression, parse_file, parse_template, parse_traversal, parse_traversal_pattern};
-use terrane::lang::value::{Type, Value};
-use terrane::render::json::diagnostic::diagnostic_json;
-use terrane::render::text::diagnostic::render_one;
-use terrane::render::text::style::Style;
+use base::diag::Diagnostics;
+use base::source::{SourceFile, Span};
+use lang::eval::{Resolved, Scope, evaluate};
+use lang::functions::{self, Function};
+use lang::syntax::ast::{Expr, ExprKind, Expression, Traversal};
+use lang::syntax::body::Body;
+use lang::syntax::lexer::{Start, scan};
+use lang::syntax::token::TokenKind;
+use lang::syntax::visit::each_child;
+use lang::syntax::{parse_expression, parse_file, parse_template, parse_traversal, parse_traversal_pattern};
+use render::json::diagnostic::diagnostic_json;
+use render::text::diagnostic::render_one;
+use render::text::style::Style;
+use terrane_value::{Type, Value};
 
 /// Reads a text in every way there is, and evaluates what it holds. Panics if something does not hold.
 pub fn check(text: &str) {
@@ -123,7 +122,7 @@ static SCOPE: LazyLock<Variables> = LazyLock::new(|| {
         ("n", Value::null(Type::String)),
         ("u", Value::unknown(Type::String)),
         ("d", Value::dynamic()),
-        ("p", Value::string("secret").mark(terrane::lang::value::Marks::SENSITIVE)),
+        ("p", Value::string("secret").mark(terrane_value::Marks::SENSITIVE)),
     ]))
 });
 

@@ -4,19 +4,19 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use base::env;
+use base::secret::Secret;
 use bytes::Bytes;
 use http::Request;
+use net::azure::{self, Cloud};
+use net::percent::encoded;
+use net::pkcs12;
 use reqsign_azure_storage::{Credential, RequestSigner};
 use reqsign_core::{Context, Error, ProvideCredential, Signer};
 use serde::Deserialize;
+use terrane_protocol::provider::ProviderDiagnostic;
 
-use crate::backend::settings::{Settings, failure};
-use crate::base::azure::{self, Cloud};
-use crate::base::env;
-use crate::base::percent::encoded;
-use crate::base::pkcs12;
-use crate::base::secret::Secret;
-use crate::model::provider::ProviderDiagnostic;
+use crate::settings::{Settings, failure};
 
 const STORAGE: &str = "https://storage.azure.com";
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
+use net::cloud;
+use net::http::{Answer, Client};
+use net::percent::encoded;
 use reqsign_azure_storage::Credential;
 use reqsign_core::Signer;
 use serde::Deserialize;
-
-use crate::base::cloud;
-use crate::base::http::{Answer, Client};
-use crate::base::percent::encoded;
 
 const VERSION: &str = "2023-11-03";
 const META: &str = "x-ms-meta-";

@@ -11,21 +11,19 @@ mod store;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::base::cloud;
-use crate::base::http::Client;
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
+use authorize::Access;
+use client::Blobs;
+use net::cloud;
+use net::http::Client;
+use store::AzureBackend;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
 
 use super::settings::{Settings, failure};
 use super::store::Backend;
 use super::table::{Context, Kind};
 use super::web;
-
-use authorize::Access;
-use client::Blobs;
-use store::AzureBackend;
 
 /// The kind of this backend.
 pub struct AzureRm;
@@ -62,7 +60,7 @@ impl Kind for AzureRm {
             base: access.endpoint,
             container: text("container_name"),
         };
-        let snapshot = settings.flag("snapshot", &[crate::base::env::ARM_SNAPSHOT]).map_err(|e| vec![e])?;
+        let snapshot = settings.flag("snapshot", &[base::env::ARM_SNAPSHOT]).map_err(|e| vec![e])?;
         Ok(Arc::new(AzureBackend {
             blobs: Arc::new(blobs),
             key: text("key"),

@@ -1,8 +1,9 @@
 //! The settings of the `azurerm` backend, as version 1.11.4 of the reference has them.
 
-use crate::backend::table::{block, optional};
-use crate::lang::value::Type;
-use crate::model::schema::{Attribute, Block};
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::Type;
+
+use crate::table::{block, optional};
 
 pub fn schema() -> Block {
     let text = |description: &str| optional(Type::String, description);

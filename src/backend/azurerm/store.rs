@@ -9,14 +9,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use crate::backend::hcp::Hcp;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
-use crate::backend::table::Context;
-use crate::backend::versions::{Version, Versions, utc};
-use crate::backend::workspace;
-
 use super::client::{Blobs, Earlier, Failure, Metadata};
+use crate::hcp::Hcp;
+use crate::lock::LockInfo;
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
+use crate::table::Context;
+use crate::versions::{Version, Versions, utc};
+use crate::workspace;
 
 const LOCK_INFO: &str = "terraformlockid";
 /// Every upload is paid for.
@@ -213,7 +212,7 @@ impl StateStore for AzureStore {
         metadata.remove(LOCK_INFO);
         if let Err(failure) = self.blobs.set_metadata(&self.name, None, &metadata).await {
             // Most likely another process has the lease by now, and has signed it.
-            crate::log!(Debug, "backend/azurerm: the name of the released lease stays: {failure}");
+            base::log!(Debug, "backend/azurerm: the name of the released lease stays: {failure}");
         }
         Ok(())
     }

@@ -1,18 +1,16 @@
 //! The backend against Azurite, if it is there.
 
+use base::env::Environment;
+use clouds::{AZURE_KEY, Server};
+use net::cloud;
 use reqsign_azure_storage::{Credential, RequestSigner, StaticCredentialProvider};
 use reqsign_core::Signer;
 
 use super::*;
-use crate::backend::contract;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::ErrorKind;
-use crate::base::cloud;
-use crate::base::env::Environment;
-
-use crate::backend::servers::clouds;
-
-use clouds::{AZURE_KEY, Server};
+use crate::conformance;
+use crate::lock::LockInfo;
+use crate::servers::clouds;
+use crate::store::ErrorKind;
 
 fn context(variables: &[(&str, &str)]) -> Context {
     Context::new(Environment::of(variables.iter().copied()), "/none")
@@ -39,14 +37,14 @@ async fn open(server: &Server, container: &str, snapshot: bool) -> AzureBackend 
 #[tokio::test]
 async fn contract_of_backends() {
     let Some(server) = Server::azure() else { return };
-    contract::check(&open(&server, "states", false).await).await;
+    conformance::check(&open(&server, "states", false).await).await;
 }
 
 /// Before each state is written, a snapshot keeps the one before. The first one is the empty blob that the lock needed.
 #[tokio::test]
 async fn snapshots_of_a_blob() {
     let Some(server) = Server::azure() else { return };
-    contract::check_versions(&open(&server, "states", true).await, "default", &[2, 1]).await;
+    conformance::check_versions(&open(&server, "states", true).await, "default", &[2, 1]).await;
 }
 
 #[tokio::test]
@@ -94,7 +92,7 @@ async fn settings_that_lack_something() {
     let certificate = opened(vec![token, ("client_certificate", text("x"))], vec![]).await.unwrap_err();
     assert!(certificate.starts_with("could not decode client certificate data: "), "{certificate}");
     let token = ("use_azuread_auth", Value::bool(true));
-    let file = ("client_certificate_path", text("tests/fixtures/keys/aes.pfx"));
+    let file = ("client_certificate_path", text("../../tests/fixtures/keys/aes.pfx"));
     let wrong = opened(vec![token.clone(), file.clone()], vec![]).await.unwrap_err();
     assert!(wrong.starts_with("could not decode PKCS#12 archive: "), "{wrong}");
     // The certificate is read; without a tenant and a client it is no login.

@@ -4,16 +4,16 @@
 
 use std::time::Duration;
 
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use net::http::{Answer, Client, Request};
 use reqwest::header::HeaderName;
 use reqwest::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::backend::StoreError;
-use crate::base::http::{Answer, Client, Request};
-use crate::base::secret::Secret;
+use crate::StoreError;
 
 /// An agent and how to reach it.
 #[derive(Clone)]

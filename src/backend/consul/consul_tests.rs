@@ -2,18 +2,14 @@
 
 use std::time::Duration;
 
-use super::*;
-use crate::backend::LockInfo;
-use crate::backend::contract;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::stub;
-
-use crate::backend::servers::consul;
-
+use base::env::Environment;
 use consul::ConsulStub;
 use stub::FAULTS;
+
+use super::*;
+use crate::servers::{consul, stub};
+use crate::store::ErrorKind;
+use crate::{LockInfo, conformance};
 
 async fn try_open(settings: &[(&str, Value)], variables: &[(&str, &str)]) -> Result<Arc<dyn Backend>, String> {
     let mut all: Vec<(&str, Value)> = TEXTS.iter().map(|(name, _)| (*name, Value::null(Type::String))).collect();
@@ -51,8 +47,8 @@ async fn soon<T>(work: impl Future<Output = T>) -> T {
 #[tokio::test]
 async fn does_what_every_backend_does() {
     let stub = ConsulStub::start();
-    contract::check(&*open(&stub, &[]).await).await;
-    contract::check(&*open(&ConsulStub::start(), &[("gzip", Value::bool(true))]).await).await;
+    conformance::check(&*open(&stub, &[]).await).await;
+    conformance::check(&*open(&ConsulStub::start(), &[("gzip", Value::bool(true))]).await).await;
     assert_eq!(stub.keys(), ["a/b", "a/b-env:other"]);
     assert_eq!(stub.sessions(), [""; 0]);
 }

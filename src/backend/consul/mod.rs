@@ -9,24 +9,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env;
+use base::files::named;
+use base::secret::Secret;
+use client::{Consul, Outcome, Step};
+use net::http::{Client, Settings as HttpSettings, Tls};
+use store::{ConsulStore, chunks_of};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::{Type, Value};
 use url::Url;
-
-use crate::backend::hcp::Hcp;
-use crate::base::env;
-use crate::base::files::named;
-use crate::base::http::{Client, Settings as HttpSettings, Tls};
-use crate::base::secret::Secret;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block};
 
 use super::settings::{Settings, boolean, failure};
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use super::web;
-
-use client::{Consul, Outcome, Step};
-use store::{ConsulStore, chunks_of};
+use crate::hcp::Hcp;
 
 /// Between the path of the default workspace and the name of another one.
 const WORKSPACE_SUFFIX: &str = "-env:";

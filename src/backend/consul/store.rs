@@ -10,17 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use gotext::hex;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::gzip::{compress, decompress};
-use crate::backend::store::REMOTE_SNAPSHOT_PAUSE;
-use crate::backend::watched_lock::{Slot, WatchedLock, mismatch, not_locked};
-use crate::backend::{LockError, LockInfo, StateStore, StoreError};
-use crate::base::hex;
-
 use super::Options;
 use super::client::{Consul, Outcome, Pair, SESSION_TTL, Step, reasons};
+use crate::gzip::{compress, decompress};
+use crate::store::REMOTE_SNAPSHOT_PAUSE;
+use crate::watched_lock::{Slot, WatchedLock, mismatch, not_locked};
+use crate::{LockError, LockInfo, StateStore, StoreError};
 
 /// Bytes of a chunk: the default limit of agents for one value.
 const PIECE: usize = 512 * 1024;
@@ -284,7 +283,7 @@ impl StateStore for ConsulStore {
         if let Some(chunks) = old.chunks.filter(|chunks| Some(&chunks.hash) != kept.as_ref()) {
             // The state is saved: pieces that stay are only in the way.
             if let Err(error) = self.consul.delete(&chunks.folder(&self.path), true).await {
-                crate::log!(Warn, "backend/consul: pieces of an old state stay: {error}");
+                base::log!(Warn, "backend/consul: pieces of an old state stay: {error}");
             }
         }
         Ok(())
@@ -320,7 +319,7 @@ impl StateStore for ConsulStore {
         let outcome = self.consul.transaction(&steps).await?;
         // Ends by itself too, as it is no longer renewed.
         if let Err(error) = self.consul.destroy_session(id).await {
-            crate::log!(Warn, "backend/consul: the session {id} stays until it expires: {error}");
+            base::log!(Warn, "backend/consul: the session {id} stays until it expires: {error}");
         }
         match outcome {
             Outcome::Refused { retried: true, .. } => Ok(()),

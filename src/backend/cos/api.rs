@@ -3,13 +3,12 @@
 use std::fmt;
 
 use bytes::Bytes;
+use net::http::{Client, Request};
 use reqsign_core::hash::{hex_hmac_sha256, hex_sha256, hmac_sha256};
 use reqsign_tencent_cos::Credential;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 use url::Url;
-
-use crate::base::http::{Client, Request};
 
 const ALGORITHM: &str = "TC3-HMAC-SHA256";
 const CONTENT: &str = "application/json";

@@ -1,16 +1,15 @@
 //! COS's REST interface: objects are read, written, removed and listed. Each has the MD5 of its content as metadata.
 
 use bytes::Bytes;
+use gotext::hex::hex;
 use http::{Method, Request, StatusCode};
 use md5::{Digest, Md5};
+use net::cloud;
+use net::http::{Answer, Client};
+use net::percent::encoded;
 use reqsign_core::SignRequest;
 use reqsign_tencent_cos::RequestSigner;
 use serde::Deserialize;
-
-use crate::base::cloud;
-use crate::base::hex::hex;
-use crate::base::http::{Answer, Client};
-use crate::base::percent::encoded;
 
 use super::credentials::Keys;
 

@@ -3,20 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use base::env;
 use jiff::Timestamp;
+use net::cloud::{expanded, home};
+use net::percent::encoded;
 use reqsign_core::Context;
 use reqsign_tencent_cos::Credential;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
+use terrane_value::Value;
 use tokio::sync::Mutex;
 
-use crate::backend::settings::Settings;
-use crate::base::cloud::{expanded, home};
-use crate::base::env;
-use crate::base::percent::encoded;
-use crate::lang::value::Value;
-
 use super::api::{Api, Repeat};
+use crate::settings::Settings;
 
 const ROLE_SECONDS: u64 = 7200;
 const METADATA: &str = "http://metadata.tencentyun.com/latest/meta-data/cam/security-credentials/";

@@ -11,25 +11,23 @@ mod store;
 
 use std::sync::Arc;
 
+use api::Api;
 use async_trait::async_trait;
+use base::env;
+use client::Objects;
+use credentials::{Access, Keys};
+use net::cloud;
+use net::http::Client;
 use regex_automata::meta::Regex;
-
-use crate::base::cloud;
-use crate::base::env;
-use crate::base::http::Client;
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
+use store::{CosBackend, Place};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
 
 use super::settings::{Settings, failure};
 use super::store::Backend;
 use super::table::{Context, Kind};
 use super::web;
-
-use api::Api;
-use client::Objects;
-use credentials::{Access, Keys};
-use store::{CosBackend, Place};
 
 /// The kind of this backend.
 pub struct Cos;

@@ -1,11 +1,12 @@
 //! The settings of the `cos` backend, as version 1.11.4 of the reference has them, and what is wrong with some.
 
-use crate::backend::settings::{Settings, failure};
-use crate::backend::table::{block, optional};
-use crate::base::env;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting};
+use base::env;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
+use terrane_value::{Type, Value};
+
+use crate::settings::{Settings, failure};
+use crate::table::{block, optional};
 
 const TEXTS: [(&str, &str); 12] = [
     ("acl", "Who may read the state: private or public-read."),

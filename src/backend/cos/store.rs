@@ -5,23 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::name::COMMAND;
 use bytes::Bytes;
+use gotext::hex::hex;
 use md5::{Digest, Md5};
 use serde_json::{Value as Json, json};
 
-use crate::backend::hcp::Hcp;
-use crate::backend::lock::LockInfo;
-use crate::backend::object_path::joined;
-use crate::backend::store::{
-    Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError,
-};
-use crate::backend::table::Context;
-use crate::backend::workspace;
-use crate::base::hex::hex;
-use crate::base::name::COMMAND;
-
 use super::api::{Api, Failure, Repeat};
 use super::client::Objects;
+use crate::hcp::Hcp;
+use crate::lock::LockInfo;
+use crate::object_path::joined;
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::table::Context;
+use crate::workspace;
 
 const LOCK: &str = ".tflock";
 const TAG: &str = "tencentcloud-terraform-lock";
@@ -206,7 +203,7 @@ impl StateStore for CosStore {
         self.create_tag().await?;
         let made = self.make(&info).await;
         if let Err(why) = self.remove_tag().await {
-            crate::log!(Warn, "the tag that guards locks stays: {why}");
+            base::log!(Warn, "the tag that guards locks stays: {why}");
         }
         made
     }

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use super::*;
-use crate::backend::contract;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::{cos as server, stub};
-
+use base::env::Environment;
 use server::{BUCKET, CosStub, SECRET_ID, SECRET_KEY};
 use stub::FAULTS;
+
+use super::*;
+use crate::conformance;
+use crate::lock::LockInfo;
+use crate::servers::{cos as server, stub};
+use crate::store::ErrorKind;
 
 const TAG: &str = "tencentcloud-terraform-lock";
 
@@ -50,7 +49,7 @@ async fn open(stub: &CosStub, prefix: &str, key: &str, secret: &str) -> CosBacke
 async fn contract_of_backends() {
     for (prefix, key) in [("", "terraform.tfstate"), ("p/q/", "a b/ü.tfstate")] {
         let stub = CosStub::start();
-        contract::check(&open(&stub, prefix, key, SECRET_KEY).await).await;
+        conformance::check(&open(&stub, prefix, key, SECRET_KEY).await).await;
         assert!(stub.tags().is_empty(), "{:?}", stub.tags());
     }
 }
@@ -111,7 +110,7 @@ async fn texts_of_errors() {
 
 /// The value of the tag that guards the lock of the state `x`.
 fn guard() -> String {
-    crate::base::hex::hex(&<md5::Md5 as md5::Digest>::digest(format!("{BUCKET}:x.tflock")))
+    gotext::hex::hex(&<md5::Md5 as md5::Digest>::digest(format!("{BUCKET}:x.tflock")))
 }
 
 /// A process that was killed while it made a lock leaves the tag that guards it.

@@ -1,19 +1,18 @@
 //! The JSON interface of Google Cloud Storage: objects with generations are read, written, removed and listed.
 
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
+use net::cloud;
+use net::http::{Answer, Client};
+use net::percent::encoded;
 use reqsign_core::Signer;
 use reqsign_google::Credential;
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-
-use crate::base::cloud;
-use crate::base::http::{Answer, Client};
-use crate::base::percent::encoded;
-use crate::base::secret::Secret;
 
 /// Objects of one bucket.
 pub struct Objects {

@@ -9,25 +9,23 @@ mod store;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env;
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-
-use crate::base::cloud;
-use crate::base::env;
-use crate::base::google::{self, path_or_contents};
-use crate::base::http::Client;
-use crate::base::secret::Secret;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block};
+use client::Objects;
+use net::cloud;
+use net::google::{self, path_or_contents};
+use net::http::Client;
+use store::GcsBackend;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::{Type, Value};
 
 use super::settings::{Settings, failure};
 use super::store::Backend;
 use super::table::{Context, Kind, block, optional};
 use super::web;
-
-use client::Objects;
-use store::GcsBackend;
 
 /// The kind of this backend.
 pub struct Gcs;

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::backend::hcp::Hcp;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
-use crate::backend::table::Context;
-use crate::backend::versions::{Version, Versions, utc};
-use crate::backend::workspace;
-
 use super::client::{Content, Failure, ListedVersion, Objects};
+use crate::hcp::Hcp;
+use crate::lock::LockInfo;
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
+use crate::table::Context;
+use crate::versions::{Version, Versions, utc};
+use crate::workspace;
 
 const STATE: &str = ".tfstate";
 const LOCK: &str = ".tflock";

@@ -1,14 +1,13 @@
 //! The backend against fake-gcs-server, if it is there.
 
-use super::*;
-use crate::backend::contract;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::clouds;
-
+use base::env::Environment;
 use clouds::Server;
+
+use super::*;
+use crate::conformance;
+use crate::lock::LockInfo;
+use crate::servers::clouds;
+use crate::store::ErrorKind;
 
 fn context(variables: &[(&str, &str)]) -> Context {
     Context::new(Environment::of(variables.iter().copied()), "/none")
@@ -37,7 +36,7 @@ async fn contract_with_and_without_a_folder() {
     let Some(server) = Server::google() else { return };
     server.request("POST", "/storage/v1/b?project=p", &[("Content-Type", "application/json")], r#"{"name":"states"}"#);
     for prefix in ["a b/c", ""] {
-        contract::check(&*open(&server, &[("prefix", prefix)]).await).await;
+        conformance::check(&*open(&server, &[("prefix", prefix)]).await).await;
     }
 }
 
@@ -46,10 +45,10 @@ async fn versions_of_an_object() {
     let Some(server) = Server::google() else { return };
     let json = [("Content-Type", "application/json")];
     server.request("POST", "/storage/v1/b?project=p", &json, r#"{"name":"states"}"#);
-    contract::check_versions(&*open(&server, &[]).await, "default", &[3]).await;
+    conformance::check_versions(&*open(&server, &[]).await, "default", &[3]).await;
     let body = r#"{"name":"kept","versioning":{"enabled":true}}"#;
     server.request("POST", "/storage/v1/b?project=p", &json, body);
-    contract::check_versions(&*open(&server, &[("bucket", "kept")]).await, "default", &[3, 2, 1]).await;
+    conformance::check_versions(&*open(&server, &[("bucket", "kept")]).await, "default", &[3, 2, 1]).await;
 }
 
 #[tokio::test]

@@ -5,17 +5,17 @@
 use std::fmt;
 use std::time::Duration;
 
+use base::env::Environment;
+use base::secret::Secret;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, Method};
+use model::version::compatible_version;
+use net::http::{Answer, Client, Request};
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::backend::store::StoreError;
-use crate::backend::web;
-use crate::base::env::Environment;
-use crate::base::http::{Answer, Client, Request};
-use crate::base::secret::Secret;
-use crate::model::version::compatible_version;
+use crate::store::StoreError;
+use crate::web;
 
 const MEDIA_TYPE: &str = "application/vnd.api+json";
 const VERSION: HeaderName = HeaderName::from_static("terraform-version");

@@ -13,31 +13,28 @@ mod workspaces;
 
 use std::sync::Arc;
 
+use api::segment;
+pub use api::{Api, ApiError};
 use async_trait::async_trait;
+use base::env;
+use base::name::{self, COMMAND, PROGRAM};
+pub use checks::{CostEstimate, PolicyCheck, PolicyEvaluation, TaskResult, TaskStage};
 use http::Method;
-
-use crate::base::env;
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
-use crate::model::service::Host;
-use crate::model::version::compatible_version;
+use model::service::Host;
+use model::version::compatible_version;
+pub use runs::{NewRun, Phase, Purpose, Run};
+pub use settings::Mapping;
+use settings::{Wanted, at};
+use store::{HcpStore, Opening, Snapshots};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
+pub use workspaces::Workspace;
+use workspaces::{Filter, New, Workspaces};
 
 use super::settings::Settings;
 use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, StateStore, StoreError};
 use super::table::{Context, Kind};
-
-use api::segment;
-use settings::{Wanted, at};
-use store::{HcpStore, Opening, Snapshots};
-use workspaces::{Filter, New, Workspaces};
-
-pub use api::{Api, ApiError};
-pub use checks::{CostEstimate, PolicyCheck, PolicyEvaluation, TaskResult, TaskStage};
-pub use runs::{NewRun, Phase, Purpose, Run};
-pub use settings::Mapping;
-pub use workspaces::Workspace;
 
 /// The kind `remote`.
 pub struct Remote;
@@ -281,7 +278,7 @@ impl Hcp {
         let made = self.workspaces.create(name, &new).await.map_err(failed)?;
         if let Err(why) = self.workspaces.use_our_version(&made).await {
             let (version, theirs) = (compatible_version(), &made.terraform_version);
-            crate::log!(Warn, "{} has no version {version}: the workspace uses {theirs} ({why})", self.app_name);
+            base::log!(Warn, "{} has no version {version}: the workspace uses {theirs} ({why})", self.app_name);
         }
         Ok(made)
     }
@@ -346,7 +343,7 @@ async fn address_and_token(
     wanted: &Wanted,
     service: &str,
     context: &Context,
-) -> Result<(url::Url, crate::base::secret::Secret), ProviderDiagnostic> {
+) -> Result<(url::Url, base::secret::Secret), ProviderDiagnostic> {
     let at_host = |why: String| {
         let mut chars = why.chars();
         let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

@@ -1,16 +1,16 @@
 //! The settings of the `remote` backend and of the `cloud` block: schemas, and what they come to with the environment.
 
-use crate::backend::settings::Settings;
-use crate::backend::table::{block, optional};
-use crate::base::env;
-use crate::base::name::{self, PROGRAM};
-use crate::base::secret::Secret;
-use crate::lang::value::{Path, PathStep, Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting};
-use crate::model::version::at_least;
+use base::env;
+use base::name::{self, PROGRAM};
+use base::secret::Secret;
+use model::version::at_least;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
+use terrane_value::{Path, PathStep, Type, Value};
 
 use super::workspaces::Tag;
+use crate::settings::Settings;
+use crate::table::{block, optional};
 
 /// What a configuration asks of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -242,8 +242,9 @@ fn tags(value: &Value) -> Result<(Vec<Tag>, bool), String> {
 
 #[cfg(test)]
 mod tests {
+    use base::env::Environment;
+
     use super::*;
-    use crate::base::env::Environment;
 
     fn config(workspaces: &[(&str, Value)]) -> Value {
         let names = ["name", "project"].map(|name| (name, Value::null(Type::String)));

@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::name::PROGRAM;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use encryption::is_sealed;
+use gotext::hex::hex;
 use http::Method;
 use md5::{Digest, Md5};
+use net::http::Answer;
 use serde_json::{Map, Value as Json, json};
 
 use super::api::{STILL_PENDING, elements, id, segment, text};
 use super::workspaces::{Workspace, Workspaces};
-use crate::backend::lock::LockInfo;
-use crate::backend::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
-use crate::backend::versions::{Version, Versions, utc};
-use crate::backend::watched_lock::{mismatch, not_locked};
-use crate::base::hex::hex;
-use crate::base::http::Answer;
-use crate::base::name::PROGRAM;
-use crate::encryption::is_sealed;
+use crate::lock::LockInfo;
+use crate::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::versions::{Version, Versions, utc};
+use crate::watched_lock::{mismatch, not_locked};
 
 /// When snapshots are sent while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,7 +238,7 @@ impl StateStore for HcpStore {
                 return Err(mismatch(id, &own));
             }
             if self.upload_failed.load(Ordering::SeqCst) {
-                crate::log!(Warn, "{PROGRAM} keeps the workspace locked: its state could not be uploaded");
+                base::log!(Warn, "{PROGRAM} keeps the workspace locked: its state could not be uploaded");
                 return Ok(());
             }
             self.release().await?;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env::Environment;
+use base::secret::Secret;
+use terrane_value::Type;
 use url::Url;
 
 use super::*;
-use crate::backend::contract::{self, Names};
-use crate::backend::lock::LockInfo;
-use crate::backend::servers::hcp::{HcpStub, ORGANIZATION, TOKEN};
-use crate::backend::servers::stub::Fault;
-use crate::backend::services::{Services, SharedServices};
-use crate::base::env::Environment;
-use crate::base::secret::Secret;
-use crate::lang::value::Type;
+use crate::conformance::{self, Names};
+use crate::lock::LockInfo;
+use crate::servers::hcp::{HcpStub, ORGANIZATION, TOKEN};
+use crate::servers::stub::Fault;
+use crate::services::{Services, SharedServices};
 
 const HOST: &str = "tfe.example.com";
 
@@ -67,7 +67,7 @@ fn prefix(text: &str) -> (&'static str, Value) {
 async fn versions_of_a_workspace() {
     let stub = HcpStub::start();
     let backend = open(&stub, &Remote, &[("name", Value::string("w"))]).await;
-    contract::check_versions(&*backend, "default", &[3, 2, 1]).await;
+    conformance::check_versions(&*backend, "default", &[3, 2, 1]).await;
 }
 
 #[tokio::test]
@@ -76,13 +76,13 @@ async fn does_what_every_backend_does() {
     stub.service().demands_locks = false;
     stub.service().workspace("elsewhere");
     let names = Names { main: "main", other: "other", third: "a" };
-    contract::check_named(&*open(&stub, &Remote, &[prefix("app-")]).await, &names).await;
+    conformance::check_named(&*open(&stub, &Remote, &[prefix("app-")]).await, &names).await;
     assert_eq!(stub.names(), ["app-main", "app-other", "elsewhere"]);
 
     let stub = HcpStub::start();
     stub.service().demands_locks = false;
     stub.service().workspace("elsewhere");
-    contract::check_named(&*open(&stub, &Cloud, &[tags(&["app", "net"])]).await, &names).await;
+    conformance::check_named(&*open(&stub, &Cloud, &[tags(&["app", "net"])]).await, &names).await;
     assert_eq!(stub.names(), ["elsewhere", "main", "other"]);
 }
 
@@ -205,8 +205,7 @@ async fn lost_answers_do_no_harm() {
 #[tokio::test]
 async fn tokens_go_to_their_host_only() {
     let stub = HcpStub::start();
-    let elsewhere =
-        crate::backend::servers::stub::Stub::start(|_| crate::backend::servers::stub::Answer::new(200, "{}"));
+    let elsewhere = crate::servers::stub::Stub::start(|_| crate::servers::stub::Answer::new(200, "{}"));
     let hcp = Hcp::connect(Flavor::Remote, settings::remote(&config(HOST, &[prefix("x")])), &context(&stub, &[])).await;
     let hcp = hcp.unwrap();
     hcp.api().download(&format!("{}/state", elsewhere.url())).await.unwrap();

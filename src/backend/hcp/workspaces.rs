@@ -1,10 +1,10 @@
 //! Workspaces of an organisation: reading, listing, making, tagging, removing.
 
 use http::Method;
+use model::version::compatible_version;
 use serde_json::{Value as Json, json};
 
 use super::api::{Api, ApiError, id, related, segment, text};
-use crate::model::version::compatible_version;
 
 /// A workspace as the service describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

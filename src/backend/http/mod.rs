@@ -8,22 +8,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::env::{self, Environment};
+use base::secret::Secret;
+use net::http::{Client, Settings as HttpSettings, Tls};
 use reqwest::Method;
+use store::HttpStore;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::{Number, Type, Value};
 use url::Url;
-
-use crate::backend::hcp::Hcp;
-use crate::base::env::{self, Environment};
-use crate::base::http::{Client, Settings as HttpSettings, Tls};
-use crate::base::secret::Secret;
-use crate::lang::value::{Number, Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
 
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use super::web;
-
-use store::HttpStore;
+use crate::hcp::Hcp;
 
 /// The kind that opens [`HttpBackend`].
 pub struct Http;
@@ -219,8 +217,9 @@ impl Backend for HttpBackend {
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::schema::Schema;
+
     use super::*;
-    use crate::model::schema::Schema;
 
     /// The error of opening with these settings and variables.
     async fn problem(settings: &[(&str, Value)], variables: &[(&str, &str)]) -> Option<String> {

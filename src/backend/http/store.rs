@@ -8,15 +8,14 @@ use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
+use net::http::{Answer, Request, without_secrets};
 use reqwest::header::{CONTENT_TYPE, HeaderName};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
-use crate::backend::lock::LockInfo;
-use crate::backend::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
-use crate::base::http::{Answer, Request, without_secrets};
-
 use super::Endpoint;
+use crate::lock::LockInfo;
+use crate::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
 
 /// The state behind an address.
 pub struct HttpStore {

@@ -6,20 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::env::Environment;
+use base::secret::Secret;
+use net::http::{Answer, Client, Failure, Proxies, Request, Settings, Tls};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::backend::StoreError;
-use crate::backend::web;
-use crate::base::env::Environment;
-use crate::base::http::{Answer, Client, Failure, Proxies, Request, Settings, Tls};
-use crate::base::secret::Secret;
-
 use super::exec;
 use super::kubeconfig::{Access, text};
+use crate::{StoreError, web};
 
 /// How long the token of a file is used before the file is read again.
 const TOKEN_FILE_AGE: Duration = Duration::from_secs(60);

@@ -4,14 +4,12 @@
 
 use std::process::Stdio;
 
+use base::env::Environment;
+use base::files::reason;
+use base::secret::Secret;
+use base::{limits, program};
 use serde::Deserialize;
 use serde_json::json;
-
-use crate::base::env::Environment;
-use crate::base::files::reason;
-use crate::base::limits;
-use crate::base::program;
-use crate::base::secret::Secret;
 
 use super::kubeconfig::{Access, Exec};
 

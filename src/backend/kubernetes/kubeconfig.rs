@@ -5,14 +5,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use base::env::{self, Environment};
+use base::files::named;
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-
-use crate::base::env::{self, Environment};
-use crate::base::files::named;
-use crate::base::secret::Secret;
 
 use super::yaml;
 

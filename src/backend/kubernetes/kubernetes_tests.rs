@@ -2,18 +2,14 @@
 
 use std::time::Duration;
 
-use super::*;
-use crate::backend::LockInfo;
-use crate::backend::contract;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::stub;
-
-use crate::backend::servers::kubernetes as cluster;
-
+use base::env::Environment;
 use cluster::KubernetesStub;
 use stub::FAULTS;
+
+use super::*;
+use crate::servers::{kubernetes as cluster, stub};
+use crate::store::ErrorKind;
+use crate::{LockInfo, conformance};
 
 const LEASE: &str = "namespaces/default/leases/lock-tfstate-w-x";
 
@@ -53,7 +49,7 @@ fn content(size: usize, seed: u64) -> Arc<[u8]> {
 #[tokio::test]
 async fn does_what_every_backend_does() {
     let stub = KubernetesStub::start();
-    contract::check(&*open(&stub).await).await;
+    conformance::check(&*open(&stub).await).await;
     let secret = stub.object("namespaces/default/secrets/tfstate-other-x").unwrap();
     assert_eq!(secret["metadata"]["annotations"], serde_json::json!({ "encoding": "gzip" }));
     assert_eq!(

@@ -13,21 +13,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::backend::hcp::Hcp;
-use crate::base::env;
-use crate::base::secret::Secret;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting};
+use base::env;
+use base::secret::Secret;
+use client::{Api, Kind as Objects};
+use kubeconfig::{Access, Choice, Exec, ExecVariable, KubeConfig};
+use store::{KubernetesStore, ObjectNames};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
+use terrane_value::{Type, Value};
 
 use super::settings::{Settings, failure};
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
-
-use client::{Api, Kind as Objects};
-use kubeconfig::{Access, Choice, Exec, ExecVariable, KubeConfig};
-use store::{KubernetesStore, ObjectNames};
+use crate::hcp::Hcp;
 
 /// The kind that opens [`KubernetesBackend`].
 pub struct Kubernetes;

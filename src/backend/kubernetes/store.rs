@@ -10,18 +10,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::name::COMMAND;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::backend::gzip::{compress, decompress};
-use crate::backend::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
-use crate::backend::watched_lock::{Slot, WatchedLock};
-use crate::backend::{LockError, LockInfo, StateStore, StoreError};
-use crate::base::name::COMMAND;
-
 use super::client::{Api, Kind, Refusal};
+use crate::gzip::{compress, decompress};
+use crate::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
+use crate::watched_lock::{Slot, WatchedLock};
+use crate::{LockError, LockInfo, StateStore, StoreError};
 
 pub const STATE: &str = "tfstate";
 pub const SUFFIX: &str = "tfstateSecretSuffix";
@@ -153,7 +152,7 @@ impl KubernetesStore {
             return Ok(());
         }
         self.place.check()?;
-        let payload = compress(&crate::backend::empty_state()?)?;
+        let payload = compress(&crate::empty_state()?)?;
         *self.known_parts() = None;
         match self.api.create(Kind::Secrets, &self.secret(0, &payload, None)).await {
             Ok(_) => Ok(()),
@@ -290,7 +289,7 @@ async fn keep(api: Api, name: String, id: String) -> String {
         match api.get(Kind::Leases, &name).await {
             Ok(Some(lease)) if holder(&lease).as_deref() == Some(&id) => {}
             // Leases do not expire: a server that cannot be asked has not given it away.
-            Err(error) => crate::log!(Warn, "backend/kubernetes: the lease cannot be looked at: {error}"),
+            Err(error) => base::log!(Warn, "backend/kubernetes: the lease cannot be looked at: {error}"),
             Ok(lease) => return no_longer(lease.as_ref()),
         }
     }

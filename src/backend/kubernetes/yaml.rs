@@ -88,8 +88,9 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn configurations_are_read() {

@@ -8,18 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::backend::hcp::Hcp;
-use crate::base::files::{Disk, Files, named};
-
-use crate::lang::value::{Path as ValuePath, PathStep, Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
+use base::files::{Disk, Files, named};
+pub use store::LocalStore;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::{Path as ValuePath, PathStep, Type, Value};
 
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
-
-pub use store::LocalStore;
+use crate::hcp::Hcp;
 
 /// The default name of the state file, and of the folder with those of other workspaces.
 pub const DEFAULT_STATE_FILE: &str = "terraform.tfstate";
@@ -160,8 +157,9 @@ impl Backend for LocalBackend {
 
 #[cfg(test)]
 mod tests {
+    use base::env::Environment;
+
     use super::*;
-    use crate::base::env::Environment;
 
     #[test]
     fn paths_follow_the_workspace_and_the_command_line() {

@@ -12,20 +12,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::atomic;
+use base::files::{named, reason};
+use base::lock::{self, Attempt};
+use encryption;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-
-use crate::backend::lock::LockInfo;
-use crate::backend::sealed::Backups;
-use crate::backend::store::{LockError, StateStore, StoreError};
-use crate::base::atomic;
-use crate::base::files::{named, reason};
-use crate::base::lock::{self, Attempt};
-use crate::encryption;
-use crate::model::state::file;
+use model::state::file;
 
 use super::{StatePaths, beside};
+use crate::lock::LockInfo;
+use crate::sealed::Backups;
+use crate::store::{LockError, StateStore, StoreError};
 
 const COMPARED_AT_ONCE: usize = 64 * 1024;
 
@@ -229,7 +228,7 @@ impl Inner {
         let next = self.next_path();
         let old = match old.content() {
             Ok(content) => content,
-            Err(e) => return crate::log!(Warn, "{}", named(e, "restore", &self.paths.write)),
+            Err(e) => return base::log!(Warn, "{}", named(e, "restore", &self.paths.write)),
         };
         // Now the old snapshot is what the next command finishes, if this one cannot.
         let is_kept = !old.is_empty() && atomic::write_private(&next, &old).is_ok();
@@ -300,7 +299,7 @@ impl Inner {
         }
         let content = read_all(file).map_err(|e| named(e, "read", &self.paths.write))?;
         if let Some(snapshot) = unfinished(&next, &content) {
-            crate::log!(Warn, "finishing the interrupted write of {}", self.paths.write.display());
+            base::log!(Warn, "finishing the interrupted write of {}", self.paths.write.display());
             overwrite(file, &snapshot).map_err(|e| named(e, "write", &self.paths.write))?;
         }
         std::fs::remove_file(&next).map_err(|e| named(e, "remove", &next))
@@ -396,7 +395,7 @@ fn discard(next: &Path) {
     if removed.is_err_and(|e| e.kind() != io::ErrorKind::NotFound)
         && let Err(e) = File::options().write(true).truncate(true).open(next)
     {
-        crate::log!(Warn, "{}", named(e, "remove", next));
+        base::log!(Warn, "{}", named(e, "remove", next));
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::process::{Command, Stdio};
 
+use model::state::{State, StateMeta};
+
 use super::*;
-use crate::base::needs;
-use crate::model::state::{State, StateMeta};
+use crate::needs;
 
 struct Place {
     dir: tempfile::TempDir,

@@ -2,18 +2,17 @@
 
 use std::path::PathBuf;
 
+use base::env;
+use net::http::Client;
+use net::rsa_key::RsaKey;
 use tokio::sync::Mutex;
-
-use crate::backend::settings::Settings;
-use crate::base::env;
-use crate::base::http::Client;
-use crate::base::rsa_key::RsaKey;
 
 use super::principal::{Certificates, Federation, Session};
 use super::profile::Profile;
 use super::region;
 use super::settings::{AUTH_METHODS, Auth, expanded, text_or_variable, variable};
 use super::sign::Identity;
+use crate::settings::Settings;
 
 const VERSION: &str = "2.2";
 

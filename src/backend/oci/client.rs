@@ -1,17 +1,16 @@
 //! Object Storage's REST interface: objects are read, written in one or several parts, removed and listed.
 
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method};
 use md5::{Digest, Md5};
+use net::http::{Answer, Client, Request};
+use net::percent::encoded;
 use serde::Deserialize;
 use serde_json::json;
 use url::Url;
-
-use crate::base::http::{Answer, Client, Request};
-use crate::base::percent::encoded;
-use crate::base::secret::Secret;
 
 use super::access::Access;
 use super::sign::{Host, sign};
@@ -192,7 +191,7 @@ impl Objects {
             match self.put_parts(name, &body).await {
                 Ok(()) => return Ok(()),
                 Err(failure) if body.len() as u64 > LARGEST_PART => return Err(failure),
-                Err(failure) => crate::log!(Warn, "the state is written in one part, because parts failed: {failure}"),
+                Err(failure) => base::log!(Warn, "the state is written in one part, because parts failed: {failure}"),
             }
         }
         let sum = STANDARD.encode(Md5::digest(&body));
@@ -211,7 +210,7 @@ impl Objects {
         if result.is_err()
             && let Err(failure) = self.call(Call::new(Method::DELETE, path)).await
         {
-            crate::log!(Warn, "an unfinished upload of {name} was not removed: {failure}");
+            base::log!(Warn, "an unfinished upload of {name} was not removed: {failure}");
         }
         result
     }

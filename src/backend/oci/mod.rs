@@ -15,24 +15,22 @@ mod store;
 
 use std::sync::Arc;
 
+use access::Access;
 use async_trait::async_trait;
-
-use crate::base::http::Client;
-use crate::base::percent::encoded;
-use crate::base::secret::Secret;
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
+use base::secret::Secret;
+use client::{Encryption, Objects};
+use net::http::Client;
+use net::percent::encoded;
+use settings::{DEFAULT_KEY, DEFAULT_PREFIX, text_or_variable, variable};
+use store::OciBackend;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
 
 use super::settings::{Settings, boolean, failure};
 use super::store::Backend;
 use super::table::{Context, Kind};
 use super::web;
-
-use access::Access;
-use client::{Encryption, Objects};
-use settings::{DEFAULT_KEY, DEFAULT_PREFIX, text_or_variable, variable};
-use store::OciBackend;
 
 /// The kind of this backend.
 pub struct Oci;

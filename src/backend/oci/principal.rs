@@ -6,12 +6,11 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderName, Method};
+use net::http::{Client, Request};
+use net::rsa_key::{RsaKey, certificate_der};
 use serde::Deserialize;
 use serde_json::json;
 use url::Url;
-
-use crate::base::http::{Client, Request};
-use crate::base::rsa_key::{RsaKey, certificate_der};
 
 use super::region;
 use super::sign::{Host, Identity, sign};

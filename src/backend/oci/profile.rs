@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backend::settings::Settings;
-use crate::base::env;
+use base::env;
 
 use super::settings::{home_folder, text_or_variable};
+use crate::settings::Settings;
 
 const DEFAULT_PROFILE: &str = "DEFAULT";
 

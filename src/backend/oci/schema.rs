@@ -1,12 +1,12 @@
 //! The settings of the `oci` backend, as version 1.12 of the reference has them, and what is wrong with some.
 
-use crate::backend::settings::Settings;
-use crate::backend::table::{block, optional};
-use crate::lang::value::{Path, Type};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::{Path, Type};
 
 use super::settings::{AUTH_METHODS, Auth, DEFAULT_KEY, DEFAULT_PREFIX, text_or_variable};
+use crate::settings::Settings;
+use crate::table::{block, optional};
 
 const OPTIONAL: [(&str, &str); 15] = [
     ("auth", "How requests are authenticated: ApiKey, InstancePrincipal, ResourcePrincipal and others."),

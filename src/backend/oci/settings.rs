@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::backend::settings::Settings;
-use crate::base::cloud::home;
-use crate::base::env;
+use base::env;
+use net::cloud::home;
+
+use crate::settings::Settings;
 
 pub const DEFAULT_KEY: &str = "terraform.tfstate";
 pub const DEFAULT_PREFIX: &str = "tf-state-env";

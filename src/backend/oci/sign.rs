@@ -3,11 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, Method};
+use net::http::Request;
+use net::rsa_key::RsaKey;
 use sha2::{Digest, Sha256};
 use url::Url;
-
-use crate::base::http::Request;
-use crate::base::rsa_key::RsaKey;
 
 /// What signs a request: a key, and the name by which the service knows it.
 #[derive(Clone, Debug)]

@@ -7,16 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::backend::hcp::Hcp;
-use crate::backend::lock::LockInfo;
-use crate::backend::object_path::joined;
-use crate::backend::store::{
-    Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError,
-};
-use crate::backend::table::Context;
-use crate::backend::workspace;
-
 use super::client::{Failure, Object, Objects};
+use crate::hcp::Hcp;
+use crate::lock::LockInfo;
+use crate::object_path::joined;
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::table::Context;
+use crate::workspace;
 
 const LOCK: &str = ".lock";
 

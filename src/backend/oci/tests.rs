@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use base64::{Engine, engine::general_purpose::STANDARD};
-
-use super::*;
-use crate::backend::contract;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::{oci as server, stub};
-
+use base::env::Environment;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use server::{BUCKET, FINGERPRINT, NAMESPACE, OciStub, TENANCY, USER};
 use stub::{Answer, FAULTS, Stub};
+
+use super::*;
+use crate::conformance;
+use crate::lock::LockInfo;
+use crate::servers::{oci as server, stub};
+use crate::store::ErrorKind;
 
 fn config(settings: &[(&str, &str)]) -> Value {
     let ty = Oci.schema().implied_type();
@@ -57,7 +55,7 @@ async fn open(stub: &OciStub, more: &[(&str, &str)]) -> Arc<dyn Backend> {
 async fn contract_of_backends() {
     for settings in [&[][..], &[("workspace_key_prefix", "p/q/"), ("key", "a b/ü")]] {
         let stub = OciStub::start();
-        contract::check(&*open(&stub, settings).await).await;
+        conformance::check(&*open(&stub, settings).await).await;
     }
 }
 

@@ -2,14 +2,13 @@
 
 use bytes::Bytes;
 use http::{Method, Request};
+use net::cloud;
+use net::http::{Answer, Client};
+use net::percent::encoded;
 use reqsign_aliyun_oss::Credential;
 use reqsign_core::Signer;
 use serde::Deserialize;
 use url::{Host, Url};
-
-use crate::base::cloud;
-use crate::base::http::{Answer, Client};
-use crate::base::percent::encoded;
 
 /// Objects of one bucket.
 pub struct Objects {

@@ -4,17 +4,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use base::env;
+use base::secret::Secret;
+use net::cloud::{Impatient, expanded, home};
 use reqsign_aliyun_oss::{
     AssumeRoleGrant, AssumeRoleGranter, Credential, EcsRamRoleCredentialProvider, StaticCredentialProvider,
 };
 use reqsign_core::{Context, Error, Granter, ProvideCredential, Result};
 use serde_json::Value as Json;
+use terrane_value::Value;
 
-use crate::backend::settings::Settings;
-use crate::base::cloud::{Impatient, expanded, home};
-use crate::base::env;
-use crate::base::secret::Secret;
-use crate::lang::value::Value;
+use crate::settings::Settings;
 
 /// How long the keys of a role are valid, in seconds.
 const DURATION: u64 = 3600;
@@ -195,13 +195,13 @@ impl Profile {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use base::env::Environment;
+    use base::stop::Stop;
     use bytes::Bytes;
+    use net::cloud;
     use reqsign_core::HttpSend;
 
     use super::*;
-    use crate::base::cloud;
-    use crate::base::env::Environment;
-    use crate::base::stop::Stop;
 
     /// The metadata service and the token service; keeps what it was asked.
     #[derive(Clone, Debug, Default)]

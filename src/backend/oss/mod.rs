@@ -12,25 +12,23 @@ mod table;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env;
+use client::Objects;
+use credentials::Access;
+use net::cloud;
+use net::http::Client;
 use reqsign_aliyun_oss::RequestSigner;
 use reqsign_core::Signer;
-
-use crate::base::cloud;
-use crate::base::env;
-use crate::base::http::Client;
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
+use store::{OssBackend, Place};
+use table::{Table, TableSigner};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
 
 use super::settings::{Settings, failure};
 use super::store::Backend;
 use super::table::{Context, Kind};
 use super::web;
-
-use client::Objects;
-use credentials::Access;
-use store::{OssBackend, Place};
-use table::{Table, TableSigner};
 
 /// The kind of this backend.
 pub struct Oss;

@@ -186,8 +186,9 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
+    use gotext::hex::{bytes, hex};
+
     use super::*;
-    use crate::base::hex::{bytes, hex};
 
     const LOCK: Cell<'_> = ("LockID", "b/env:/terraform.tfstate");
     const START: &str =

@@ -1,10 +1,11 @@
 //! The settings of the `oss` backend, as version 1.11.4 of the reference has them, and what is wrong with some.
 
-use crate::backend::settings::failure;
-use crate::backend::table::{block, optional};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
+use terrane_value::{Type, Value};
+
+use crate::settings::failure;
+use crate::table::{block, optional};
 
 const TEXTS: [(&str, &str); 17] = [
     ("access_key", "The access key."),

@@ -6,21 +6,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use gotext::hex::hex;
 use md5::{Digest, Md5};
 use tokio::time::Instant;
 
-use crate::backend::hcp::Hcp;
-use crate::backend::lock::LockInfo;
-use crate::backend::object_path::joined;
-use crate::backend::store::{
-    Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError,
-};
-use crate::backend::table::Context;
-use crate::backend::workspace;
-use crate::base::hex::hex;
-
 use super::client::Objects;
 use super::table::{EXISTS, Existing, Table};
+use crate::hcp::Hcp;
+use crate::lock::LockInfo;
+use crate::object_path::joined;
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::table::Context;
+use crate::workspace;
 
 /// How long a state may take to match the checksum that is recorded for it.
 const CONSISTENCY: Duration = if cfg!(test) { Duration::from_millis(100) } else { Duration::from_secs(10) };
@@ -86,7 +83,7 @@ impl Backend for OssBackend {
         if let Some(table) = &self.place.table
             && let Err(why) = table.delete(&store.digest_id()).await
         {
-            crate::log!(Error, "the state's checksum was not deleted: {why}");
+            base::log!(Error, "the state's checksum was not deleted: {why}");
         }
         Ok(())
     }
@@ -138,7 +135,7 @@ impl OssStore {
         match table.get(&self.digest_id(), &[DIGEST, PENDING]).await {
             Ok(mut columns) => [DIGEST, PENDING].map(|name| columns.remove(name).filter(|digest| digest.len() == 32)),
             Err(why) => {
-                crate::log!(Warn, "the state's checksum cannot be read: {why}");
+                base::log!(Warn, "the state's checksum cannot be read: {why}");
                 [None, None]
             }
         }

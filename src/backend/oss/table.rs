@@ -9,13 +9,12 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Request};
 use md5::{Digest, Md5};
+use net::cloud;
+use net::http::Client;
 use prost::Message;
 use reqsign_aliyun_oss::Credential;
 use reqsign_core::hash::base64_hmac_sha1;
 use reqsign_core::{Context, SignRequest, Signer};
-
-use crate::base::cloud;
-use crate::base::http::Client;
 
 use super::plain_buffer;
 

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use super::*;
-use crate::backend::contract;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::{oss as server, stub};
-
+use base::env::Environment;
 use server::{ACCESS_KEY, BUCKET, OssStub, SECRET_KEY, TABLE};
 use stub::FAULTS;
+
+use super::*;
+use crate::conformance;
+use crate::lock::LockInfo;
+use crate::servers::{oss as server, stub};
+use crate::store::ErrorKind;
 
 fn context(variables: &[(&str, &str)]) -> Context {
     Context::new(Environment::of(variables.iter().copied()), "/none")
@@ -42,7 +41,7 @@ async fn contract_of_backends() {
         [&[("tablestore_table", TABLE)][..], &[("tablestore_table", TABLE), ("prefix", ""), ("key", "a b/ü")]]
     {
         let stub = OssStub::start();
-        contract::check(&*open(&stub, settings).await).await;
+        conformance::check(&*open(&stub, settings).await).await;
     }
 }
 
@@ -87,13 +86,13 @@ async fn states_match_their_checksums() {
     assert!(
         stale.ends_with(&format!(
             "to the following value: {}",
-            crate::base::hex::hex(&<md5::Md5 as md5::Digest>::digest(b"{ }"))
+            gotext::hex::hex(&<md5::Md5 as md5::Digest>::digest(b"{ }"))
         )),
         "{stale}"
     );
     // Left by a process that was killed after the upload.
     let digest = "states/env:/terraform.tfstate-md5";
-    let pending = crate::base::hex::hex(&<md5::Md5 as md5::Digest>::digest(b"{ }"));
+    let pending = gotext::hex::hex(&<md5::Md5 as md5::Digest>::digest(b"{ }"));
     stub.set_row(digest, &[("Digest", "99914b932bd37a50b983c5e7c90ae93b"), ("PendingDigest", &pending)]);
     assert_eq!(store.read().await.unwrap().unwrap(), b"{ }");
     stub.set_row(digest, &[("Digest", "x")]);

@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use base::env::{self, Environment};
+use base::identity;
 use url::form_urlencoded;
-
-use crate::base::env::{self, Environment};
-use crate::base::identity;
 
 /// The settings by their names in connection strings.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -10,22 +10,20 @@ mod tls;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env;
+use conn_str::Parameters;
+use session::{Connector, Pool, Session};
+use store::PgStore;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::{Type, Value};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type as Column;
-
-use crate::backend::hcp::Hcp;
-use crate::base::env;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
 
 use super::settings::{Settings, failure};
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
-
-use conn_str::Parameters;
-use session::{Connector, Pool, Session};
-use store::PgStore;
+use crate::hcp::Hcp;
 
 const TABLE: &str = "states";
 const INDEX: &str = "states_by_name";
@@ -143,7 +141,7 @@ async fn create(session: &Session, schema: &str, missing: Needed) -> Result<(), 
         statements.push(format!("CREATE UNIQUE INDEX IF NOT EXISTS {INDEX} ON {table} (name)"));
     }
     for statement in statements {
-        crate::log!(Debug, "backend/pg: {statement}");
+        base::log!(Debug, "backend/pg: {statement}");
         session.query(&statement, &[]).await?;
     }
     Ok(())

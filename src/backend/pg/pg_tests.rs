@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use super::*;
-use crate::backend::LockInfo;
-use crate::backend::contract;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-
-use crate::backend::servers::postgres;
-
+use base::env::Environment;
 use postgres::Postgres;
+
+use super::*;
+use crate::servers::postgres;
+use crate::store::ErrorKind;
+use crate::{LockInfo, conformance};
 
 /// A database of one test, on a server that all share.
 struct Database {
@@ -76,7 +74,7 @@ async fn open(settings: Vec<(&str, Value)>, environment: &[(&str, &str)]) -> Res
 #[tokio::test]
 async fn does_what_every_backend_does() {
     let Some(database) = Database::new() else { return };
-    contract::check(&*database.open().await).await;
+    conformance::check(&*database.open().await).await;
 }
 
 #[tokio::test]

@@ -6,18 +6,17 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use base::env::Environment;
+use base::files::reason;
 use tokio::sync::watch;
 use tokio_postgres::config::{ChannelBinding, LoadBalanceHosts, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, Error, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::backend::StoreError;
-use crate::base::env::Environment;
-use crate::base::files::reason;
-
 use super::conn_str::Parameters;
 use super::tls;
+use crate::StoreError;
 
 /// How long connecting may take, unless a setting says otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -110,14 +109,14 @@ impl Connector {
             Ok(Err(error)) => return Err(StoreError::new(self.not_connected(&error))),
             Err(_) => return Err(StoreError::new(format!("dial {}: i/o timeout", self.server))),
         };
-        crate::log!(Debug, "backend/pg: connected to {}", self.server);
+        base::log!(Debug, "backend/pg: connected to {}", self.server);
         let (tell, ended) = watch::channel(None);
         tokio::spawn(async move {
             let why = match connection.await {
                 Ok(()) => "the connection to the server was closed".to_owned(),
                 Err(error) => text(&error),
             };
-            crate::log!(Debug, "backend/pg: connection ended: {why}");
+            base::log!(Debug, "backend/pg: connection ended: {why}");
             tell.send_replace(Some(why));
         });
         Ok(Session { client, ended })

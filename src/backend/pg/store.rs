@@ -14,10 +14,9 @@ use tokio::sync::{Mutex, watch};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type as Column;
 
-use crate::backend::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
-use crate::backend::{LockError, LockInfo, StateStore, StoreError};
-
 use super::session::{Parameter, Pool, Session, text};
+use crate::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
+use crate::{LockError, LockInfo, StateStore, StoreError};
 
 /// The number that is locked while a state without a row is.
 const CREATION: i64 = -1;

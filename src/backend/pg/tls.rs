@@ -5,6 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::env::{self, Environment};
+use base::files::named;
+use net::certificates::{AnyServer, Forgiving};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -12,10 +15,6 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use tokio_postgres::config::SslMode;
-
-use crate::base::certificates::{AnyServer, Forgiving};
-use crate::base::env::{self, Environment};
-use crate::base::files::named;
 
 use super::conn_str::{Parameters, is_private};
 

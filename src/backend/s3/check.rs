@@ -1,8 +1,8 @@
 //! What is wrong with settings of the `s3` backend, as far as they and the environment show it; in the reference's words and order.
 
-use crate::base::env::{self, Environment};
-use crate::lang::value::{Path, Value};
-use crate::model::provider::ProviderDiagnostic;
+use base::env::{self, Environment};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_value::{Path, Value};
 
 use super::values::{self, Checks};
 

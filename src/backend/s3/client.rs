@@ -5,17 +5,16 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use gotext::hex::hex;
 use http::{HeaderValue, Method, Request};
+use net::aws::{ServiceError, regions, unanswered};
+use net::cloud;
+use net::http::{Answer, Client};
+use net::percent::encoded;
 use reqsign_aws_v4::Credential;
 use reqsign_core::Signer;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-
-use crate::base::aws::{ServiceError, regions, unanswered};
-use crate::base::cloud;
-use crate::base::hex::hex;
-use crate::base::http::{Answer, Client};
-use crate::base::percent::encoded;
 
 use super::settings::{Encryption, Settings};
 

@@ -2,11 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::backend::lock::LockInfo;
-use crate::backend::store::{ErrorKind, LockError, StoreError};
-
 use super::client::{Failure, Objects};
 use super::table::Table;
+use crate::lock::LockInfo;
+use crate::store::{ErrorKind, LockError, StoreError};
 
 /// The lock of one state.
 pub struct Lock<'a> {

@@ -16,23 +16,21 @@ mod values;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use md5::{Digest, Md5};
-
-use crate::base::aws::credentials::{self, Provided};
-use crate::base::aws::{Problem, regions, sts};
-use crate::base::cloud;
-use crate::base::http::Client;
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::Block;
-
-use super::store::Backend;
-use super::table::{Context, Kind};
-
 use client::Objects;
+use md5::{Digest, Md5};
+use net::aws::credentials::{self, Provided};
+use net::aws::{Problem, regions, sts};
+use net::cloud;
+use net::http::Client;
 use settings::{All, Settings};
 use store::{Location, S3Backend};
 use table::Table;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
+
+use super::store::Backend;
+use super::table::{Context, Kind};
 
 /// The kind of this backend.
 pub struct S3;

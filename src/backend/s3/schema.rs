@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::backend::table::{block, optional};
-use crate::lang::value::Type;
-use crate::model::schema::{Attribute, AttributeShape, Block, Nesting, ObjectShape};
+use terrane_protocol::schema::{Attribute, AttributeShape, Block, Nesting, ObjectShape};
+use terrane_value::Type;
+
+use crate::table::{block, optional};
 
 pub fn schema() -> Block {
     let mut all = place();

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
+use base::env::{self, Environment};
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use net::aws::regions::{self, Variant};
+use net::aws::{self, Metadata, Role, WebIdentity};
+use net::cloud::expanded;
+use net::http::Settings as HttpSettings;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_value::{Path, Value, duration};
 
-use crate::backend::web;
-use crate::base::aws::regions::{self, Variant};
-use crate::base::aws::{self, Metadata, Role, WebIdentity};
-use crate::base::cloud::expanded;
-use crate::base::duration;
-use crate::base::env::{self, Environment};
-use crate::base::http::Settings as HttpSettings;
-use crate::base::secret::Secret;
-use crate::lang::value::{Path, Value};
-use crate::model::provider::ProviderDiagnostic;
+use crate::web;
 
 /// Where the reference explains credentials: its error names the page.
 const DOCUMENTATION: &str = "https://developer.hashicorp.com/terraform/language/backend/s3";

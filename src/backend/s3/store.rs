@@ -6,19 +6,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use gotext::hex::hex;
 use tokio::time::Instant;
-
-use crate::backend::hcp::Hcp;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
-use crate::backend::table::Context;
-use crate::backend::versions::{Version, Versions, utc};
-use crate::backend::workspace;
-use crate::base::hex::hex;
 
 use super::client::{Failure, Objects};
 use super::locks::Lock;
 use super::table::Table;
+use crate::hcp::Hcp;
+use crate::lock::LockInfo;
+use crate::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
+use crate::table::Context;
+use crate::versions::{Version, Versions, utc};
+use crate::workspace;
 
 /// How long a state may take to match the checksum that is recorded for it.
 const CONSISTENCY: Duration = if cfg!(test) { Duration::from_millis(100) } else { Duration::from_secs(10) };
@@ -88,7 +87,7 @@ impl Backend for S3Backend {
             Err(failure) if failure.code() == "NoSuchBucket" => Err(no_bucket(bucket, &failure)),
             // Without permission to list, the default workspace can still be used.
             Err(failure) if failure.code() == "AccessDenied" && self.prefix() == DEFAULT_PREFIX => {
-                crate::log!(Warn, "other workspaces than the default one cannot be listed: {failure}");
+                base::log!(Warn, "other workspaces than the default one cannot be listed: {failure}");
                 Ok(vec![DEFAULT_WORKSPACE.to_owned()])
             }
             Err(failure) => Err(StoreError::new(format!(
@@ -107,7 +106,7 @@ impl Backend for S3Backend {
         if let Some(table) = &self.place.table
             && let Err(why) = table.delete(&store.digest_id()).await
         {
-            crate::log!(Error, "the state's checksum was not deleted: {why}");
+            base::log!(Error, "the state's checksum was not deleted: {why}");
         }
         Ok(())
     }
@@ -182,7 +181,7 @@ impl S3Store {
         match table.get_all(&self.digest_id(), [DIGEST, PENDING]).await {
             Ok(digests) => digests.map(|digest| digest.filter(|digest| digest.len() == 32)),
             Err(why) => {
-                crate::log!(Warn, "the state's checksum cannot be read: {why}");
+                base::log!(Warn, "the state's checksum cannot be read: {why}");
                 [None, None]
             }
         }

@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use gotext::hex::hex;
 use http::Request;
+use net::aws::{ServiceError, unanswered};
+use net::cloud;
+use net::http::Client;
 use reqsign_aws_v4::Credential;
 use reqsign_core::Signer;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
-
-use crate::base::aws::{ServiceError, unanswered};
-use crate::base::cloud;
-use crate::base::hex::hex;
-use crate::base::http::Client;
 
 /// How often a request is sent that the table has no capacity for.
 const ATTEMPTS: u32 = 5;

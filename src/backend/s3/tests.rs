@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::*;
-use crate::backend::contract;
-use crate::backend::lock::LockInfo;
-use crate::backend::store::ErrorKind;
-use crate::base::diag::Severity;
-use crate::base::env::Environment;
-use crate::base::hex::hex;
-
-use crate::backend::servers::clouds;
-
+use base::env::Environment;
 use clouds::Server;
+use gotext::hex::hex;
+use terrane_protocol::provider::Severity;
+
+use super::*;
+use crate::conformance;
+use crate::lock::LockInfo;
+use crate::servers::clouds;
+use crate::store::ErrorKind;
 
 fn context(variables: &[(&str, &str)]) -> Context {
     Context::new(Environment::of(variables.iter().copied()), "/none")
@@ -23,9 +22,9 @@ fn config(settings: &[(&str, Value)]) -> Value {
     object(&schema::schema().implied_type(), settings)
 }
 
-fn object(ty: &crate::lang::value::Type, settings: &[(&str, Value)]) -> Value {
+fn object(ty: &terrane_value::Type, settings: &[(&str, Value)]) -> Value {
     let attributes = ty.object_type().unwrap().attributes.iter();
-    let value = |name: &str, ty: &crate::lang::value::Type| {
+    let value = |name: &str, ty: &terrane_value::Type| {
         let set = settings.iter().find(|(set, _)| *set == name).map(|(_, value)| value.clone());
         set.unwrap_or_else(|| Value::null(ty.clone()))
     };
@@ -167,7 +166,7 @@ async fn contract_with_each_kind_of_lock() {
             ("encrypt", Value::bool(true)),
         ]);
         let backend = open(&server, &settings).await.unwrap();
-        contract::check(&*backend).await;
+        conformance::check(&*backend).await;
     }
 }
 
@@ -176,10 +175,10 @@ async fn versions_of_an_object() {
     let Some(server) = Server::moto() else { return };
     server.make_bucket("states");
     let backend = open(&server, &[]).await.unwrap();
-    contract::check_versions(&*backend, "default", &[3]).await;
+    conformance::check_versions(&*backend, "default", &[3]).await;
     server.keep_versions("states");
     let backend = open(&server, &[("key", text("a b+c/x")), ("use_lockfile", Value::bool(true))]).await.unwrap();
-    contract::check_versions(&*backend, "default", &[3, 2, 1]).await;
+    conformance::check_versions(&*backend, "default", &[3, 2, 1]).await;
 }
 
 /// Without any lock that is set up, locking does nothing.
@@ -267,7 +266,7 @@ async fn checksums_of_the_table() {
 #[tokio::test]
 async fn accounts_that_are_not_allowed() {
     let Some(server) = Server::moto() else { return };
-    let ids = |ids: &[&str]| Value::set(crate::lang::value::Type::String, ids.iter().map(|id| text(id)).collect());
+    let ids = |ids: &[&str]| Value::set(terrane_value::Type::String, ids.iter().map(|id| text(id)).collect());
     let refused = |result: Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>>| result.err().unwrap().remove(0);
     let error = refused(open(&server, &[("allowed_account_ids", ids(&["1"]))]).await);
     assert_eq!(

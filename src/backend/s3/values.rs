@@ -1,10 +1,8 @@
 //! Rules for single values of the `s3` backend's settings, and the collector of what breaks them.
 
 use regex_automata::meta::Regex;
-
-use crate::base::duration;
-use crate::lang::value::{Path, Value};
-use crate::model::provider::ProviderDiagnostic;
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_value::{Path, Value, duration};
 
 /// Summary and detail of what is wrong, or of what is doubtful.
 pub type Complaint = (String, String);
@@ -24,7 +22,7 @@ impl<'a> Checks<'a> {
     }
 
     pub fn has_errors(&self) -> bool {
-        self.found.iter().any(|d| d.severity == crate::base::diag::Severity::Error)
+        self.found.iter().any(|d| d.severity == terrane_protocol::provider::Severity::Error)
     }
 
     pub fn get(&self, name: &str) -> Option<&'a str> {

@@ -1,6 +1,6 @@
 //! The error of a provider's operation, before it becomes a diagnostic.
 
-use crate::sdk::Error;
+use terrane_sdk::Error;
 
 /// An error as a diagnostic shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ pub mod time;
 pub mod tls;
 mod tls_text;
 
-use crate::sdk::{Context, Error};
+use terrane_sdk::{Context, Error};
 
 /// Waits for a result; an error with this summary if the user interrupts the run.
 async fn until_stopped<D, T>(context: &Context<D>, summary: &str, future: impl Future<Output = T>) -> Result<T, Error> {

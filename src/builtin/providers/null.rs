@@ -1,7 +1,8 @@
 //! `null_resource` and `null_data_source`: the lifecycle and nothing else.
 
+use terrane_sdk::{Context, Creation, DataSource, Error, Field, Model, Provider, Resource, Schema, Types, Values};
+
 use super::rules::{Keepers, replace_if_values};
-use crate::sdk::{Context, Creation, DataSource, Error, Field, Model, Provider, Resource, Schema, Types, Values};
 
 /// The provider.
 pub struct Null;
@@ -113,9 +114,10 @@ impl DataSource for NullData {
 
 #[cfg(test)]
 mod tests {
+    use terrane_sdk::{Type, Value, validate_implementation};
+
     use super::super::tester::{Tester, text};
     use super::*;
-    use crate::sdk::{Type, Value, validate_implementation};
 
     #[test]
     fn the_provider_is_valid() {

@@ -3,8 +3,9 @@
 use std::process::ExitStatus;
 
 #[cfg(unix)]
-use crate::base::env::{Environment, PATH};
-use crate::builtin::wording::reason;
+use base::env::{Environment, PATH};
+
+use crate::wording::reason;
 
 /// A program and where it was found.
 pub struct Program {
@@ -64,7 +65,7 @@ impl Program {
             check_folder(folder)?;
             command.current_dir(folder);
         }
-        crate::builtin::without_handshake(&mut command);
+        crate::without_handshake(&mut command);
         Ok(command)
     }
 
@@ -78,7 +79,7 @@ impl Program {
 fn check_executable(path: &str) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
 
-    use crate::builtin::wording::io_text;
+    use crate::wording::io_text;
     let metadata = std::fs::metadata(path).map_err(|error| io_text("stat", path, &error))?;
     if metadata.is_dir() {
         return Err("is a directory".to_owned());

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::sdk::{Error, Object, PlanModifier, Validation, Value, replace_if};
+use terrane_sdk::{Error, Object, PlanModifier, Validation, Value, replace_if};
 
 /// The type of `keepers` and `triggers`: texts, which may be null.
 pub type Keepers = Option<BTreeMap<String, Option<String>>>;
@@ -53,10 +53,11 @@ fn values_differ(config: &Value, prior: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use terrane_sdk::Type;
+
     use super::super::null;
     use super::super::tester::Tester;
     use super::*;
-    use crate::sdk::Type;
 
     fn keepers(pairs: &[(&str, Option<&str>)]) -> Value {
         let value = |v: &Option<&str>| v.map_or(Value::null(Type::String), Value::string);

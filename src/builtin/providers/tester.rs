@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::Severity;
-use crate::model::provider::{
+use terrane_protocol::provider::{
     ApplyRequest, ClientCapabilities, MoveRequest, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
-    ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
+    ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, Severity, UpgradeRequest, no_provider_meta,
 };
-use crate::model::schema::Schema;
-use crate::sdk::{self, Value};
+use terrane_protocol::schema::Schema;
+use terrane_sdk::{self, Value};
 
 #[derive(Clone, Copy)]
 enum Mode {
@@ -34,20 +33,20 @@ fn answer(value: Value, diagnostics: ProviderDiagnostics) -> Answer {
 }
 
 impl Tester {
-    pub async fn resource(provider: impl sdk::Provider, kind: &'static str) -> Tester {
+    pub async fn resource(provider: impl terrane_sdk::Provider, kind: &'static str) -> Tester {
         Tester::new(provider, Mode::Managed, kind).await
     }
 
-    pub async fn data_source(provider: impl sdk::Provider, kind: &'static str) -> Tester {
+    pub async fn data_source(provider: impl terrane_sdk::Provider, kind: &'static str) -> Tester {
         Tester::new(provider, Mode::Data, kind).await
     }
 
-    pub async fn ephemeral(provider: impl sdk::Provider, kind: &'static str) -> Tester {
+    pub async fn ephemeral(provider: impl terrane_sdk::Provider, kind: &'static str) -> Tester {
         Tester::new(provider, Mode::Ephemeral, kind).await
     }
 
-    async fn new(provider: impl sdk::Provider, mode: Mode, kind: &'static str) -> Tester {
-        let provider = sdk::server(provider);
+    async fn new(provider: impl terrane_sdk::Provider, mode: Mode, kind: &'static str) -> Tester {
+        let provider = terrane_sdk::server(provider);
         let schemas = provider.schemas().await.unwrap();
         let schema = match mode {
             Mode::Managed => schemas.managed(kind),

@@ -1,12 +1,13 @@
 //! The connection of a provisioner that works on another machine.
 
-use crate::base::env::{self, Environment};
-use crate::base::stop::Stop;
-use crate::builtin::ssh::Communicator;
-use crate::builtin::ssh::settings::Settings;
-use crate::lang::value::Value;
-use crate::model::provider::{Output, ProvisionRequest};
-use crate::model::version::tofu_at_least;
+use base::env::{self, Environment};
+use base::stop::Stop;
+use model::version::tofu_at_least;
+use terrane_protocol::provider::{Output, ProvisionRequest};
+use terrane_value::Value;
+
+use crate::ssh::Communicator;
+use crate::ssh::settings::Settings;
 
 /// What stopping leaves behind in place of a result.
 pub const INTERRUPTED: &str = "interrupted";

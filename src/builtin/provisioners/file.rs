@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env::{self, Environment};
+use base::stop::Stop;
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
+use terrane_protocol::schema::Schema;
+use terrane_value::{Type, Value};
 
 use super::connection::{connected, settings};
 use super::{failed, schema, text_of};
-use crate::base::env::{self, Environment};
-use crate::base::stop::Stop;
-use crate::builtin::ssh::{Communicator, Source, expand_home};
-use crate::builtin::wording::io_text;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
-use crate::model::schema::Schema;
+use crate::ssh::{Communicator, Source, expand_home};
+use crate::wording::io_text;
 
 const NAME: &str = "file";
 

@@ -4,18 +4,18 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::name;
+use base::process::{self, Outcome, Signal};
+use base::stop::Stop;
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
+use terrane_protocol::schema::Schema;
+use terrane_value::text::go_quoted;
+use terrane_value::{Type, Value};
 
 use super::{failed, schema, text_of};
-use crate::base::name;
-use crate::base::process::{self, Outcome, Signal};
-use crate::base::stop::Stop;
-use crate::builtin::ssh::LineSplitter;
-use crate::builtin::without_handshake;
-use crate::builtin::wording::reason;
-use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
-use crate::model::schema::Schema;
+use crate::ssh::LineSplitter;
+use crate::without_handshake;
+use crate::wording::reason;
 
 const NAME: &str = "local-exec";
 /// How much of the output an error repeats: its end.

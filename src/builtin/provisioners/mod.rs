@@ -11,9 +11,9 @@ mod sshd_tests;
 
 use std::sync::Arc;
 
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
-use crate::model::schema::{Attribute, Block, Schema};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_protocol::schema::{Attribute, Block, Schema};
+use terrane_value::{Type, Value};
 
 /// A provisioner's attributes: name, type, required.
 fn schema(attributes: &[(&str, Type, bool)]) -> Arc<Schema> {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::stop::Stop;
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
+use terrane_protocol::schema::Schema;
+use terrane_value::{Type, Value};
 
 use super::connection::{connected, settings};
 use super::{failed, schema};
-use crate::base::stop::Stop;
-use crate::builtin::ssh::{Communicator, ExecError, Lines, Source};
-use crate::builtin::wording::io_text;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
-use crate::model::schema::Schema;
+use crate::ssh::{Communicator, ExecError, Lines, Source};
+use crate::wording::io_text;
 
 const NAME: &str = "remote-exec";
 

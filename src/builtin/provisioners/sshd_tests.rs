@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use terrane_protocol::provider::{ProvisionRequest, Provisioner};
+use terrane_value::{Type, Value};
+
 use super::file::File;
 use super::remote_exec::RemoteExec;
-use crate::builtin::ssh::sshd::{Sshd, user_name};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{ProvisionRequest, Provisioner};
+use crate::ssh::sshd::{Sshd, user_name};
 
 async fn provision(sshd: &Sshd, provisioner: &dyn Provisioner, config: Value) -> (String, Vec<String>) {
     let lines = Arc::new(Mutex::new(String::new()));

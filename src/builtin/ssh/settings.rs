@@ -1,9 +1,10 @@
 //! The `connection` block for SSH: its defaults and the checks that need no network.
 
-use crate::base::duration;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use terrane_value::duration;
 
 const DEFAULT_USER: &str = "root";
 const DEFAULT_PORT: u16 = 22;

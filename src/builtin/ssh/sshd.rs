@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::base::needs::{self, Need};
+use crate::needs::{self, Need};
 
 pub struct Sshd {
     process: Child,

@@ -1,14 +1,14 @@
 //! `apply` and `destroy`
 
+use base::diag::Diagnostics;
+use base::name::{COMMAND, PROGRAM};
 use clap::Command;
+use model::plan::Mode;
+use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::common::*;
 use super::flags::{self, Given, switch};
 use super::{ArgsError, gather, lint};
-use crate::base::diag::Diagnostics;
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::plan::Mode;
-use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
 pub struct Apply {

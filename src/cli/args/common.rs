@@ -1,12 +1,11 @@
 //! Option groups that several commands share.
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
 use clap::{Arg, ArgMatches};
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
-use crate::model::plan::{Mode, Refresh};
-use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
+use model::addr::{AbsActionInstance, AbsResourceInstance, Target};
+use model::plan::{Mode, Refresh};
+use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::flags::{Given, duration, list, number, switch, text};
 use super::{ArgsError, lint};
@@ -163,7 +162,7 @@ fn requested_actions(given: &ArgMatches, diagnostics: &mut Diagnostics) -> Vec<A
     }
     let mut actions = Vec::new();
     for text in texts {
-        match crate::model::addr::command_line::action(&text).map_err(first_detail) {
+        match model::addr::command_line::action(&text).map_err(first_detail) {
             Ok(action) => actions.push(action),
             Err(why) => diagnostics.error(format!("Invalid target {text:?}"), why),
         }
@@ -232,14 +231,14 @@ pub fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> 
 
 /// An address of `-target`, or what is wrong with it.
 fn target(text: &str) -> Result<Target, String> {
-    crate::model::addr::command_line::target(text).map_err(first_detail)
+    model::addr::command_line::target(text).map_err(first_detail)
 }
 
 /// An address of `-replace`, or what is wrong with it.
 fn instance(text: &str) -> Result<AbsResourceInstance, String> {
-    let addr = crate::model::addr::command_line::resource_instance(text).map_err(first_detail)?;
+    let addr = model::addr::command_line::resource_instance(text).map_err(first_detail)?;
     match addr.mode() {
-        crate::model::addr::ResourceMode::Managed => Ok(addr),
+        terrane_protocol::schema::ResourceMode::Managed => Ok(addr),
         _ => Err("Only managed resources can be used with the -replace=... option.".to_string()),
     }
 }
@@ -316,7 +315,7 @@ pub fn first_of_at_most_one(given: &ArgMatches, mut before: Diagnostics) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::flags;
+    use crate::args::flags;
 
     #[test]
     fn variables_keep_their_order() {

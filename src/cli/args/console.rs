@@ -1,15 +1,15 @@
 //! `console`
 
+use base::diag::Diagnostic;
 use clap::Command;
+use model::addr::ModuleInstance;
+use model::addr::parse::parse_module_instance;
+use ops::inspect::console::ConsoleRequest;
+use ops::interface::options::StateOptions;
 
 use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, switch, text};
-use crate::base::diag::Diagnostic;
-use crate::model::addr::ModuleInstance;
-use crate::model::addr::parse::parse_module_instance;
-use crate::ops::inspect::console::ConsoleRequest;
-use crate::ops::interface::options::StateOptions;
 
 pub fn command() -> Command {
     flags::command("console")

@@ -6,9 +6,8 @@
 use std::any::TypeId;
 use std::time::Duration;
 
+use base::suggest;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-
-use crate::base::suggest;
 
 /// A command without clap's own help, errors and version.
 pub fn command(name: &'static str) -> Command {
@@ -50,7 +49,7 @@ pub fn number(name: &'static str, default: &'static str, help: &'static str) -> 
 pub fn duration(name: &'static str, default: &'static str, help: &'static str) -> Arg {
     text(name, "duration", help)
         .default_value(default)
-        .value_parser(|text: &str| crate::base::duration::parse(text).map_err(|_| "duration".to_string()))
+        .value_parser(|text: &str| terrane_value::duration::parse(text).map_err(|_| "duration".to_string()))
 }
 
 /// The arguments sorted out, or what is wrong with the first one that is wrong.
@@ -126,7 +125,7 @@ fn check(flag: &Arg, name: &str, value: &str) -> Result<(), String> {
     let sound = if kind == TypeId::of::<i64>() {
         integer(value).is_ok()
     } else if kind == TypeId::of::<Duration>() {
-        crate::base::duration::parse(value).is_ok()
+        terrane_value::duration::parse(value).is_ok()
     } else {
         let possible = flag.get_possible_values();
         possible.is_empty() || possible.iter().any(|one| one.matches(value, false))

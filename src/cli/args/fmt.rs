@@ -1,10 +1,10 @@
 //! `fmt`
 
 use clap::Command;
+use ops::fmt::FmtOptions;
 
 use super::ArgsError;
 use super::flags::{self, Given, switch};
-use crate::ops::fmt::FmtOptions;
 
 #[derive(Debug)]
 pub struct Fmt {

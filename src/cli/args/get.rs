@@ -1,12 +1,12 @@
 //! `get`
 
+use base::name::COMMAND;
 use clap::Command;
+use ops::interface::options::VariableArgument;
 
 use super::ArgsError;
 use super::common::{json_flag, json_into_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch};
-use crate::base::name::COMMAND;
-use crate::ops::interface::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("get")

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use base::diag::{Diagnostic, Diagnostics};
 use clap::Command;
+use ops::inspect::graph::{Format, GraphRequest, GraphType};
+use ops::interface::options::VariableArgument;
 
 use super::ArgsError;
 use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, number, switch, text};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::ops::inspect::graph::{Format, GraphRequest, GraphType};
-use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Graph {

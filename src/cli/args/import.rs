@@ -1,12 +1,12 @@
 //! `import`
 
 use clap::Command;
+use ops::interface::options::StateOptions;
+use ops::run::import::ImportRequest;
 
 use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, list, text};
-use crate::ops::interface::options::StateOptions;
-use crate::ops::run::import::ImportRequest;
 
 #[derive(Debug)]
 pub struct Import {

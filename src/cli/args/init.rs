@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use base::diag::Diagnostics;
+use base::name::PROGRAM;
 use clap::{ArgMatches, Command};
+use model::version::at_least;
+use ops::init::upgrade_of_readonly_lock;
+use ops::interface::options::VariableArgument;
 
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
 use super::{ArgsError, Missing, TOO_MANY_WORDS, gather, lock_file_name_problem};
-use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
-use crate::model::version::at_least;
-use crate::ops::init::upgrade_of_readonly_lock;
-use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Init {

@@ -1,9 +1,8 @@
 //! `-lint`, which OpenTofu has since 1.13: a flag of some commands that may stand anywhere in the arguments.
 
 use clap::{Arg, ArgMatches, Command};
-
-use crate::model::lint::Selection;
-use crate::model::version::tofu_at_least;
+use model::lint::Selection;
+use model::version::tofu_at_least;
 
 use super::flags::list;
 
@@ -45,7 +44,7 @@ pub fn selection(given: &ArgMatches) -> Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::flags;
+    use crate::args::flags;
 
     #[test]
     fn the_flag_is_read_wherever_it_stands() {

@@ -1,11 +1,11 @@
 //! `login` and `logout`
 
+use base::name;
 use clap::Command;
 
 use super::ArgsError;
 use super::common::{input_flag, json_flags, view_flags};
 use super::flags::{self, Given};
-use crate::base::name;
 
 pub fn command() -> Command {
     flags::command("login")

@@ -1,6 +1,6 @@
 //! Command-line arguments: a file per command, shared groups of options, the flag syntax.
 //!
-//! Parses arguments to the plain options of [`crate::ops`]. Never has side effects.
+//! Parses arguments to the plain options of [`ops`]. Never has side effects.
 
 pub mod common;
 pub mod flags;
@@ -39,11 +39,10 @@ pub mod workspace;
 
 use std::path::Path;
 
+use base::diag::{Diagnostic, Diagnostics};
 use clap::{ArgMatches, Command};
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::version::at_least;
-use crate::ops::interface::options::VariableArgument;
+use model::version::at_least;
+use ops::interface::options::VariableArgument;
 
 /// What was typed, with the values of root variables: these may decide which backend is used.
 pub type Parsed<T> = Result<(T, Vec<VariableArgument>), ArgsError>;

@@ -1,11 +1,11 @@
 //! `modules`
 
 use clap::Command;
+use ops::interface::options::VariableArgument;
 
 use super::common::{TOO_MANY, json_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given};
 use super::{ArgsError, gather};
-use crate::ops::interface::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("modules")

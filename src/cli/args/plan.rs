@@ -1,12 +1,12 @@
 //! `plan`
 
-use crate::base::name::COMMAND;
+use base::name::COMMAND;
 use clap::Command;
+use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, gather, lint};
-use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
 pub struct Plan {

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
+use ops::authoring::docs::{DocsRequest, SchemaSource};
+use ops::authoring::release::ReleaseRequest;
+use ops::authoring::scaffold::ScaffoldRequest;
 
 use super::ArgsError;
 use super::common::view_flags;
 use super::flags::{self, Given, list, switch, text};
-use crate::ops::authoring::docs::{DocsRequest, SchemaSource};
-use crate::ops::authoring::release::ReleaseRequest;
-use crate::ops::authoring::scaffold::ScaffoldRequest;
 
 pub fn new_command() -> Command {
     flags::command("provider new")

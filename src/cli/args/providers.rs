@@ -1,11 +1,11 @@
 //! `providers` and `providers schema`
 
 use clap::Command;
+use ops::interface::options::VariableArgument;
 
 use super::ArgsError;
 use super::common::{json_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given};
-use crate::ops::interface::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("providers")

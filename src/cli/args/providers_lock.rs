@@ -1,13 +1,13 @@
 //! `providers lock` and `providers mirror`
 
+use base::diag::Diagnostic;
 use clap::{Arg, Command};
+use ops::init::providers_lock::LockRequest;
+use ops::init::providers_mirror::MirrorRequest;
 
 use super::common::{json_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, list, switch, text};
 use super::{ArgsError, Parsed};
-use crate::base::diag::Diagnostic;
-use crate::ops::init::providers_lock::LockRequest;
-use crate::ops::init::providers_mirror::MirrorRequest;
 
 fn platform_flag() -> Arg {
     list(

@@ -1,12 +1,12 @@
 //! `query`
 
+use base::name::COMMAND;
 use clap::Command;
+use ops::interface::options::VariableArgument;
 
 use super::common::{TOO_MANY, json_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, text};
 use super::{ArgsError, gather};
-use crate::base::name::COMMAND;
-use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Query {

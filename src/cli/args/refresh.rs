@@ -1,13 +1,13 @@
 //! `refresh`
 
-use crate::base::name::COMMAND;
+use base::name::COMMAND;
 use clap::Command;
+use model::plan;
+use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::common::*;
 use super::flags::{self, Given, list};
 use super::{ArgsError, gather, lint};
-use crate::model::plan;
-use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
 pub struct Refresh {

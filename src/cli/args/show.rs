@@ -1,12 +1,12 @@
 //! `show`
 
+use base::diag::Diagnostics;
 use clap::{ArgMatches, Command};
+use ops::inspect::show::Wanted;
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
 use super::{Parsed, gather};
-use crate::base::diag::Diagnostics;
-use crate::ops::inspect::show::Wanted;
 
 #[derive(Debug)]
 pub struct Show {

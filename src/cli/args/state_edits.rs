@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use base::diag::Diagnostic;
 use clap::{Arg, ArgMatches, Command};
+use ops::state::edits::{EditOptions, Locking, Move, OtherDir, ReplaceProvider};
 
 use super::common::{
     ignore_remote_version_flag, json_flags, lock_flags, variable_arguments, variable_flags, view_flags,
 };
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
-use crate::base::diag::Diagnostic;
-use crate::ops::state::edits::{EditOptions, Locking, Move, OtherDir, ReplaceProvider};
 
 pub fn mv_command() -> Command {
     flags::command("state mv")

@@ -1,14 +1,14 @@
 //! `state history` and `state restore`
 
 use clap::Command;
+use ops::state::edits::Locking;
+use ops::state::restore::Restore;
 
 use super::common::{
     ignore_remote_version_flag, json_flag, lock_flags, variable_arguments, variable_flags, view_flags,
 };
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
-use crate::ops::state::edits::Locking;
-use crate::ops::state::restore::Restore;
 
 pub fn history_command() -> Command {
     flags::command("state history")

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use base::diag::Diagnostics;
 use clap::Command;
+use ops::interface::options::StateOptions;
 
 use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Missing, Parsed, gather, lock_file_name_problem};
-use crate::base::diag::Diagnostics;
-use crate::ops::interface::options::StateOptions;
 
 #[derive(Debug)]
 pub struct Migrate {

@@ -1,13 +1,13 @@
 //! `taint` and `untaint`
 
 use clap::Command;
+use ops::interface::options::StateOptions;
 
 use super::common::{
     ignore_remote_version_flag, json_flags, state_flags, state_options, variable_arguments, variable_flags, view_flags,
 };
 use super::flags::{self, Given, switch};
 use super::{ArgsError, Parsed};
-use crate::ops::interface::options::StateOptions;
 
 #[derive(Debug)]
 pub struct Taint {

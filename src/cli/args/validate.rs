@@ -1,14 +1,14 @@
 //! `validate`
 
+use base::name::COMMAND;
 use clap::Command;
+use model::lint::Selection;
+use model::version::at_least;
+use ops::interface::options::VariableArgument;
 
 use super::common::*;
 use super::flags::{self, Given, switch};
 use super::{ArgsError, gather, lint};
-use crate::base::name::COMMAND;
-use crate::model::lint::Selection;
-use crate::model::version::at_least;
-use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Validate {

@@ -1,9 +1,8 @@
 //! Flags that decide how output is shown. They are taken out of the arguments before the others are read, because errors of the others
 //! are shown by them too.
 
+use base::diag::{Diagnostics, Grouping, Kind};
 use clap::{Arg, Command};
-
-use crate::base::diag::{Diagnostics, Grouping, Kind};
 
 use super::flags::{switch, text};
 
@@ -145,9 +144,10 @@ pub fn show_sensitive_flag() -> Arg {
 
 #[cfg(test)]
 mod tests {
+    use base::diag::Diagnostic;
+
     use super::*;
-    use crate::base::diag::Diagnostic;
-    use crate::cli::args::flags;
+    use crate::args::flags;
 
     fn taken(words: &[&str]) -> (ViewOptions, Vec<String>) {
         let mut args: Vec<String> = words.iter().map(|word| word.to_string()).collect();

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use base::diag::Diagnostic;
+use base::name::{self, Name};
 use clap::{ArgMatches, Command};
+use ops::interface::options::StateOptions;
 
 use super::common::{json_flags, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, BAD_FLAGS, Parsed, TOO_MANY_WORDS};
-use crate::base::diag::Diagnostic;
-use crate::base::name::{self, Name};
-use crate::ops::interface::options::StateOptions;
 
 pub fn list_command() -> Command {
     flags::command("workspace list")

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::cli::Invocation;
-use crate::cli::args::ArgsError;
-use crate::cli::args::apply::{Apply, parse, parse_destroy};
-use crate::cli::prompt::Prompt;
-use crate::cli::view::operation::{listener, view};
-use crate::model::plan::Mode;
-use crate::ops::hcp;
-use crate::ops::interface::ask::Ask;
-use crate::ops::run::apply::ApplyRequest;
-use crate::ops::run::operation::OperationRequest;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use model::plan::Mode;
+use ops::hcp;
+use ops::interface::ask::Ask;
+use ops::run::apply::ApplyRequest;
+use ops::run::operation::OperationRequest;
+
+use crate::Invocation;
+use crate::args::ArgsError;
+use crate::args::apply::{Apply, parse, parse_destroy};
+use crate::prompt::Prompt;
+use crate::view::operation::{listener, view};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     start(invocation, parse(args), false)
@@ -53,7 +54,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     let work = async {
         match hcp::apply(&setup, &request, &listener).await {
             Some(outcome) => Err(outcome),
-            None => Ok(crate::ops::run::apply::run(&setup, &request, listener.clone()).await),
+            None => Ok(ops::run::apply::run(&setup, &request, listener.clone()).await),
         }
     };
     let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
@@ -87,7 +88,7 @@ fn destroy_file(path: &str) -> Result<(), Diagnostics> {
     // What is said of a file that is no plan is advice for `apply`.
     let without_advice =
         |problems: Diagnostics| problems.into_iter().map(|one| one.with_tip("")).collect::<Diagnostics>();
-    crate::ops::run::plan_file::check(path.as_ref()).map_err(without_advice)?;
+    ops::run::plan_file::check(path.as_ref()).map_err(without_advice)?;
     Err(Diagnostic::error(
         "Destroy can't be called with a plan file",
         format!("If this plan was created using plan -destroy, apply it using:\n  {COMMAND} apply {path:?}"),

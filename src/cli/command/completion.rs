@@ -1,10 +1,11 @@
 //! `completion`
 
-use crate::base::diag::Diagnostic;
-use crate::base::name;
-use crate::cli::Invocation;
-use crate::cli::args::completion::parse;
-use crate::cli::shell_script::script;
+use base::diag::Diagnostic;
+use base::name;
+
+use crate::Invocation;
+use crate::args::completion::parse;
+use crate::shell_script::script;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let shell = match parse(args) {

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::base::stop::Stop;
-use crate::base::term;
-use crate::cli::Invocation;
-use crate::cli::args::console::parse;
-use crate::cli::console::Console;
-use crate::cli::line_editor::{Input, LineEditor};
-use crate::cli::view::lines::Lines;
-use crate::lang::syntax::unfinished::is_unfinished;
-use crate::ops::inspect::console::{self, Answer, ConsoleRequest, Session};
-use crate::ops::setup::Setup;
+use base::diag::Diagnostic;
+use base::stop::Stop;
+use base::term;
+use lang::syntax::unfinished::is_unfinished;
+use ops::inspect::console::{self, Answer, ConsoleRequest, Session};
+use ops::setup::Setup;
+
+use crate::Invocation;
+use crate::args::console::parse;
+use crate::console::Console;
+use crate::line_editor::{Input, LineEditor};
+use crate::view::lines::Lines;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let request = match parse(args) {

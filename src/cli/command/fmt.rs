@@ -1,10 +1,11 @@
 //! `fmt`
 
-use crate::base::diag::Diagnostic;
-use crate::base::term;
-use crate::cli::Invocation;
-use crate::cli::args::fmt::parse;
-use crate::ops::fmt;
+use base::diag::Diagnostic;
+use base::term;
+use ops::fmt;
+
+use crate::Invocation;
+use crate::args::fmt::parse;
 
 /// A file does not parse or cannot be read or written.
 const FAILED: u8 = 2;

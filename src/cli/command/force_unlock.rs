@@ -1,12 +1,13 @@
 //! `force-unlock`
 
-use crate::base::name::PROGRAM;
-use crate::cli::Invocation;
-use crate::cli::args::force_unlock::parse;
-use crate::cli::view::lines::Lines;
-use crate::ops::interface::ask::NoAnswer;
-use crate::ops::interface::listen::Listener;
-use crate::ops::state::force_unlock::{self, Outcome};
+use base::name::PROGRAM;
+use ops::interface::ask::NoAnswer;
+use ops::interface::listen::Listener;
+use ops::state::force_unlock::{self, Outcome};
+
+use crate::Invocation;
+use crate::args::force_unlock::parse;
+use crate::view::lines::Lines;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |args| !args.json) {

@@ -1,9 +1,10 @@
 //! `get`
 
-use crate::cli::Invocation;
-use crate::cli::args::get::parse;
-use crate::cli::view::get::view;
-use crate::ops::init;
+use ops::init;
+
+use crate::Invocation;
+use crate::args::get::parse;
+use crate::view::get::view;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {

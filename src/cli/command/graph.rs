@@ -1,8 +1,9 @@
 //! `graph`
 
-use crate::cli::Invocation;
-use crate::cli::args::graph::parse;
-use crate::ops::inspect::graph;
+use ops::inspect::graph;
+
+use crate::Invocation;
+use crate::args::graph::parse;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {

@@ -1,9 +1,10 @@
 //! `import`
 
-use crate::cli::Invocation;
-use crate::cli::args::import::parse;
-use crate::cli::view::import::view;
-use crate::ops::run::import;
+use ops::run::import;
+
+use crate::Invocation;
+use crate::args::import::parse;
+use crate::view::import::view;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {

@@ -1,9 +1,10 @@
 //! `init`
 
-use crate::cli::Invocation;
-use crate::cli::args::init::parse;
-use crate::cli::view::init::view;
-use crate::ops::init::{self, InitEvent, InitRequest};
+use ops::init::{self, InitEvent, InitRequest};
+
+use crate::Invocation;
+use crate::args::init::parse;
+use crate::view::init::view;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args, &super::missing) {

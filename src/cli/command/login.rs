@@ -1,13 +1,14 @@
 //! `login` and `logout`
 
-use crate::base::diag::Diagnostic;
-use crate::base::name::COMMAND;
-use crate::cli::Invocation;
-use crate::cli::args::login::{parse, parse_logout};
-use crate::cli::prompt::Prompt;
-use crate::cli::view::lines::Lines;
-use crate::cli::view::login::show;
-use crate::ops::login;
+use base::diag::Diagnostic;
+use base::name::COMMAND;
+use ops::login;
+
+use crate::Invocation;
+use crate::args::login::{parse, parse_logout};
+use crate::prompt::Prompt;
+use crate::view::lines::Lines;
+use crate::view::login::show;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {

@@ -1,10 +1,11 @@
 //! `metadata functions`
 
-use crate::base::name::COMMAND;
-use crate::cli::Invocation;
-use crate::cli::args::ArgsError;
-use crate::cli::args::metadata::parse_functions;
-use crate::render::json::functions::signatures;
+use base::name::COMMAND;
+use render::json::functions::signatures;
+
+use crate::Invocation;
+use crate::args::ArgsError;
+use crate::args::metadata::parse_functions;
 
 pub fn run_functions(invocation: &Invocation, args: &[String]) -> u8 {
     match parse_functions(args) {

@@ -36,18 +36,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::files::named;
-use crate::base::name::{self, PROGRAM};
-use crate::base::stop::{self, Stage, Stop};
-use crate::ops::configuration::target_files;
-use crate::ops::hcp::Outcome;
-use crate::ops::interface::ask::Ask;
-use crate::ops::interface::options::{PlanOptions, VariableArgument};
-use crate::ops::run::operation::CANCELED;
-use crate::ops::setup::Setup;
-use crate::ops::setup::settings;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env;
+use base::files::named;
+use base::name::{self, PROGRAM};
+use base::stop::{self, Stage, Stop};
+use ops::configuration::target_files;
+use ops::hcp::Outcome;
+use ops::interface::ask::Ask;
+use ops::interface::options::{PlanOptions, VariableArgument};
+use ops::run::operation::CANCELED;
+use ops::setup::{Setup, settings};
 
 use super::Invocation;
 use super::args::{ArgsError, Parsed};
@@ -116,7 +115,7 @@ fn run_reporting<T>(
     let stop = &setup.stop;
     let done = runtime.block_on(async {
         if let Err(e) = stop::listen(stop.clone(), report) {
-            crate::log!(Warn, "interrupts cannot be handled: {e}");
+            base::log!(Warn, "interrupts cannot be handled: {e}");
         }
         let done = tokio::select! {
             done = work => Some(done),
@@ -216,7 +215,7 @@ fn report_settings(console: &Console, problems: Diagnostics, what: &str, who: &s
     let errors = problems.has_errors();
     console.print_error(&format!("There are some problems with the {what} configuration:\n"));
     // As in the reference these have no colours: they may be about the settings that colours depend on.
-    for text in crate::render::text::diagnostic::render_framed(problems) {
+    for text in render::text::diagnostic::render_framed(problems) {
         console.print_error(&format!("{text}\n"));
     }
     if errors {

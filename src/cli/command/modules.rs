@@ -1,9 +1,10 @@
 //! `modules`
 
-use crate::cli::Invocation;
-use crate::cli::args::modules::parse;
-use crate::cli::view::modules::view;
-use crate::ops::inspect::modules;
+use ops::inspect::modules;
+
+use crate::Invocation;
+use crate::args::modules::parse;
+use crate::view::modules::view;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {

@@ -1,15 +1,16 @@
 //! `output`
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::base::suggest;
-use crate::cli::Invocation;
-use crate::cli::args::output::{Form, Output, parse};
-use crate::cli::view::output::view;
-use crate::model::state::State;
-use crate::ops::backends::read_state;
-use crate::ops::interface::options::StateOptions;
-use crate::render::text::style::Style;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use base::suggest;
+use model::state::State;
+use ops::backends::read_state;
+use ops::interface::options::StateOptions;
+use render::text::style::Style;
+
+use crate::Invocation;
+use crate::args::output::{Form, Output, parse};
+use crate::view::output::view;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| false) {

@@ -1,13 +1,14 @@
 //! `plan`
 
-use crate::base::env;
-use crate::cli::Invocation;
-use crate::cli::args::plan;
-use crate::cli::view::operation::{Audience, Written, listener, view};
-use crate::model::plan::{Action, Plan};
-use crate::ops::hcp;
-use crate::ops::run::operation::OperationRequest;
-use crate::ops::run::plan::PlanRequest;
+use base::env;
+use model::plan::{Action, Plan};
+use ops::hcp;
+use ops::run::operation::OperationRequest;
+use ops::run::plan::PlanRequest;
+
+use crate::Invocation;
+use crate::args::plan;
+use crate::view::operation::{Audience, Written, listener, view};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let mut args = match plan::parse(args) {
@@ -31,7 +32,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let work = async {
         match hcp::plan(&setup, &request, &listener).await {
             Some(outcome) => Err(outcome),
-            None => Ok(crate::ops::run::plan::run(&setup, &request, listener.clone()).await),
+            None => Ok(ops::run::plan::run(&setup, &request, listener.clone()).await),
         }
     };
     let written = Written { plan: args.out.as_deref(), generated: args.generate_config_out.as_deref() };

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use crate::base::name::COMMAND;
-use crate::cli::Invocation;
-use crate::cli::args::provider::{parse_docs, parse_new, parse_package};
-use crate::cli::console::Console;
-use crate::ops::authoring::docs::{self, DocsOutcome};
-use crate::ops::authoring::release::{self, ReleaseOutcome};
-use crate::ops::authoring::{BuildEvent, scaffold};
+use base::name::COMMAND;
+use ops::authoring::docs::{self, DocsOutcome};
+use ops::authoring::release::{self, ReleaseOutcome};
+use ops::authoring::{BuildEvent, scaffold};
+
+use crate::Invocation;
+use crate::args::provider::{parse_docs, parse_new, parse_package};
+use crate::console::Console;
 
 pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;

@@ -2,17 +2,18 @@
 
 use std::fmt::Write;
 
-use crate::base::diag::Diagnostics;
-use crate::base::name::COMMAND;
-use crate::cli::Invocation;
-use crate::cli::args::ArgsError;
-use crate::cli::args::providers::{parse, parse_schema};
-use crate::model::addr::Provider;
-use crate::ops::inspect::provider_schemas;
-use crate::ops::inspect::providers::{self, Needs};
-use crate::ops::plugins::schemas;
-use crate::render::json;
-use crate::render::text::tree::{self, Branch};
+use base::diag::Diagnostics;
+use base::name::COMMAND;
+use model::addr::Provider;
+use ops::inspect::provider_schemas;
+use ops::inspect::providers::{self, Needs};
+use ops::plugins::schemas;
+use render::json;
+use render::text::tree::{self, Branch};
+
+use crate::Invocation;
+use crate::args::ArgsError;
+use crate::args::providers::{parse, parse_schema};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {

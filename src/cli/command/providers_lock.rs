@@ -1,13 +1,13 @@
 //! `providers lock` and `providers mirror`
 
-use crate::base::name::PROGRAM;
-use crate::cli::Invocation;
-use crate::cli::args::providers_lock::{parse_lock, parse_mirror};
-use crate::cli::view::lines::{LineOutput, Lines};
-use crate::install::event::{Change, LockEvent, MirrorEvent, Tracked};
-use crate::ops::init::providers_lock;
-use crate::ops::init::providers_mirror;
-use crate::render::text::style::Style;
+use base::name::PROGRAM;
+use install::event::{Change, LockEvent, MirrorEvent, Tracked};
+use ops::init::{providers_lock, providers_mirror};
+use render::text::style::Style;
+
+use crate::Invocation;
+use crate::args::providers_lock::{parse_lock, parse_mirror};
+use crate::view::lines::{LineOutput, Lines};
 
 pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
     let ((request, json), setup) = match super::parsed_and_setup(invocation, parse_lock(args), |_| false) {

@@ -1,13 +1,13 @@
 //! `query`
 
-use crate::cli::Invocation;
-use crate::cli::args::query;
-use crate::cli::view::operation::{listener, query_view};
-use crate::ops::hcp;
-use crate::ops::run::query::{QueryRequest, operation_request};
-use crate::render::text::listing;
+use ops::hcp;
+use ops::run::query::{QueryRequest, operation_request};
+use render::text::listing;
 
 use super::plan::audience;
+use crate::Invocation;
+use crate::args::query;
+use crate::view::operation::{listener, query_view};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match query::parse(args) {
@@ -25,7 +25,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         let refused = hcp::refuse_query(&setup, &operation_request(&request)).await;
         match refused.has_errors() {
             true => (Vec::new(), refused),
-            false => crate::ops::run::query::run(&setup, &request, listener).await,
+            false => ops::run::query::run(&setup, &request, listener).await,
         }
     };
     let (results, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {

@@ -1,10 +1,11 @@
 //! `refresh`
 
-use crate::cli::Invocation;
-use crate::cli::args::refresh::parse;
-use crate::cli::view::operation::{listener, view};
-use crate::ops::hcp;
-use crate::ops::run::operation::OperationRequest;
+use ops::hcp;
+use ops::run::operation::OperationRequest;
+
+use crate::Invocation;
+use crate::args::refresh::parse;
+use crate::view::operation::{listener, view};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let mut args = match parse(args) {
@@ -24,7 +25,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let work = async {
         match hcp::refresh(&setup, &request, &listener).await {
             Some(outcome) => Err(outcome),
-            None => Ok(crate::ops::run::apply::refresh(&setup, &request, listener.clone()).await),
+            None => Ok(ops::run::apply::refresh(&setup, &request, listener.clone()).await),
         }
     };
     let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {

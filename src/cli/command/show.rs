@@ -1,10 +1,11 @@
 //! `show`
 
-use crate::cli::Invocation;
-use crate::cli::args::show::parse;
-use crate::cli::view::show::view;
-use crate::ops::hcp;
-use crate::ops::inspect::show::{self, ShowSubject, Wanted};
+use ops::hcp;
+use ops::inspect::show::{self, ShowSubject, Wanted};
+
+use crate::Invocation;
+use crate::args::show::parse;
+use crate::view::show::view;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| false) {

@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::Diagnostic;
+use base::name::{COMMAND, PROGRAM};
+use model::state::StateMeta;
+use model::state::file::StateFile;
+use ops::interface::listen::Listener;
+use ops::interface::options::StateOptions;
+use ops::state::{self, Refusal, ShowRefusal, StoredInstance};
+use render::json::go;
 use serde_json::Value as Json;
 
-use crate::base::diag::Diagnostic;
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::cli::Invocation;
-use crate::cli::args::state::{parse_identities, parse_list, parse_pull, parse_show};
-use crate::cli::console::Console;
-use crate::cli::view::documents;
-use crate::cli::view::lines::{LineOutput, Lines};
-use crate::cli::view::shown;
-use crate::model::state::StateMeta;
-use crate::model::state::file::StateFile;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::state::{self, Refusal, ShowRefusal, StoredInstance};
-use crate::render::json::go;
+use crate::Invocation;
+use crate::args::state::{parse_identities, parse_list, parse_pull, parse_show};
+use crate::console::Console;
+use crate::view::lines::{LineOutput, Lines};
+use crate::view::{documents, shown};
 
 pub(super) fn no_state() -> String {
     format!(

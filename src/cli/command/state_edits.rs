@@ -1,17 +1,17 @@
 //! `state mv`, `state push`, `state replace-provider` and `state rm`
 
-use crate::base::name::PROGRAM;
-use crate::base::term;
-use crate::cli::Invocation;
-use crate::cli::args::state_edits as args;
-use crate::cli::console::Console;
-use crate::cli::view::lines::Lines;
-use crate::model::addr::pattern::is_pattern;
-use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
-use crate::ops::state::edits::{self, Edited, Moved, OtherDir, ROOT, Refusal, Which};
-use crate::render::json::events;
+use base::name::PROGRAM;
+use base::term;
+use model::addr::pattern::is_pattern;
+use model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
+use ops::state::edits::{self, Edited, Moved, OtherDir, ROOT, Refusal, Which};
+use render::json::events;
 
 use super::state::no_state;
+use crate::Invocation;
+use crate::args::state_edits as args;
+use crate::console::Console;
+use crate::view::lines::Lines;
 
 pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
     let ((args, json), setup) = match super::parsed_and_setup(invocation, args::parse_mv(args), |_| false) {

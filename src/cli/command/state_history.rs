@@ -1,21 +1,20 @@
 //! `state history` and `state restore`
 
+use model::addr::AbsResourceInstance;
+use ops::state::edits::Edited;
+use ops::state::restore::{self, Difference, Restored};
+use ops::state::snapshots::{self, Listing, Snapshot};
+use render::json::diagnostic::diagnostic_json;
+use render::json::go;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Invocation;
-use crate::cli::args::state_history::{parse_history, parse_restore};
-use crate::cli::console::Console;
-use crate::cli::view::history::{operation_name, written};
-use crate::cli::view::human::Human;
-use crate::cli::view::lines::Lines;
-use crate::model::addr::AbsResourceInstance;
-use crate::ops::state::edits::Edited;
-use crate::ops::state::restore::{self, Difference, Restored};
-use crate::ops::state::snapshots::{self, Listing, Snapshot};
-use crate::render::json::diagnostic::diagnostic_json;
-use crate::render::json::go;
-
 use super::state_edits::{refused, unsaved};
+use crate::Invocation;
+use crate::args::state_history::{parse_history, parse_restore};
+use crate::console::Console;
+use crate::view::history::{operation_name, written};
+use crate::view::human::Human;
+use crate::view::lines::Lines;
 
 pub fn run_history(invocation: &Invocation, args: &[String]) -> u8 {
     let (json, setup) = match super::parsed_and_setup(invocation, parse_history(args), |_| false) {
@@ -139,9 +138,10 @@ fn show(console: &Console, serial: u64, difference: &Difference) {
 
 #[cfg(test)]
 mod tests {
+    use base::diag::Diagnostics;
+    use model::state::StateMeta;
+
     use super::*;
-    use crate::base::diag::Diagnostics;
-    use crate::model::state::StateMeta;
 
     fn snapshot(serial: u64, lineage: &str) -> Snapshot {
         Snapshot {

@@ -1,11 +1,12 @@
 //! `state migrate`
 
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::cli::Invocation;
-use crate::cli::args::state_migrate::parse;
-use crate::cli::view::init::human::{InstallLines, lock_created_line, trust_line};
-use crate::cli::view::init::texts::lock_changed;
-use crate::ops::init::migrate::{self, MigrateEvent, MigrateRequest};
+use base::name::{COMMAND, PROGRAM};
+use ops::init::migrate::{self, MigrateEvent, MigrateRequest};
+
+use crate::Invocation;
+use crate::args::state_migrate::parse;
+use crate::view::init::human::{InstallLines, lock_created_line, trust_line};
+use crate::view::init::texts::lock_changed;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, variables) = match parse(args, &super::missing) {

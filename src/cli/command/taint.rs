@@ -1,14 +1,15 @@
 //! `taint` and `untaint`
 
-use crate::base::diag::Diagnostics;
-use crate::cli::Invocation;
-use crate::cli::args::Parsed;
-use crate::cli::args::taint::{self as args, Taint};
-use crate::cli::view::lines::Lines;
-use crate::model::addr::{Pattern, ResourceMode, command_line, pattern};
-use crate::ops::state::edits::{self, Edited, Mark, Marked, Marking, Refusal, Selector};
+use base::diag::Diagnostics;
+use model::addr::{Pattern, command_line, pattern};
+use ops::state::edits::{self, Edited, Mark, Marked, Marking, Refusal, Selector};
+use terrane_protocol::schema::ResourceMode;
 
 use super::state_edits::refused;
+use crate::Invocation;
+use crate::args::Parsed;
+use crate::args::taint::{self as args, Taint};
+use crate::view::lines::Lines;
 
 pub fn run_taint(invocation: &Invocation, args: &[String]) -> u8 {
     run(invocation, args::parse_taint(args), Mark::Taint)

@@ -1,10 +1,10 @@
 //! `version`
 
-use crate::cli::Invocation;
-use crate::cli::args;
-use crate::cli::view::version::view;
-use crate::ops::configuration::load::note_root_version;
-use crate::ops::plugins::selections::{platform, selections};
+use ops::configuration::load::note_root_version;
+use ops::plugins::selections::{platform, selections};
+
+use crate::view::version::view;
+use crate::{Invocation, args};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let json = match args::version::parse(args) {

@@ -1,16 +1,17 @@
 //! `workspace list`, `show`, `new`, `select` and `delete`, also by their old name `env`
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::cli::Invocation;
-use crate::cli::args::workspace as args;
-use crate::cli::console::Console;
-use crate::cli::view::documents;
-use crate::cli::view::lines::{LineOutput, Lines};
-use crate::model::version::{at_least, tofu_at_least};
-use crate::ops::setup::workdir::WorkDir;
-use crate::ops::state::workspaces::{self, Refusal, Selected};
-use crate::render::json::events;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use model::version::{at_least, tofu_at_least};
+use ops::setup::workdir::WorkDir;
+use ops::state::workspaces::{self, Refusal, Selected};
+use render::json::events;
+
+use crate::Invocation;
+use crate::args::workspace as args;
+use crate::console::Console;
+use crate::view::documents;
+use crate::view::lines::{LineOutput, Lines};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);

@@ -2,12 +2,11 @@
 
 use clap::{Arg, Command};
 
-use crate::cli::args::completion::SHELLS;
-use crate::cli::args::flags::is_switch;
-use crate::cli::table::{self, COMMANDS, Entry, Run};
-
 use super::line::Line;
 use super::sources::Sources;
+use crate::args::completion::SHELLS;
+use crate::args::flags::is_switch;
+use crate::table::{self, COMMANDS, Entry, Run};
 
 /// A word that may stand in a place, and what it means.
 #[derive(Clone, Debug, PartialEq)]
@@ -280,8 +279,8 @@ mod tests {
             for value in values {
                 let args = [format!("-{flag}={value}")];
                 let accepted = match command {
-                    "graph" => crate::cli::args::graph::parse(&args).is_ok(),
-                    "init" => crate::cli::args::init::parse(&args, &|_| None).is_ok(),
+                    "graph" => crate::args::graph::parse(&args).is_ok(),
+                    "init" => crate::args::init::parse(&args, &|_| None).is_ok(),
                     other => unreachable!("{other}"),
                 };
                 assert!(accepted, "{command} {args:?}");

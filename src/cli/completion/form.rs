@@ -1,9 +1,8 @@
 //! The form in which shells expect candidates.
 
-use crate::cli::args::completion::Shell;
-
 use super::candidates::Candidate;
 use super::line::Line;
+use crate::args::completion::Shell;
 
 /// How candidates are written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::base::atomic;
-use crate::base::env::{Environment, HOME, XDG_CONFIG_HOME};
-use crate::base::files::named;
+use base::atomic;
+use base::env::{Environment, HOME, XDG_CONFIG_HOME};
+use base::files::named;
 
-use crate::cli::args::completion::Shell;
-use crate::cli::shell_script::script;
+use crate::args::completion::Shell;
+use crate::shell_script::script;
 
 /// What to do with the shells of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

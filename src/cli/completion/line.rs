@@ -1,6 +1,6 @@
 //! A command line that is being typed.
 
-use crate::cli::args::words;
+use crate::args::words;
 
 /// The words of a line up to the cursor.
 #[derive(Debug, PartialEq)]

@@ -10,14 +10,13 @@ pub mod install;
 mod line;
 mod sources;
 
-use crate::base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
-
-use crate::cli::console::Console;
-
+use base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
 use candidates::candidates;
 use form::Form;
 use line::Line;
 use sources::Project;
+
+use crate::console::Console;
 
 /// If a shell asks for candidates: they are printed. Gives whether one did.
 pub fn answered(environment: &Environment, console: &Console) -> bool {

@@ -5,18 +5,17 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::base::env::{self, Environment};
-use crate::base::stop::Stop;
-use crate::cli::view::history::{operation_name, written};
-use crate::ops::backends::read_state;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
-use crate::ops::setup::settings;
-use crate::ops::state;
-use crate::ops::state::snapshots::{self, Snapshot};
-use crate::ops::state::workspaces;
+use base::env::{self, Environment};
+use base::stop::Stop;
+use ops::backends::read_state;
+use ops::interface::options::StateOptions;
+use ops::setup::{Setup, settings};
+use ops::state;
+use ops::state::snapshots::{self, Snapshot};
+use ops::state::workspaces;
 
 use super::line::Line;
+use crate::view::history::{operation_name, written};
 
 /// Longer, and the user has typed on.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::stop::Stage;
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::install::event::ModuleEvent;
-use crate::model::config::Config;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
-use crate::ops::init::{InitEvent, InitOutcome};
-use crate::ops::interface::listen::{Listener, RemoteLine};
-use crate::ops::interface::planning::{Planned, Tally, Unfinished};
-use crate::ops::run::import::Refusal;
+use base::diag::Diagnostics;
+use base::stop::Stage;
+use engine::event::Event;
+use engine::ports::Observer;
+use install::event::ModuleEvent;
+use model::config::Config;
+use model::plan::{Mode, Plan};
+use model::state::State;
+use ops::init::{InitEvent, InitOutcome};
+use ops::interface::listen::{Listener, RemoteLine};
+use ops::interface::planning::{Planned, Tally, Unfinished};
+use ops::run::import::Refusal;
 
 use super::get::GetView;
 use super::import::ImportView;

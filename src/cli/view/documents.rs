@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, Name};
+use render::json::diagnostic::diagnostic_json;
+use render::json::go;
 use serde_json::{Map, Value as Json, json};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, Name};
-use crate::cli::console::Console;
-use crate::render::json::diagnostic::diagnostic_json;
-use crate::render::json::go;
-
 use super::validate;
+use crate::console::Console;
 
 /// Whether `-json` stands for a document rather than for a stream.
 pub fn are_wanted(json: bool) -> bool {

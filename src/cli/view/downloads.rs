@@ -5,8 +5,9 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::cli::console::Console;
-use crate::install::event::InstallEvent;
+use install::event::InstallEvent;
+
+use crate::console::Console;
 
 /// Minimum time between changes of the line.
 const PERIOD: Duration = Duration::from_millis(100);

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::cli::console::Console;
-use crate::install::event::ModuleEvent;
-use crate::render::json::events::{self, Message};
+use base::diag::Diagnostics;
+use base::name;
+use install::event::ModuleEvent;
+use render::json::events::{self, Message};
 
 use super::both::Both;
 use super::json::write;
+use crate::console::Console;
 
 /// The view of `get`.
 pub trait GetView: Sync {

@@ -1,6 +1,6 @@
 //! Snapshots of the state's history, as lists of them show them.
 
-use crate::ops::state::snapshots::Snapshot;
+use ops::state::snapshots::Snapshot;
 
 /// What wrote a snapshot, in the words of the commands.
 pub fn operation_name(snapshot: &Snapshot) -> String {

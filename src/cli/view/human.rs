@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::base::stop::Stage;
-use crate::cli::console::Console;
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
-use crate::ops::interface::listen::{Listener, RemoteLine};
-use crate::ops::interface::planning::{Planned, Tally, Unfinished};
-use crate::render::text::progress;
+use base::diag::Diagnostics;
+use base::name::{self, COMMAND, PROGRAM};
+use base::stop::Stage;
+use engine::event::Event;
+use engine::ports::Observer;
+use model::plan::{Mode, Plan};
+use model::state::State;
+use ops::interface::listen::{Listener, RemoteLine};
+use ops::interface::planning::{Planned, Tally, Unfinished};
+use render::text::progress;
 
 use super::operation::{OperationView, Written};
 use super::ticker::Ticker;
 use super::unfinished;
+use crate::console::Console;
 
 pub struct Human {
     console: Arc<Console>,

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
-use crate::cli::console::Console;
-use crate::model::addr::AbsResourceInstance;
-use crate::ops::interface::listen::Listener;
-use crate::ops::run::import::Refusal;
-use crate::render::json::events;
+use base::diag::Diagnostics;
+use base::name::PROGRAM;
+use model::addr::AbsResourceInstance;
+use ops::interface::listen::Listener;
+use ops::run::import::Refusal;
+use render::json::events;
 
 use super::both::Both;
-use super::human;
-use super::json;
 use super::operation::Audience;
+use super::{human, json};
+use crate::console::Console;
 
 /// The view of `import`; what it shows at the end decides the exit code.
 pub trait ImportView {

@@ -2,26 +2,25 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::base::diag::Diagnostics;
-use crate::base::name::{self, PROGRAM};
-use crate::base::stop::Stage;
-use crate::cli::console::Console;
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::addr::ResourceMode;
-use crate::model::config::Config;
-use crate::model::plan::{Action, Mode, Plan, ResourceChange};
-use crate::model::state::State;
-use crate::model::version::at_least;
-use crate::ops::interface::listen::{Listener, RemoteLine};
-use crate::ops::interface::planning::{Planned, Tally};
-use crate::render::json::actions;
-use crate::render::json::events::{self, Counts, Message};
-use crate::render::json::listing;
-use crate::render::text::style::Style;
+use base::diag::Diagnostics;
+use base::name::{self, PROGRAM};
+use base::stop::Stage;
+use engine::event::Event;
+use engine::ports::Observer;
+use model::config::Config;
+use model::plan::{Action, Mode, Plan, ResourceChange};
+use model::state::State;
+use model::version::at_least;
+use ops::interface::listen::{Listener, RemoteLine};
+use ops::interface::planning::{Planned, Tally};
+use render::json::events::{self, Counts, Message};
+use render::json::{actions, listing};
+use render::text::style::Style;
+use terrane_protocol::schema::ResourceMode;
 
 use super::operation::{OperationView, Written};
 use super::ticker::Ticker;
+use crate::console::Console;
 
 pub struct Json {
     console: Arc<Console>,

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::cli::console::Console;
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::addr::AbsResourceInstance;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::Planned;
-use crate::render::json::events::{self, Message};
+use base::diag::{Diagnostic, Diagnostics};
+use engine::event::Event;
+use engine::ports::Observer;
+use model::addr::AbsResourceInstance;
+use ops::interface::listen::Listener;
+use ops::interface::planning::Planned;
+use render::json::events::{self, Message};
 
 use super::json;
+use crate::console::Console;
 
 /// Where the lines go: to people or programs, and with `-json-into` also to a file for programs.
 pub struct Lines {

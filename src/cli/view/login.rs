@@ -1,8 +1,8 @@
 //! What `login` and `logout` show.
 
-use crate::base::name::PROGRAM;
-use crate::ops::login::{LoginEvent, Source, TokenStorage, Welcome};
-use crate::render::text::style::Style;
+use base::name::PROGRAM;
+use ops::login::{LoginEvent, Source, TokenStorage, Welcome};
+use render::text::style::Style;
 
 use super::lines::Lines;
 

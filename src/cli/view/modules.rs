@@ -1,10 +1,9 @@
 //! What `modules` shows.
 
+use ops::inspect::modules::Called;
+use render::json::go;
+use render::text::tree::{self, Branch};
 use serde_json::json;
-
-use crate::ops::inspect::modules::Called;
-use crate::render::json::go;
-use crate::render::text::tree::{self, Branch};
 
 /// Version of the document's format.
 const FORMAT_VERSION: &str = "1.0";

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::stop::Stage;
-use crate::cli::console::Console;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::{Tally, Unfinished};
+use base::diag::Diagnostics;
+use base::stop::Stage;
+use model::plan::{Mode, Plan};
+use model::state::State;
+use ops::interface::listen::Listener;
+use ops::interface::planning::{Tally, Unfinished};
 
 use super::both::Both;
 use super::human::Human;
 use super::json::Json;
+use crate::console::Console;
 
 /// Who reads what a command shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,17 @@
 //! What `output` shows.
 
+use base::diag::{Diagnostic, Diagnostics};
+use model::state::{OutputValue, State};
+use render::json::go;
+use render::json::output::{output_json, plain_json};
+use render::text::style::Style;
+use render::text::value::console_text;
 use serde_json::Value as JsonValue;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::cli::args::output::Form;
-use crate::lang::value::Type;
-use crate::lang::value::convert::convert;
-use crate::model::state::{OutputValue, State};
-use crate::render::json::go;
-use crate::render::json::output::{output_json, plain_json};
-use crate::render::text::style::Style;
-use crate::render::text::value::console_text;
+use terrane_value::Type;
+use terrane_value::convert::convert;
 
 use super::shown;
+use crate::args::output::Form;
 
 /// The view of `output`. The state has outputs.
 pub trait OutputView {

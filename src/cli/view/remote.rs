@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
+use model::plan::document::DescribedPlan;
+use ops::interface::listen::RemoteLine;
+use render::json::diagnostic;
+use render::text::diagnostic::{render_framed, render_one};
+use render::text::diff::{self, Drawing};
+use render::text::plan::{PlanText, plan_text};
+use render::text::style::Style;
 use serde_json::Value as Json;
-
-use crate::cli::console::Console;
-use crate::lang::value::{Type, Value, json};
-use crate::model::plan::document::DescribedPlan;
-use crate::ops::interface::listen::RemoteLine;
-use crate::render::json::diagnostic;
-use crate::render::text::diagnostic::{render_framed, render_one};
-use crate::render::text::diff::{self, Drawing};
-use crate::render::text::plan::{PlanText, plan_text};
-use crate::render::text::style::Style;
+use terrane_value::{Type, Value, json};
 
 use super::shown::{action_schema, schema};
+use crate::console::Console;
 
 /// Diagnostics of a run are laid out for so many columns.
 const WIDTH: usize = 78;
@@ -132,8 +131,9 @@ fn output_value(output: &Json) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn colours_are_removed() {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::cli::console::Console;
-use crate::ops::hcp::{RunPlan, ShownRun};
-use crate::ops::inspect::show::ShowSubject;
-use crate::render::json::go;
-use crate::render::json::module::module_json;
-use crate::render::text::style::Style;
+use base::diag::Diagnostics;
+use ops::hcp::{RunPlan, ShownRun};
+use ops::inspect::show::ShowSubject;
+use render::json::go;
+use render::json::module::module_json;
+use render::text::style::Style;
 
 use super::{remote, shown};
+use crate::console::Console;
 
 /// The view of `show`.
 pub trait ShowView {

@@ -1,20 +1,21 @@
 //! Things that several views show, brought to the renderer.
 
-use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
-use crate::model::config::Config;
-use crate::model::schema::Schema;
-use crate::model::state::State;
-use crate::model::state::file::StateFile;
-use crate::ops::interface::planning::{Planned, Schemas};
-use crate::render::json::config::{add_variable_details, config_json as render_config_json};
-use crate::render::json::go;
-use crate::render::json::plan::{PlanDocument, plan_json as render_plan_json};
-use crate::render::json::state::{object_value, state_json as render_state_json};
-use crate::render::text::outputs::outputs_text;
-use crate::render::text::plan::{PlanText, plan_text};
-use crate::render::text::state::{instance_text, state_text};
-use crate::render::text::style::Style;
 use std::sync::Arc;
+
+use model::addr::{AbsResourceInstance, Provider};
+use model::config::Config;
+use model::state::State;
+use model::state::file::StateFile;
+use ops::interface::planning::{Planned, Schemas};
+use render::json::config::{add_variable_details, config_json as render_config_json};
+use render::json::go;
+use render::json::plan::{PlanDocument, plan_json as render_plan_json};
+use render::json::state::{object_value, state_json as render_state_json};
+use render::text::outputs::outputs_text;
+use render::text::plan::{PlanText, plan_text};
+use render::text::state::{instance_text, state_text};
+use render::text::style::Style;
+use terrane_protocol::schema::{ResourceMode, Schema};
 
 /// The schema of a resource type; None if the provider is not available.
 pub fn schema(schemas: &Schemas, provider: &Provider, mode: ResourceMode, kind: &str) -> Option<Arc<Schema>> {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::engine::event::Event;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::Action;
-use crate::model::state::DeposedKey;
-use crate::render::text::progress::Operation;
+use engine::event::Event;
+use model::addr::AbsResourceInstance;
+use model::plan::Action;
+use model::state::DeposedKey;
+use render::text::progress::Operation;
 
 const PERIOD: Duration = Duration::from_secs(10);
 
@@ -113,9 +113,10 @@ fn due(running: &Mutex<HashMap<Key, Running>>, now: Instant) -> Vec<(Running, Du
 
 #[cfg(test)]
 mod tests {
+    use engine::event::EphemeralVerb;
+    use model::addr::parse::parse_abs_instance;
+
     use super::*;
-    use crate::engine::event::EphemeralVerb;
-    use crate::model::addr::parse::parse_abs_instance;
 
     #[test]
     fn long_operations_are_reported_every_ten_seconds() {

@@ -1,8 +1,8 @@
 //! The summary of an apply that failed or was interrupted.
 
-use crate::model::plan::Mode;
-use crate::ops::interface::planning::{Tally, Unfinished};
-use crate::render::text::style::Style;
+use model::plan::Mode;
+use ops::interface::planning::{Tally, Unfinished};
+use render::text::style::Style;
 
 /// How many addresses a list shows.
 const SHOWN: usize = 10;

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::name::by_language;
+use engine::ports::Observer;
+use ops::interface::listen::SilentListener;
+use render::json::diagnostic::diagnostic_json;
+use render::json::go;
+use render::text::wrap::wrap;
 use serde::{Serialize, Serializer};
-
-use crate::base::diag::Diagnostics;
-use crate::base::name::by_language;
-use crate::cli::console::Console;
-use crate::engine::ports::Observer;
-use crate::ops::interface::listen::SilentListener;
-use crate::render::json::diagnostic::diagnostic_json;
-use crate::render::json::go;
-use crate::render::text::wrap::wrap;
 
 use super::both::Both;
 use super::human::Pending;
+use crate::console::Console;
 
 /// The view of `validate`.
 pub trait ValidateView {

@@ -1,11 +1,10 @@
 //! What `version` shows.
 
+use base::name::{self, Name, TERRANE};
+use model::addr::Provider;
+use model::version::{PROGRAM_VERSION, at_least, compatible_version, supported};
+use render::json::go;
 use serde_json::{Map, Value as JsonValue, json};
-
-use crate::base::name::{self, Name, TERRANE};
-use crate::model::addr::Provider;
-use crate::model::version::{PROGRAM_VERSION, at_least, compatible_version, supported};
-use crate::render::json::go;
 
 /// The view of `version`.
 pub trait VersionView {

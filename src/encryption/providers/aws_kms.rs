@@ -5,28 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use base::env::{self, Environment};
+use base::secret::Secret;
 use bytes::Bytes;
+use gotext::hex::hex;
 use http::Request;
+use lang::syntax::body::BodySchema;
+use net::aws::credentials::{self, Provided as ProvidedCredentials};
+use net::aws::regions::{self, Variant};
+use net::aws::{self, Metadata as MachineMetadata, Role, WebIdentity, sts};
+use net::cloud::expanded;
 use reqsign_aws_v4::Credential;
 use reqsign_core::Signer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
+use terrane_value::duration;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
-use crate::base::aws::credentials::{self, Provided as ProvidedCredentials};
-use crate::base::aws::regions::{self, Variant};
-use crate::base::aws::{self, Metadata as MachineMetadata, Role, WebIdentity, sts};
-use crate::base::cloud::expanded;
-use crate::base::duration;
-use crate::base::env::{self, Environment};
-use crate::base::hex::hex;
-use crate::base::secret::Secret;
-use crate::encryption::key::{Key, Keys};
-use crate::encryption::payload::from_base64;
-use crate::encryption::services::{HttpClient, HttpSettings, Services};
-use crate::encryption::settings::Settings;
-use crate::lang::syntax::body::BodySchema;
+use crate::key::{Key, Keys};
+use crate::payload::from_base64;
+use crate::services::{HttpClient, HttpSettings, Services};
+use crate::settings::Settings;
 
 pub struct AwsKms;
 

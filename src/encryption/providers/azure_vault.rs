@@ -3,26 +3,26 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env::{self, Environment};
+use base::files::reason;
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use http::Request;
+use lang::syntax::body::BodySchema;
+use net::azure::{self, Cloud};
+use net::pkcs12;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use url::Url;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, stored};
-use crate::base::azure::{self, Cloud};
-use crate::base::env::{self, Environment};
-use crate::base::files::reason;
-use crate::base::pkcs12;
-use crate::base::secret::Secret;
-use crate::encryption::aes::random;
-use crate::encryption::key::{Key, Keys};
-use crate::encryption::payload::from_base64;
-use crate::encryption::services::{Answer, HttpClient, HttpSettings, Services};
-use crate::encryption::settings::Settings;
-use crate::lang::syntax::body::BodySchema;
+use crate::aes::random;
+use crate::key::{Key, Keys};
+use crate::payload::from_base64;
+use crate::services::{Answer, HttpClient, HttpSettings, Services};
+use crate::settings::Settings;
 
 pub struct AzureVault;
 

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_lc_rs::digest::{Context, SHA256};
 use aws_lc_rs::pbkdf2::{self, Algorithm, PBKDF2_HMAC_SHA256, PBKDF2_HMAC_SHA512};
+use base::diag::Diagnostic;
+use base::env::TERRANE_PBKDF2_LIMIT;
+use base::name::PROGRAM;
 
-use crate::base::diag::Diagnostic;
-use crate::base::env::TERRANE_PBKDF2_LIMIT;
-use crate::base::name::PROGRAM;
-use crate::encryption::key::Key;
-use crate::encryption::services::Services;
+use crate::key::Key;
+use crate::services::Services;
 
 /// More rounds than this take longer than anyone expects.
 const MANY_ROUNDS: u64 = 10_000_000;
@@ -113,11 +113,12 @@ impl Derivation<'_> {
 
 #[cfg(test)]
 mod tests {
+    use base::env::Environment;
+    use base::stop::Stop;
+    use gotext::hex::hex;
+
     use super::*;
-    use crate::base::env::Environment;
-    use crate::base::hex::hex;
-    use crate::base::stop::Stop;
-    use crate::encryption::services::NoHttp;
+    use crate::services::NoHttp;
 
     fn services(environment: Environment) -> (Services, Arc<Mutex<Vec<String>>>) {
         let notices: Arc<Mutex<Vec<String>>> = Arc::default();

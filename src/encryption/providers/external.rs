@@ -1,17 +1,17 @@
 //! Keys from a program of the user's own.
 
 use async_trait::async_trait;
+use base::limits;
+use lang::syntax::body::BodySchema;
 use serde_json::Value as Json;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided};
-use crate::base::limits;
-use crate::encryption::command::{self, Failure, Protocol};
-use crate::encryption::key::{Key, Keys};
-use crate::encryption::metadata::{self, first_value, unknown_field};
-use crate::encryption::payload::from_base64;
-use crate::encryption::services::Services;
-use crate::encryption::settings::Settings;
-use crate::lang::syntax::body::BodySchema;
+use crate::command::{self, Failure, Protocol};
+use crate::key::{Key, Keys};
+use crate::metadata::{self, first_value, unknown_field};
+use crate::payload::from_base64;
+use crate::services::Services;
+use crate::settings::Settings;
 
 pub struct External;
 
@@ -80,7 +80,7 @@ impl KeyProvider for Provider {
 /// The input of the program.
 fn stored_data(metadata: &[u8]) -> Result<Option<Json>, ProvideError> {
     let read: Json = serde_json::from_slice(metadata)
-        .map_err(|error| ProvideError::Metadata(crate::lang::value::json_error::syntax_error(metadata, &error)))?;
+        .map_err(|error| ProvideError::Metadata(terrane_value::json_error::syntax_error(metadata, &error)))?;
     if read.is_null() {
         return Ok(None);
     }

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env::{self, Environment};
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::Request;
+use lang::syntax::body::BodySchema;
+use net::google;
 use reqsign_core::Signer;
 use reqsign_google::Credential;
 use serde::{Deserialize, Serialize};
@@ -14,15 +18,11 @@ use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
-use crate::base::env::{self, Environment};
-use crate::base::google;
-use crate::base::secret::Secret;
-use crate::encryption::aes::random;
-use crate::encryption::key::{Key, Keys};
-use crate::encryption::payload::from_base64;
-use crate::encryption::services::{HttpClient, HttpSettings, Services};
-use crate::encryption::settings::Settings;
-use crate::lang::syntax::body::BodySchema;
+use crate::aes::random;
+use crate::key::{Key, Keys};
+use crate::payload::from_base64;
+use crate::services::{HttpClient, HttpSettings, Services};
+use crate::settings::Settings;
 
 pub struct GcpKms;
 

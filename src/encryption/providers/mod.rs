@@ -11,8 +11,7 @@ mod openbao;
 mod pbkdf2;
 
 use async_trait::async_trait;
-
-use crate::lang::syntax::body::BodySchema;
+use lang::syntax::body::BodySchema;
 
 use super::key::Keys;
 use super::services::Services;
@@ -90,7 +89,7 @@ pub const KINDS: [&dyn Kind; 6] = [
 fn stored<'m, T: serde::Deserialize<'m> + Default>(metadata: Option<&'m [u8]>) -> Result<T, ProvideError> {
     let Some(text) = metadata else { return Ok(T::default()) };
     serde_json::from_slice(text)
-        .map_err(|error| ProvideError::Metadata(crate::lang::value::json_error::syntax_error(text, &error)))
+        .map_err(|error| ProvideError::Metadata(terrane_value::json_error::syntax_error(text, &error)))
 }
 
 /// Bytes in a field of metadata.
@@ -105,7 +104,7 @@ mod base64_bytes {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
-        crate::encryption::payload::from_base64(&text).map_err(serde::de::Error::custom)
+        crate::payload::from_base64(&text).map_err(serde::de::Error::custom)
     }
 }
 

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::env;
+use base::secret::Secret;
 use bytes::Bytes;
 use http::Request;
+use lang::syntax::body::BodySchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
-use crate::base::env;
-use crate::base::secret::Secret;
-use crate::encryption::key::{Key, Keys};
-use crate::encryption::payload::from_base64;
-use crate::encryption::services::{HttpClient, HttpSettings, Services};
-use crate::encryption::settings::Settings;
-use crate::lang::syntax::body::BodySchema;
+use crate::key::{Key, Keys};
+use crate::payload::from_base64;
+use crate::services::{HttpClient, HttpSettings, Services};
+use crate::settings::Settings;
 
 const DEFAULT_ADDRESS: &str = "https://127.0.0.1:8200";
 

@@ -1,16 +1,16 @@
 //! Keys made of a passphrase, or of the keys of another provider.
 
 use async_trait::async_trait;
+use base::secret::Secret;
+use lang::syntax::body::BodySchema;
 use serde::{Deserialize, Serialize};
 
 use super::derivation::{Derivation, check_hash};
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
-use crate::base::secret::Secret;
-use crate::encryption::aes::random;
-use crate::encryption::key::{Key, Keys};
-use crate::encryption::services::Services;
-use crate::encryption::settings::Settings;
-use crate::lang::syntax::body::BodySchema;
+use crate::aes::random;
+use crate::key::{Key, Keys};
+use crate::services::Services;
+use crate::settings::Settings;
 
 const LEAST_PASSPHRASE: usize = 16;
 const LEAST_ITERATIONS: i64 = 200_000;

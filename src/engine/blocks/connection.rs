@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::lang::value::Type;
-use crate::model::schema::{Attribute, Block};
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::Type;
 
 static SCHEMA: LazyLock<Block> = LazyLock::new(|| {
     let texts = [

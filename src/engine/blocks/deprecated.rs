@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name::{self, Name};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
-use crate::lang::syntax::visit::each_child;
-use crate::model::config::{Deprecation, Output, Variable, module_source};
-use crate::model::version::at_least;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name::{self, Name};
+use base::source::Range;
+use lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
+use lang::syntax::visit::each_child;
+use model::config::{Deprecation, Output, Variable, module_source};
+use model::version::at_least;
 
-use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::blocks::tree::{ModuleId, ROOT, Tree};
 
 const VALUE_USED: &str = "Deprecated value used";
 

@@ -6,19 +6,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lang::functions::consistency::Reads;
+use lang::functions::{CallContext, Function, FunctionError, Param, Signature};
+use model::addr::Provider;
+use model::config::Module;
 use rustc_hash::FxHashMap;
+use terrane_protocol::schema::{FunctionSignature, Parameter};
+use terrane_value::{Type, Value};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::lang::functions::consistency::Reads;
-use crate::lang::functions::{CallContext, Function, FunctionError, Param, Signature};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::Provider;
-use crate::model::config::Module;
-use crate::model::schema::{FunctionSignature, Parameter};
-
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::ports::Ports;
-use crate::engine::waiting::PendingRequest;
+use crate::blocks::schemas::Schemas;
+use crate::ports::Ports;
+use crate::waiting::PendingRequest;
 
 /// The prefix of names of functions that come from providers.
 const NAMESPACE: &str = "provider::";
@@ -54,7 +53,7 @@ impl ProviderFunctions {
     /// The full names of the functions that a module can call, sorted.
     pub fn names(&self, module: &Module) -> Vec<String> {
         let required = module.requirements.iter().filter(|(_, r)| r.explicit);
-        let of = |(local, r): (&Arc<str>, &crate::model::config::ProviderRequirement)| {
+        let of = |(local, r): (&Arc<str>, &model::config::ProviderRequirement)| {
             let known = self.by_provider.get(&r.source).into_iter().flat_map(|f| f.keys());
             known.map(|name| format!("{NAMESPACE}{local}::{name}")).collect::<Vec<_>>()
         };

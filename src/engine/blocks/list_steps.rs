@@ -1,8 +1,8 @@
 //! The steps of a reference to a list: `data[INDEX].identity` and `data[INDEX].state`.
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::TraversalStep;
+use base::diag::Diagnostic;
+use base::source::Range;
+use lang::syntax::ast::TraversalStep;
 
 /// The steps after `state`, which the schema of the managed resource type decides on; the error of other steps than a list
 /// has. None: there is nothing more to check.

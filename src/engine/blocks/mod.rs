@@ -15,14 +15,13 @@ pub mod tree;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use crate::model::addr::ConfigResource;
-use crate::model::config::Config;
 use functions::ProviderFunctions;
 use imports::Imports;
+use model::addr::ConfigResource;
+use model::config::Config;
 use provider_configs::{Chosen, ProviderConfigs};
 use removed::RemovedBlocks;
+use rustc_hash::FxHashMap;
 use schemas::Schemas;
 use tree::{ModuleId, Tree};
 

@@ -1,17 +1,16 @@
 //! The provider configuration of each block: the rules for inherited and passed configurations.
 
-use super::BlockId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::Diagnostic;
+use lang::syntax::ast::Expression;
+use model::addr::{AbsProviderConfig, Provider};
+use model::config::ProviderBlock;
 use rustc_hash::FxHashMap;
 
-use crate::base::diag::Diagnostic;
-use crate::lang::syntax::ast::Expression;
-use crate::model::addr::{AbsProviderConfig, Provider};
-use crate::model::config::ProviderBlock;
-
-use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
+use super::BlockId;
+use crate::blocks::tree::{ModuleId, ROOT, Tree};
 
 /// The provider configurations that a run uses, by number.
 #[derive(Default)]

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::identifier::is_identifier;
-use crate::base::source::SourceFile;
-use crate::base::suggest;
-use crate::engine::blocks::deprecated;
-use crate::lang::eval::traversal::apply_step;
-use crate::lang::syntax::ast::{IndexKey, TraversalStep};
-use crate::lang::value::Value;
-use crate::model::addr::{self, Subject};
-use crate::model::config::{Module, Resource};
-use crate::model::model_errors::did_you_mean;
-use crate::model::schema::{Block, NestedBlock, Nesting};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::SourceFile;
+use base::suggest;
+use lang::eval::traversal::apply_step;
+use lang::syntax::ast::{IndexKey, TraversalStep};
+use model::addr::{self, Subject};
+use model::config::{Module, Resource};
+use model::model_errors::did_you_mean;
+use terrane_protocol::schema::{Block, NestedBlock, Nesting};
+use terrane_value::Value;
+use terrane_value::identifier::is_identifier;
+
+use crate::blocks::deprecated;
 
 /// Whether there may be no such value in a block; `own` is the resource that it declares, if it does.
 pub fn may_be_unset(subject: &Subject, own: Option<&Resource>) -> bool {
@@ -112,10 +113,11 @@ pub fn close_resource(given: &addr::Resource, module: &Module) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lang::syntax::parser;
+    use terrane_protocol::schema::Attribute;
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::syntax::parser;
-    use crate::lang::value::Type;
-    use crate::model::schema::Attribute;
 
     fn schema() -> Block {
         let nested = |nesting| NestedBlock { block: Block::default(), nesting, min_items: 0, max_items: 0 };

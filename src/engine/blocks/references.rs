@@ -3,29 +3,29 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{PROGRAM, by_language};
+use base::source::{Range, SourceFile};
+use base::suggest;
+use lang::eval::dynamic::{Place, Variable};
+use lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
+use lang::syntax::visit::variables_of;
+use model::addr;
+use model::addr::parse::{INVALID_REFERENCE, parse_reference};
+use model::addr::{InstanceKey, Reference, Subject};
+use model::config::{ActionCall, Condition};
+use model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
+use model::schema::decode::body_variables;
+use model::symbols::refuse_reference;
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::{Block, ResourceMode, Schema};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{PROGRAM, by_language};
-use crate::base::source::{Range, SourceFile};
-use crate::base::suggest;
-use crate::lang::eval::dynamic::{Place, Variable, variables};
-use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
-use crate::lang::syntax::visit::variables_of;
-use crate::model::addr;
-use crate::model::addr::parse::{INVALID_REFERENCE, parse_reference};
-use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
-use crate::model::config::{ActionCall, Condition};
-use crate::model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
-use crate::model::schema::{Block, Schema};
-use crate::model::symbols::refuse_reference;
-
-use crate::engine::blocks::deprecated;
-use crate::engine::blocks::list_steps::after_list;
-use crate::engine::blocks::reference_steps::{check_steps, close_resource, has, may_be_unset};
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::blocks::tree::{ModuleId, Tree};
-use crate::engine::engine_errors::UNDECLARED_RESOURCE;
+use crate::blocks::deprecated;
+use crate::blocks::list_steps::after_list;
+use crate::blocks::reference_steps::{check_steps, close_resource, has, may_be_unset};
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::{ModuleId, Tree};
+use crate::engine_errors::UNDECLARED_RESOURCE;
 
 /// What a reference makes its block wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -203,7 +203,7 @@ impl<'a> Gatherer<'a> {
     pub fn body(&mut self, body: &Body, schema: &Block) {
         self.together(|this| {
             let mut seen: FxHashSet<*const _> = FxHashSet::default();
-            for Variable { traversal, expr, place } in &variables(body, schema) {
+            for Variable { traversal, expr, place } in &body_variables(body, schema) {
                 match place {
                     Place::Generated => this.generated(traversal, &expr.file),
                     Place::Argument | Place::Generator => this.traversal(traversal, &expr.file),

@@ -1,11 +1,10 @@
 //! `removed` blocks: whether objects without a block are destroyed or forgotten.
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use model::addr::{ConfigResource, Module, Resource};
+use model::config::{Config, Removed};
 use rustc_hash::FxHashMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::model::addr::{ConfigResource, Module, Resource};
-use crate::model::config::{Config, Removed};
 
 /// The `removed` blocks of all modules, with addresses from the root.
 #[derive(Default)]

@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use model::addr::{AbsProviderConfig, Provider, Resource};
+use model::config::Config;
+use model::schema::check;
+use model::schema::list_block::list_block;
+use model::state::State;
 use rustc_hash::FxHashMap;
+use terrane_protocol::provider::NO_SCHEMAS;
+use terrane_protocol::schema::{ProviderSchemas, ResourceMode, Schema};
+use terrane_value::text::go_quoted;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::lang::value::text::go_quoted;
-use crate::model::addr::{AbsProviderConfig, Provider, Resource, ResourceMode};
-use crate::model::config::Config;
-use crate::model::provider::NO_SCHEMAS;
-use crate::model::schema::list_block::list_block;
-use crate::model::schema::{ProviderSchemas, Schema, check};
-use crate::model::state::State;
-
-use crate::engine::ports::Ports;
-use crate::engine::waiting::PendingRequest;
+use crate::ports::Ports;
+use crate::waiting::PendingRequest;
 
 #[derive(Default)]
 pub struct Schemas {

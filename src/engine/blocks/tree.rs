@@ -1,12 +1,12 @@
 //! The modules of a configuration by number, and their declarations by position.
 
-use super::BlockId;
 use std::sync::Arc;
 
+use model::addr;
+use model::config::{Action, Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
 use rustc_hash::FxHashMap;
 
-use crate::model::addr;
-use crate::model::config::{Action, Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
+use super::BlockId;
 
 /// A module's position; parents before children, the root is 0.
 pub type ModuleId = u32;

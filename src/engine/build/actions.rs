@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
+use base::diag::Diagnostic;
+use model::addr::parse::parse_reference;
+use model::addr::{AbsActionInstance, AbsProviderConfig, Subject};
+use model::config::Action;
+use model::plan::ActionInvocation;
+use model::schema::decode::references_in_body;
+
 use super::config::Builder;
-use crate::base::diag::Diagnostic;
-use crate::engine::blocks::BlockId;
-use crate::engine::blocks::provider_configs::{keys, not_present, resolve};
-use crate::engine::blocks::references::{Gatherer, Need, Needs};
-use crate::engine::blocks::tree::{ModuleId, Tree};
-use crate::engine::engine_errors::missing_request;
-use crate::engine::graph::{Dag, Invocation, Node, NodeId, PlannedRequest, Request};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{AbsActionInstance, AbsProviderConfig, Subject};
-use crate::model::config::Action;
-use crate::model::plan::ActionInvocation;
-use crate::model::schema::decode::references_in_body;
+use crate::blocks::BlockId;
+use crate::blocks::provider_configs::{keys, not_present, resolve};
+use crate::blocks::references::{Gatherer, Need, Needs};
+use crate::blocks::tree::{ModuleId, Tree};
+use crate::engine_errors::missing_request;
+use crate::graph::{Dag, Invocation, Node, NodeId, PlannedRequest, Request};
 
 /// Gives each action its provider configuration.
 pub fn assign_providers(builder: &mut Builder<'_>) {

@@ -3,21 +3,22 @@
 //! Creates and updates follow the references of the configuration; destroys follow the dependencies in the state
 //! (for new objects, in the configuration) within one module instance. `create_before_destroy` objects are destroyed after their dependents were updated.
 
-use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
+use model::addr::{AbsResourceInstance, ConfigResource, InstanceKey};
+use model::plan::{Action, ActionInvocation, ResourceChange};
+use model::state::State;
 use rustc_hash::{FxHashMap, FxHashSet};
+use terrane_protocol::schema::ResourceMode;
 
 use super::actions;
 use super::config::Builder;
 use super::destroy_order::{Groups, Role};
-use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
-use crate::engine::blocks::references::Need;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::graph::{Dag, Invocation, Node, NodeId, Task};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ResourceMode};
-use crate::model::plan::{Action, ActionInvocation, ResourceChange};
-use crate::model::state::State;
+use crate::blocks::BlockId;
+use crate::blocks::provider_configs::{not_present, resolve_stored};
+use crate::blocks::references::Need;
+use crate::blocks::tree::ModuleId;
+use crate::graph::{Dag, Invocation, Node, NodeId, Task};
 
 /// What a built apply graph consists of beside the configuration's part.
 pub struct ApplyGraph {

@@ -1,24 +1,23 @@
 //! The graph of the configuration: a node per block, edges for references.
 
-use crate::engine::blocks::{BlockId, deprecated, provider_configs};
 use std::collections::BTreeMap;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::{name, suggest};
+use model::addr::parse::parse_reference;
+use model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig, Subject};
+use model::config::provider_check::{missing_key, unexpected_key};
+use model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 use rustc_hash::FxHashMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::base::suggest;
-use crate::engine::blocks::connection::connection_schema;
-use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
-use crate::engine::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
-use crate::engine::build::actions;
-use crate::engine::graph::{Dag, Node, NodeId};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig, Subject};
-use crate::model::config::provider_check::{missing_key, unexpected_key};
-use crate::model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
+use crate::blocks::connection::connection_schema;
+use crate::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
+use crate::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::blocks::{BlockId, deprecated, provider_configs};
+use crate::build::actions;
+use crate::graph::{Dag, Node, NodeId};
 
 /// A graph being built, with what its passes share.
 pub struct Builder<'a> {
@@ -152,7 +151,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The node of a provider configuration. A new one waits at once for all that its block refers to, whichever pass asks for it.
-    pub fn provider(&mut self, addr: crate::model::addr::AbsProviderConfig) -> u32 {
+    pub fn provider(&mut self, addr: model::addr::AbsProviderConfig) -> u32 {
         let index = self.providers.intern(self.tree, addr);
         if index as usize == self.provider_nodes.len() {
             let node = self.add(Node::Provider(index));
@@ -198,7 +197,7 @@ impl<'a> Builder<'a> {
         &mut self,
         block: BlockId,
         resource: &Resource,
-        addr: crate::model::addr::AbsProviderConfig,
+        addr: model::addr::AbsProviderConfig,
         passed: Option<Choice>,
     ) {
         let node = self.resource(block.0, block.1);

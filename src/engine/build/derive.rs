@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
+use model::addr::ConfigResource;
 use rustc_hash::{FxHashMap, FxHashSet};
+use terrane_protocol::schema::ResourceMode;
 
 use super::config::Builder;
-use crate::engine::blocks::BlockId;
-use crate::engine::blocks::references::Need;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::graph::{Node, NodeId, Orphans};
-use crate::model::addr::{ConfigResource, ResourceMode};
+use crate::blocks::BlockId;
+use crate::blocks::references::Need;
+use crate::blocks::tree::ModuleId;
+use crate::graph::{Node, NodeId, Orphans};
 
 /// The resources that each node of a graph depends on, directly or not: their ranks, ascending. Equal lists are shared.
 pub struct Ancestors {
@@ -196,13 +197,13 @@ fn joined(mut ranks: Vec<u32>, more: &[u32]) -> Vec<u32> {
 fn explicit_nodes(
     builder: &Builder<'_>,
     module: ModuleId,
-    traversals: &[crate::lang::syntax::ast::Traversal],
-    file: &Arc<crate::base::source::SourceFile>,
+    traversals: &[lang::syntax::ast::Traversal],
+    file: &Arc<base::source::SourceFile>,
 ) -> Vec<NodeId> {
     if traversals.is_empty() {
         return Vec::new();
     }
-    let mut gatherer = crate::engine::blocks::references::Gatherer::new(builder.tree, builder.schemas, module);
+    let mut gatherer = crate::blocks::references::Gatherer::new(builder.tree, builder.schemas, module);
     gatherer.depends_on(traversals, file);
     gatherer.needs.on.iter().map(|need| builder.node_of(need)).collect()
 }

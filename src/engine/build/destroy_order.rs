@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance};
 use rustc_hash::FxHashMap;
 
-use crate::engine::graph::{Dag, Node, NodeId, Task};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance};
+use crate::graph::{Dag, Node, NodeId, Task};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -269,8 +269,9 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{InstanceKey, Resource};
+
     use super::*;
-    use crate::model::addr::{InstanceKey, Resource};
 
     /// Orders the destruction of the objects of two modules with `n` instances each, whose providers differ; returns the number of edges.
     /// `is_circular`: the first user waits for the first object that it uses.

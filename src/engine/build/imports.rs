@@ -1,21 +1,22 @@
 //! Import blocks in the graph: their target blocks wait for the references of the import.
 
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name::COMMAND;
+use base::source::Range;
+use lang::syntax::ast::{ExprKind, Expression};
+use model::addr::{AbsProviderConfig, LocalProviderConfig};
+
 use super::config::Builder;
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name::COMMAND;
-use crate::base::source::Range;
-use crate::engine::blocks::BlockId;
-use crate::engine::blocks::imports::{
+use crate::blocks::BlockId;
+use crate::blocks::imports::{
     Generated, Imports, NO_TARGET, Statement, address, has_key, is_static, not_static, statements,
 };
-use crate::engine::blocks::provider_configs::{not_present, resolve};
-use crate::engine::blocks::references::{Gatherer, Need};
-use crate::engine::blocks::tree::ROOT;
-use crate::engine::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID};
-use crate::engine::graph::{Node, NodeId};
-use crate::engine::run::Verb;
-use crate::lang::syntax::ast::{ExprKind, Expression};
-use crate::model::addr::{AbsProviderConfig, LocalProviderConfig};
+use crate::blocks::provider_configs::{not_present, resolve};
+use crate::blocks::references::{Gatherer, Need};
+use crate::blocks::tree::ROOT;
+use crate::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID};
+use crate::graph::{Node, NodeId};
+use crate::run::Verb;
 
 /// Finds the block of every import, and makes those blocks wait for what the imports refer to. `generate`: write
 /// configuration where there is none.

@@ -1,7 +1,7 @@
 //! What holds for every graph; checked in builds with debug assertions, so in every test.
 
 use super::config::Builder;
-use crate::engine::graph::{Dag, Node, NodeId};
+use crate::graph::{Dag, Node, NodeId};
 
 /// Of each provider configuration: its node, and the nodes of what its block refers to.
 pub fn needs_of_providers(builder: &Builder<'_>) -> Vec<(NodeId, Vec<NodeId>)> {

@@ -1,17 +1,18 @@
 //! Orphans, the objects of the state without a block: the nodes that destroy them, and their provider configurations.
 
-use crate::engine::blocks::BlockId;
 use std::collections::BTreeMap;
 
-use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
-use crate::engine::blocks::references::{Gatherer, Need};
-use crate::engine::graph::{Node, NodeId, Orphans};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, ResourceMode};
-use crate::model::config::PreventDestroy;
-use crate::model::state::State;
+use model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource};
+use model::config::PreventDestroy;
+use model::state::State;
+use terrane_protocol::schema::ResourceMode;
 
 use super::actions;
 use super::config::Builder;
+use crate::blocks::BlockId;
+use crate::blocks::provider_configs::{not_present, resolve_stored};
+use crate::blocks::references::{Gatherer, Need};
+use crate::graph::{Node, NodeId, Orphans};
 
 /// Adds a node for every resource of the state that has no block; with `all`, for every resource.
 pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> {

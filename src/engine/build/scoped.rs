@@ -1,11 +1,11 @@
 //! Order without references: data sources inside `check` blocks are read when everything is done, ephemeral
 //! resources are closed after their last use.
 
-use crate::engine::blocks::tree::Tree;
-use crate::engine::graph::{Dag, Node, NodeId};
-use crate::model::addr::ResourceMode;
+use terrane_protocol::schema::ResourceMode;
 
 use super::config::Builder;
+use crate::blocks::tree::Tree;
+use crate::graph::{Dag, Node, NodeId};
 
 /// In apply, data sources of `check` blocks wait for all managed resources.
 pub fn delay_checks(builder: &mut Builder<'_>) {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, Target};
+use model::state::State;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::config::Builder;
-use crate::engine::blocks::imports::Imports;
-use crate::engine::blocks::tree::ROOT;
-use crate::engine::graph::{Dag, Node, NodeId, Orphans};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, Target};
-use crate::model::state::State;
+use crate::blocks::imports::Imports;
+use crate::blocks::tree::ROOT;
+use crate::graph::{Dag, Node, NodeId, Orphans};
 
 /// The instances that go in a destroy with targets: the targeted ones and, again and again, those that depend on one of
 /// them. Instances of one module do not depend on each other.

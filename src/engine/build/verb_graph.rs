@@ -3,19 +3,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::name;
+use model::addr::{AbsResourceInstance, Target};
+use model::plan::ActionInvocation;
+use model::state::State;
+use terrane_protocol::schema::ResourceMode;
+
 use super::config::Builder;
 use super::{actions, apply as apply_graph, derive, scoped, target};
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::engine::blocks::imports::Imports;
-use crate::engine::blocks::tree::Tree;
-use crate::engine::blocks::{BlockOrder, ProviderUse};
-use crate::engine::graph::schedule::Built;
-use crate::engine::graph::{Dag, Node, NodeId, Orphans, Request};
-use crate::engine::run::Verb;
-use crate::model::addr::{AbsResourceInstance, ResourceMode, Target};
-use crate::model::plan::ActionInvocation;
-use crate::model::state::State;
+use crate::blocks::imports::Imports;
+use crate::blocks::tree::Tree;
+use crate::blocks::{BlockOrder, ProviderUse};
+use crate::graph::schedule::Built;
+use crate::graph::{Dag, Node, NodeId, Orphans, Request};
+use crate::run::Verb;
 
 /// What a graph is built for.
 pub struct Purpose<'a> {

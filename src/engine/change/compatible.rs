@@ -1,13 +1,12 @@
 //! Checks that a new object agrees with the planned one.
 
 use rustc_hash::FxHashMap;
-
-use crate::lang::value::convert::mismatch_message;
-use crate::lang::value::ops::may_be;
-use crate::lang::value::set::hash_key;
-use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Path, PathStep, Type, Value};
-use crate::model::schema::{Block, NestedBlock, Nesting};
+use terrane_protocol::schema::{Block, NestedBlock, Nesting};
+use terrane_value::convert::mismatch_message;
+use terrane_value::ops::may_be;
+use terrane_value::set::hash_key;
+use terrane_value::text::go_quoted;
+use terrane_value::{Path, PathStep, Type, Value};
 
 use super::go_text::go_text;
 use super::{Breach, attributes_key, part};
@@ -318,8 +317,9 @@ impl<'v> Counterparts<'v> {
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::schema::Attribute;
+
     use super::*;
-    use crate::model::schema::Attribute;
 
     fn check(planned: Value, actual: Value, expected: &[&str]) {
         let schema = Block { attributes: [("a".into(), Attribute::new(Type::Dynamic))].into(), ..Block::default() };
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn sensitive_values_are_not_shown() {
-        use crate::lang::value::Marks;
+        use terrane_value::Marks;
         let secret = || Value::string("x").mark(Marks::SENSITIVE);
         check(secret(), Value::string("y"), &[".a: inconsistent values for sensitive attribute"]);
         check(secret(), Value::string("x"), &[]);

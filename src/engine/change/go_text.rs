@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Number, Path, PathStep, Refinement, Type, Value};
+use terrane_value::text::go_quoted;
+use terrane_value::{Number, Path, PathStep, Refinement, Type, Value};
 
 /// `cty.StringVal("a")`, `cty.NullVal(cty.String)`, ...
 pub fn go_text(value: &Value) -> String {

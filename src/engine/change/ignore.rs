@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::lang::value::{Path, PathStep, Value};
-use crate::model::schema::Block;
+use terrane_protocol::schema::Block;
+use terrane_value::{Path, PathStep, Value};
 
 use super::Shape;
 
@@ -63,7 +63,7 @@ fn restore(prior: &Value, config: &Value, steps: &[PathStep]) -> Value {
 }
 
 fn rebuilt(like: &Value, elements: Vec<Value>) -> Value {
-    use crate::lang::value::Type;
+    use terrane_value::Type;
     let value = match like.ty() {
         Type::List(ty) => Value::list((**ty).clone(), elements),
         Type::Set(ty) => Value::set((**ty).clone(), elements),
@@ -73,7 +73,7 @@ fn rebuilt(like: &Value, elements: Vec<Value>) -> Value {
 }
 
 fn with_entry(of: &Value, name: &Arc<str>, value: Option<Value>) -> Value {
-    use crate::lang::value::Type;
+    use terrane_value::Type;
     let mut entries: BTreeMap<Arc<str>, Value> = of.entries().to_map();
     match value {
         Some(value) => entries.insert(name.clone(), value),
@@ -89,8 +89,9 @@ fn with_entry(of: &Value, name: &Arc<str>, value: Option<Value>) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
 
     #[test]
     fn ignored_parts_stay_as_they_were() {
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn ignoring_all_keeps_everything_but_what_the_provider_sets() {
-        use crate::model::schema::{Attribute, AttributeShape, NestedBlock, Nesting, ObjectShape};
+        use terrane_protocol::schema::{Attribute, AttributeShape, NestedBlock, Nesting, ObjectShape};
         let attribute = |optional, computed| Attribute { optional, computed, ..Attribute::new(Type::String) };
         let inner: BTreeMap<Arc<str>, Attribute> =
             [("c".into(), attribute(false, true)), ("oc".into(), attribute(true, true))].into();

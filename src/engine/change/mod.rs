@@ -14,9 +14,9 @@ pub mod write_only;
 #[cfg(test)]
 mod recorded;
 
-use crate::lang::value::set::hash_key;
-use crate::lang::value::{Path, Value};
-use crate::model::schema::{Attribute, Block, ObjectShape};
+use terrane_protocol::schema::{Attribute, Block, ObjectShape};
+use terrane_value::set::hash_key;
+use terrane_value::{Path, Value};
 
 /// A breach of the rules: where, and what. Shown as `.path: what`.
 pub type Breach = (Path, String);
@@ -57,7 +57,7 @@ impl<'s> Shape<'s> {
 
     /// The attribute that a path within one object of the shape ends at; none at blocks, elements and deeper values.
     pub(crate) fn attribute_at(self, path: &Path) -> Option<&'s Attribute> {
-        use crate::lang::value::PathStep;
+        use terrane_value::PathStep;
         let mut shape = self;
         let mut steps = path.steps().iter().peekable();
         while let Some(step) = steps.next() {
@@ -92,6 +92,6 @@ pub(crate) fn part(value: &Value, name: &str) -> Value {
     if let Some(part) = value.get(name) {
         return part.clone();
     }
-    let ty = value.ty().attribute(name).cloned().unwrap_or(crate::lang::value::Type::Dynamic);
+    let ty = value.ty().attribute(name).cloned().unwrap_or(terrane_value::Type::Dynamic);
     if value.is_known() { Value::null(ty) } else { Value::unknown(ty) }
 }

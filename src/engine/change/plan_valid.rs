@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Path, PathStep, Type, Value};
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::text::go_quoted;
+use terrane_value::{Path, PathStep, Type, Value};
 
 use super::go_text::go_text;
 use super::{Breach, part};

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-
-use crate::lang::value::{Type, Value};
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::{Type, Value};
 
 use super::{Shape, attributes_key, part};
 
@@ -238,8 +237,9 @@ fn optional_not_computable(attribute: &Attribute, value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::schema::AttributeShape;
+
     use super::*;
-    use crate::model::schema::AttributeShape;
 
     fn attribute(optional: bool, computed: bool) -> Attribute {
         Attribute { optional, computed, ..Attribute::new(Type::String) }

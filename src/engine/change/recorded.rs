@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::{Number, Refinement, Type, Value, json};
-use crate::model::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::{Number, Refinement, Type, Value, json};
 
 use super::Breach;
 use super::compatible::object_compatible;

@@ -1,10 +1,10 @@
 //! The changed paths among those for which a provider requires replacement.
 
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::Block;
+use terrane_value::{Path, PathStep, Value};
 
 use super::Shape;
-use crate::lang::value::{Path, PathStep, Value};
-use crate::model::schema::Block;
 
 /// The paths among `requires_replace` whose values differ between prior and planned object. An unknown planned value
 /// counts as a change. The second list holds paths that lead to a value in neither object: a bug of the provider.
@@ -78,9 +78,10 @@ fn at(value: &Value, path: &Path) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::schema::{Attribute, NestedBlock, Nesting};
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
-    use crate::model::schema::{Attribute, NestedBlock, Nesting};
 
     #[test]
     fn only_changed_paths_count() {

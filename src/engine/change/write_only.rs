@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::{Path, PathStep, Value};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::schema::decode::each_object;
-use crate::model::schema::{Attribute, Block};
+use base::diag::{Diagnostic, Diagnostics};
+use model::addr::AbsResourceInstance;
+use model::schema::decode::each_object;
+use terrane_protocol::schema::{Attribute, Block};
+use terrane_value::{Path, PathStep, Value};
 
 /// The paths of write-only attributes that have a value, in the known parts of an object.
 pub fn non_null_paths(schema: &Block, object: &Value) -> Vec<Path> {
@@ -77,9 +77,10 @@ fn in_attributes(attributes: &BTreeMap<Arc<str>, Attribute>, value: &Value, path
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::schema::{AttributeShape, NestedBlock, Nesting, ObjectShape};
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
-    use crate::model::schema::{AttributeShape, NestedBlock, Nesting, ObjectShape};
 
     fn schema() -> Block {
         let secret = || Attribute { optional: true, write_only: true, ..Attribute::new(Type::String) };

@@ -8,14 +8,15 @@ mod visits;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+
 use super::engine_errors;
 use super::graph::walk::{End, WalkEnd, walk};
 use super::graph::{Node, NodeId};
 use super::run::Run;
 use super::step::{ephemeral, resource};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::graph::cycles;
-use crate::engine::ports::Ports;
+use crate::graph::cycles;
+use crate::ports::Ports;
 
 /// How many unfinished nodes an error lists.
 const LISTED: usize = 10;

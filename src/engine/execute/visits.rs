@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::base::log;
-use crate::base::log::Level;
-use crate::engine::execute::name;
-use crate::engine::graph::NodeId;
-use crate::engine::graph::walk::{End, Turn};
-use crate::engine::run::Run;
-use crate::engine::step::run_node;
+use base::log;
+use base::log::Level;
+
+use crate::execute::name;
+use crate::graph::NodeId;
+use crate::graph::walk::{End, Turn};
+use crate::run::Run;
+use crate::step::run_node;
 
 /// The run's graph, with the vertices that each vertex waits for.
 pub fn log_graph(run: &Run) {
-    crate::log!(Debug, "starting graph walk: {:?}, {} vertices", run.verb, run.schedule.graph.len());
+    base::log!(Debug, "starting graph walk: {:?}, {} vertices", run.verb, run.schedule.graph.len());
     if !log::enabled(Level::Trace) {
         return;
     }
     for node in 0..run.schedule.graph.len() as NodeId {
         let waits: Vec<String> = run.schedule.graph.dependencies(node).iter().map(|id| name(run, *id)).collect();
-        crate::log!(Trace, "vertex {:?}: waits for {waits:?}", name(run, node));
+        base::log!(Trace, "vertex {:?}: waits for {waits:?}", name(run, node));
     }
 }
 
@@ -28,8 +29,8 @@ pub async fn logged(run: Arc<Run>, node: NodeId, turn: Turn) -> End {
         return run_node(run, node, turn).await;
     }
     let name = name(&run, node);
-    crate::log!(Trace, "vertex {name:?}: starting visit");
+    base::log!(Trace, "vertex {name:?}: starting visit");
     let end = run_node(run, node, turn).await;
-    crate::log!(Trace, "vertex {name:?}: visit ended: {end:?}");
+    base::log!(Trace, "vertex {name:?}: visit ended: {end:?}");
     end
 }

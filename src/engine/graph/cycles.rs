@@ -4,14 +4,14 @@
 
 use std::collections::VecDeque;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::engine::blocks::provider_configs::ProviderConfigs;
-use crate::engine::blocks::references::{Need, Needs};
-use crate::engine::blocks::tree::Tree;
-use crate::engine::graph::{Dag, Node, NodeId, Orphans, Request, Task};
+use crate::blocks::provider_configs::ProviderConfigs;
+use crate::blocks::references::{Need, Needs};
+use crate::blocks::tree::Tree;
+use crate::graph::{Dag, Node, NodeId, Orphans, Request, Task};
 
 /// What the names of nodes come from.
 pub struct Names<'a> {
@@ -45,7 +45,7 @@ impl Names<'_> {
 pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &Names) -> Diagnostics {
     let cycle = |nodes: Vec<NodeId>| {
         let all: Vec<String> = nodes.iter().filter_map(|id| names.of(*graph.node(*id))).collect();
-        Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine::engine_errors::cycle(&all) }
+        Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine_errors::cycle(&all) }
     };
     graph.cycles().into_iter().map(cycle).collect()
 }

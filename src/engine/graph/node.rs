@@ -1,6 +1,6 @@
 //! The nodes of the graph: one per configuration block, and in apply one per planned change.
 
-use crate::engine::blocks::tree::{ModuleId, Tree};
+use crate::blocks::tree::{ModuleId, Tree};
 
 /// A unit of the walk. Indices are positions in the module's declarations, or in the run's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

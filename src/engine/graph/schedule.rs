@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use model::addr::AbsResourceInstance;
+use model::plan::Action;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Semaphore;
 
 use super::{Dag, Node, NodeId, Orphans, Request, Task};
-use crate::engine::blocks::BlockId;
-use crate::engine::blocks::references::Needs;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::Action;
+use crate::blocks::BlockId;
+use crate::blocks::references::Needs;
 
 pub struct Schedule {
     pub graph: Dag<Node>,

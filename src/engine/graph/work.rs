@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::engine::blocks::BlockId;
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, ConfigResource};
-use crate::model::plan::{ActionInvocation, ResourceChange};
+use model::addr::{AbsActionInstance, AbsResourceInstance, ConfigResource};
+use model::plan::{ActionInvocation, ResourceChange};
+
+use crate::blocks::BlockId;
 
 /// Objects in the state without a block, of one resource.
 #[derive(Clone, Debug)]

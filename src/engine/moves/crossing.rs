@@ -5,24 +5,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
 use bytes::Bytes;
+use model::addr::{self, AbsProviderConfig, AbsResourceInstance};
+use model::config::Resource;
+use model::state::{Attributes, Object, State};
+use terrane_protocol::provider::{MoveRequest, ProviderDiagnostic, ProviderDiagnostics, Severity, has_errors};
+use terrane_protocol::schema::Schema;
+use terrane_value::text::text_bytes;
+use terrane_value::{Value, json};
 
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::base::source::Range;
-use crate::engine::blocks::provider_configs;
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::blocks::tree::{ModuleId, Tree};
-use crate::engine::change::write_only;
-use crate::engine::ports::Ports;
-use crate::engine::run::object::nonconforming;
-use crate::engine::waiting::PendingRequest;
-use crate::lang::value::text::text_bytes;
-use crate::lang::value::{Value, json};
-use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance};
-use crate::model::config::Resource;
-use crate::model::provider::{MoveRequest, ProviderDiagnostics, has_errors};
-use crate::model::schema::Schema;
-use crate::model::state::{Attributes, Object, State};
+use crate::blocks::provider_configs;
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::{ModuleId, Tree};
+use crate::change::write_only;
+use crate::ports::Ports;
+use crate::run::object::nonconforming;
+use crate::waiting::PendingRequest;
 
 const INVALID_MOVED_OBJECT: &str = "Provider returned invalid value";
 
@@ -187,7 +187,7 @@ fn invalid(state: &Value, schema: &Schema) -> Option<String> {
 
 /// What a provider says of an object that no block describes yet.
 fn to_diagnostics(found: ProviderDiagnostics) -> Diagnostics {
-    let diagnostic = |said: crate::model::provider::ProviderDiagnostic| match said.severity {
+    let diagnostic = |said: ProviderDiagnostic| match said.severity {
         Severity::Error => Diagnostic::error(said.summary, said.detail),
         Severity::Warning => Diagnostic::warning(said.summary, said.detail),
     };

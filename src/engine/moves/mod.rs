@@ -11,19 +11,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::model::addr::{
-    AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode,
-    Target,
-};
-use crate::model::config::Config;
-use crate::model::state::{Instance, State};
-
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name::{self, COMMAND, PROGRAM};
 use crossing::{Origin, Origins};
+use model::addr::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Target,
+};
+use model::config::Config;
+use model::state::{Instance, State};
+use rustc_hash::FxHashMap;
 use statements::Statement;
+use terrane_protocol::schema::ResourceMode;
 
 /// What was moved: new addresses with the ones the objects had in the stored state.
 pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;

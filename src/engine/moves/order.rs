@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::model::addr::InstanceKey;
-use crate::model::config::MoveEndpoint;
+use base::diag::Diagnostic;
+use model::addr::InstanceKey;
+use model::config::MoveEndpoint;
 
 use super::statements::{Statement, cycle};
 
@@ -167,8 +167,8 @@ impl Reach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::moves::statements::declared;
-    use crate::engine::tests::world::config;
+    use crate::moves::statements::declared;
+    use crate::tests::world::config;
 
     /// The rule, literally: of those that are left, the first that follows none of the others.
     fn one_by_one(statements: &[Statement]) -> Vec<usize> {

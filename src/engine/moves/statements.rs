@@ -1,11 +1,9 @@
 //! The statements of `moved` blocks: matching addresses, and their order.
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Range;
-use crate::model::addr::{
-    AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep,
-};
-use crate::model::config::{Config, MoveEndpoint};
+use base::diag::Diagnostic;
+use base::source::Range;
+use model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep};
+use model::config::{Config, MoveEndpoint};
 
 /// One `moved` block, in the module that declares it.
 #[derive(Clone, Debug)]

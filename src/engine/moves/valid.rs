@@ -4,20 +4,20 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::engine::blocks::Blocks;
-use crate::engine::run::Run;
-use crate::engine::run::results::{Expansion, ModuleSlots};
-use crate::lang::syntax::ast::Expression;
-use crate::model::addr::{ModuleInstance, ModuleStep, Resource};
-use crate::model::config::MoveEndpoint;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::Expression;
+use model::addr::{ModuleInstance, ModuleStep, Resource};
+use model::config::MoveEndpoint;
 
 use super::order::in_order;
 use super::statements::{Statement, declared, end_key, start};
+use crate::blocks::Blocks;
+use crate::run::Run;
+use crate::run::results::{Expansion, ModuleSlots};
 
 /// Returns the errors of all statements. A cycle is reported only where nothing else is wrong.
-pub(in crate::engine) fn validate(run: &Run) -> Diagnostics {
+pub(crate) fn validate(run: &Run) -> Diagnostics {
     let statements = declared(&run.blocks.config);
     let mut check = Check { run, by_from: BTreeMap::new(), by_to: BTreeMap::new(), diagnostics: Diagnostics::new() };
     for statement in &statements {

@@ -1,9 +1,8 @@
 //! What a plan left to a later one, as its apply has to know: references to it stay unknown.
 
+use model::addr::{ConfigResource, InstanceKey, Module, ModuleInstance};
+use model::plan::DeferredChange;
 use rustc_hash::FxHashSet;
-
-use crate::model::addr::{ConfigResource, InstanceKey, Module, ModuleInstance};
-use crate::model::plan::DeferredChange;
 
 /// The blocks with deferred changes. Their conditions, counts and keys may be known in apply, but nothing is done yet.
 #[derive(Default)]

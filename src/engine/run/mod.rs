@@ -8,25 +8,25 @@ pub mod renewal;
 pub mod results;
 pub mod scope;
 
-use crate::engine::blocks::{BlockId, Blocks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::references::Need;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::graph::NodeId;
-use crate::engine::graph::schedule::Schedule;
-use crate::engine::input::GivenVariables;
-use crate::engine::ports::Ports;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
-use crate::model::plan::Refresh;
-use crate::model::state::State;
+use base::diag::Diagnostics;
 use deferred::DeferredBlocks;
+use model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
+use model::plan::Refresh;
+use model::state::State;
 use results::Results;
+use rustc_hash::FxHashMap;
+use terrane_value::Value;
+
+use crate::blocks::references::Need;
+use crate::blocks::tree::ModuleId;
+use crate::blocks::{BlockId, Blocks};
+use crate::graph::NodeId;
+use crate::graph::schedule::Schedule;
+use crate::input::GivenVariables;
+use crate::ports::Ports;
 
 /// What the walk is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

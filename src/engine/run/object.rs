@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::lang::value::{Marks, Path, Type, Value, json};
-use crate::model::addr::ConfigResource;
-use crate::model::provider::Identity;
-use crate::model::schema::decode::sensitive_paths;
-use crate::model::schema::{Block, Nesting, Schema};
-use crate::model::state::{Attributes, Object, ObjectStatus};
+use base::diag::Diagnostic;
+use model::addr::ConfigResource;
+use model::schema::decode::sensitive_paths;
+use model::state::{Attributes, Object, ObjectStatus};
+use terrane_protocol::provider::Identity;
+use terrane_protocol::schema::{Block, Nesting, Schema};
+use terrane_value::{Marks, Path, Type, Value, json};
 
 pub const INVALID_OBJECT: &str = "Invalid stored object";
 

@@ -4,13 +4,12 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
-use crate::model::plan::{
+use model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
+use model::plan::{
     Action, ActionInvocation, DeferredChange, DeferredInvocation, DeferredReason, OutputChange, ResourceChange,
 };
-use crate::model::state::State;
+use model::state::State;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::results::CheckRecord;
 

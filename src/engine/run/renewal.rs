@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use model::addr::AbsResourceInstance;
+use terrane_protocol::provider::{Provider, ProviderDiagnostics, has_errors};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::engine::event::{EphemeralVerb, Event};
-use crate::engine::graph::walk::catch_panic;
-use crate::engine::ports::Ports;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::{Provider, ProviderDiagnostics, has_errors};
+use crate::event::{EphemeralVerb, Event};
+use crate::graph::walk::catch_panic;
+use crate::ports::Ports;
 
 /// The task that renews one object. Dropping it aborts the task.
 pub struct Renewal {

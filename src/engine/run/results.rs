@@ -7,20 +7,19 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use base::diag::{Diagnostic, Diagnostics};
+use model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
+use model::plan::{FunctionResults, ListResults};
+use model::state::{CheckStatus, DeposedKey, State};
+use terrane_protocol::provider::Provider;
+use terrane_value::Value;
 use tokio::sync::Notify;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
-use crate::model::plan::{FunctionResults, ListResults};
-use crate::model::provider::Provider;
-use crate::model::state::{CheckStatus, DeposedKey, State};
-
-use crate::engine::blocks::imports::Named;
-use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
-use crate::engine::graph::NodeId;
-use crate::engine::run::records::{Checks, PlannedChanges, States};
-use crate::engine::run::renewal::Renewal;
+use crate::blocks::imports::Named;
+use crate::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::graph::NodeId;
+use crate::run::records::{Checks, PlannedChanges, States};
+use crate::run::renewal::Renewal;
 
 /// Limit for the number of instances, to limit memory.
 pub const MOST_INSTANCES: usize = 10_000_000;

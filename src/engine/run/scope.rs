@@ -4,35 +4,31 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::files::Files;
+use base::source::{Range, SourceFile};
+use base::{name, suggest};
+use lang::eval::{Resolved, Scope};
+use lang::functions::consistency::{Reads, Remembered};
+use lang::functions::{Function, Machine};
+use lang::syntax::ast::Traversal;
+use model::addr::parse::parse_reference;
+use model::addr::{InstanceKey, Resource, ResourceInstance, Subject};
+use model::model_errors::{undeclared_local, undeclared_variable};
+use model::plan::{Action, ResourceChange};
+use model::version::{at_least, tofu_at_least};
+use model::{config, symbols};
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Marks, Type, Value};
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::files::Files;
-use crate::base::name;
-use crate::base::source::{Range, SourceFile};
-use crate::base::suggest;
-use crate::engine::blocks::Blocks;
-use crate::engine::blocks::references::{Gatherer, Needs};
-use crate::lang::eval::{Resolved, Scope};
-use crate::lang::functions::consistency::{Reads, Remembered};
-use crate::lang::functions::{Function, Machine};
-use crate::lang::syntax::ast::Traversal;
-use crate::lang::value::{Marks, Type, Value};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, Subject};
-use crate::model::config;
-use crate::model::model_errors::{undeclared_local, undeclared_variable};
-use crate::model::plan::{Action, ResourceChange};
-use crate::model::symbols;
-use crate::model::version::{at_least, tofu_at_least};
-
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::engine_errors::changed_file;
-use crate::engine::run::object::{decode, mark};
-use crate::engine::run::results::{
-    CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots,
-};
-use crate::engine::run::{Run, Verb};
+use crate::blocks::Blocks;
+use crate::blocks::references::{Gatherer, Needs};
+use crate::blocks::tree::ModuleId;
+use crate::engine_errors::changed_file;
+use crate::run::object::{decode, mark};
+use crate::run::results::{CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots};
+use crate::run::{Run, Verb};
 
 const INVALID_TERRAFORM: &str = "Invalid \"terraform\" attribute";
 
@@ -513,12 +509,12 @@ impl Scope for ModuleScope<'_> {
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {
-        let built_in = crate::lang::functions::lookup(name).map(|f| f as &dyn Function);
+        let built_in = lang::functions::lookup(name).map(|f| f as &dyn Function);
         built_in.or_else(|| self.run.blocks.functions.find(name, self.run.blocks.tree.module(self.module.id)))
     }
 
     fn function_names(&self) -> Vec<String> {
-        let built_in = crate::lang::functions::names().into_iter().map(str::to_string);
+        let built_in = lang::functions::names().into_iter().map(str::to_string);
         built_in.chain(self.run.blocks.functions.names(self.run.blocks.tree.module(self.module.id))).collect()
     }
 

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::Blocks;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::run::results::{CallSlots, Each, Expansion, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
+use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
+use crate::blocks::Blocks;
+use crate::blocks::tree::ModuleId;
+use crate::run::results::{CallSlots, Each, Expansion, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();

@@ -1,12 +1,12 @@
 //! `check` blocks: assertions whose failures are warnings.
 
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::run::results::Results;
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
+use base::diag::Diagnostics;
 
 use super::condition::{Checked, Kind, check, examine_message};
+use crate::blocks::tree::ModuleId;
+use crate::run::results::Results;
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();

@@ -1,16 +1,17 @@
 //! Conditions: `validation`, `precondition` and `postcondition`.
 
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::base::name::PROGRAM;
-use crate::base::source::Range;
-use crate::engine::run::results::{CheckRecord, Results};
-use crate::lang::eval::describe::with_values;
-use crate::lang::eval::{Scope, evaluate};
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Type, Value, convert};
-use crate::model::addr::ModuleInstance;
-use crate::model::config::Condition;
-use crate::model::state::CheckStatus;
+use base::diag::{Diagnostic, Diagnostics, Severity};
+use base::name::PROGRAM;
+use base::source::Range;
+use lang::eval::describe::with_values;
+use lang::eval::{Scope, evaluate};
+use lang::syntax::ast::Expression;
+use model::addr::ModuleInstance;
+use model::config::Condition;
+use model::state::CheckStatus;
+use terrane_value::{Marks, Type, Value, convert};
+
+use crate::run::results::{CheckRecord, Results};
 
 const INVALID_MESSAGE_VALUE: &str = "Invalid error message";
 

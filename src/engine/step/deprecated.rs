@@ -1,13 +1,14 @@
 //! OpenTofu's warnings about values that are whole modules: those of their deprecated outputs.
 
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::engine::blocks::deprecated::{derived, is_quiet};
-use crate::engine::blocks::tree::Tree;
-use crate::engine::run::results::ModuleSlots;
-use crate::engine::run::{Run, Verb};
-use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
-use crate::model::addr::InstanceKey;
+use base::diag::Diagnostics;
+use base::name;
+use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
+use model::addr::InstanceKey;
+
+use crate::blocks::deprecated::{derived, is_quiet};
+use crate::blocks::tree::Tree;
+use crate::run::results::ModuleSlots;
+use crate::run::{Run, Verb};
 
 /// The warnings about an expression that names a called module, one for each deprecated output of each instance.
 pub fn outputs_within(run: &Run, of: &ModuleSlots, value: &Expression) -> Diagnostics {

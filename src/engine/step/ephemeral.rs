@@ -1,22 +1,23 @@
 //! Ephemeral resources: opened when a walk needs them, closed after their last use, and never stored.
 
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::engine_errors;
-use crate::engine::event::{EphemeralVerb, Event};
-use crate::engine::graph::walk::Turn;
-use crate::engine::ports::Ports;
-use crate::engine::run::renewal::{Due, Renewal};
-use crate::engine::run::results::{OpenEphemeral, ResourceSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
-use crate::lang::value::{Marks, Value};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, about_body, has_errors};
+use base::diag::{Diagnostic, Diagnostics};
+use model::addr::AbsResourceInstance;
+use model::provider_diagnostics::about_body;
+use terrane_protocol::provider::{ClientCapabilities, ProviderDiagnostics, Severity, has_errors};
+use terrane_value::{Marks, Value};
 
 use super::expansion::{Unknown, expand};
 use super::resource::{Instance, choose, conditions};
-use crate::engine::run::object::{mark, nonconforming};
+use crate::blocks::tree::ModuleId;
+use crate::engine_errors;
+use crate::event::{EphemeralVerb, Event};
+use crate::graph::walk::Turn;
+use crate::ports::Ports;
+use crate::run::object::{mark, nonconforming};
+use crate::run::renewal::{Due, Renewal};
+use crate::run::results::{OpenEphemeral, ResourceSlots};
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
 
 /// Opens every instance of a block.
 pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> Diagnostics {

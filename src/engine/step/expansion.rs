@@ -1,17 +1,18 @@
 //! `count`, `for_each` and `enabled`: the instances of a block.
 
-use crate::base::name::PROGRAM;
-use crate::engine::engine_errors::INVALID_FOR_EACH;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::run::Run;
-use crate::engine::run::results::{Expansion, MOST_INSTANCES, Placeholder};
-use crate::lang::eval::describe::{Causes, with_causes};
-use crate::lang::eval::{Scope, evaluate, evaluate_to};
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Type, Value, convert};
-use crate::model::config::Repetition;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use lang::eval::describe::{Causes, with_causes};
+use lang::eval::{Scope, evaluate, evaluate_to};
+use lang::syntax::ast::Expression;
+use model::config::Repetition;
+use terrane_value::{Marks, Type, Value, convert};
+
+use crate::engine_errors::INVALID_FOR_EACH;
+use crate::run::Run;
+use crate::run::results::{Expansion, MOST_INSTANCES, Placeholder};
 
 fn unknown_keys() -> String {
     format!(

@@ -1,12 +1,12 @@
 //! Local values.
 
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::run::Run;
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::eval::evaluate;
+use base::diag::Diagnostics;
+use lang::eval::evaluate;
 
 use super::deprecated;
+use crate::blocks::tree::ModuleId;
+use crate::run::Run;
+use crate::run::scope::ModuleScope;
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();

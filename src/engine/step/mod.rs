@@ -18,12 +18,12 @@ mod variable;
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use terrane_protocol::schema::ResourceMode;
 
 use super::graph::walk::{End, Turn};
 use super::graph::{Node, NodeId};
 use super::run::{Run, Verb};
-use crate::model::addr::ResourceMode;
 
 /// Runs one node.
 pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {

@@ -2,28 +2,28 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, PROGRAM};
-use crate::engine::blocks::tree::{ModuleId, ROOT};
-use crate::engine::blocks::{Blocks, deprecated};
-use crate::engine::change::breach_text;
-use crate::engine::change::compatible::value_compatible;
-use crate::engine::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
-use crate::lang::eval::evaluate;
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Type, Value, convert};
-use crate::model::addr::Subject;
-use crate::model::addr::parse::parse_reference;
-use crate::model::config::Output;
-use crate::model::plan::{Action, Change, OutputChange};
-use crate::model::state::OutputValue;
-use crate::model::version::at_least;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM};
+use lang::eval::evaluate;
+use lang::syntax::ast::Expression;
+use model::addr::Subject;
+use model::addr::parse::parse_reference;
+use model::config::Output;
+use model::plan::{Action, Change, OutputChange};
+use model::state::OutputValue;
+use model::version::at_least;
+use terrane_value::{Marks, Type, Value, convert};
 
 use super::condition::{Checked, Kind, check};
 use super::deprecated::outputs_within;
-use crate::engine::run::object::unknown_as_null;
+use crate::blocks::tree::{ModuleId, ROOT};
+use crate::blocks::{Blocks, deprecated};
+use crate::change::breach_text;
+use crate::change::compatible::value_compatible;
+use crate::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
+use crate::run::object::unknown_as_null;
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();

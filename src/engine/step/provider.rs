@@ -1,26 +1,28 @@
 //! Provider configurations: evaluated, validated, and given to a process.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::SourceFile;
-use crate::base::telemetry::{self, Description, Detail};
-use crate::engine::blocks::Blocks;
-use crate::engine::blocks::references::Need;
-use crate::engine::engine_errors;
-use crate::engine::graph::{Node, NodeId};
-use crate::engine::ports::{Configuring, Ports};
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
-use crate::engine::waiting::PendingRequest;
-use crate::lang::syntax::ast::Body;
-use crate::lang::syntax::body::BodySchema;
-
-use crate::lang::value::{Marks, Value};
-use crate::model::addr::AbsProviderConfig;
-use crate::model::provider::{NO_SCHEMAS, ProviderDiagnostics, about_body, has_errors};
-use crate::model::schema::decode::decode_body;
-use crate::model::schema::{Schema, StaticSchemas};
 use std::sync::Arc;
+
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::SourceFile;
+use base::telemetry::{self, Description, Detail};
+use lang::syntax::ast::Body;
+use lang::syntax::body::BodySchema;
+use model::addr::AbsProviderConfig;
+use model::provider_diagnostics::about_body;
+use model::schema::decode::decode_body;
+use terrane_protocol::provider::{NO_SCHEMAS, ProviderDiagnostics, has_errors};
+use terrane_protocol::schema::{Schema, StaticSchemas};
+use terrane_value::{Marks, Value};
+
+use crate::blocks::Blocks;
+use crate::blocks::references::Need;
+use crate::engine_errors;
+use crate::graph::{Node, NodeId};
+use crate::ports::{Configuring, Ports};
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
+use crate::waiting::PendingRequest;
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 

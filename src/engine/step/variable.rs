@@ -1,20 +1,20 @@
 //! Input variables: the given value or the default, converted to the variable's type, and checked by its rules.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::engine::blocks::deprecated;
-use crate::engine::blocks::tree::{ModuleId, ROOT};
-use crate::engine::engine_errors::EPHEMERAL_VALUE;
-use crate::engine::input::Origin;
-use crate::engine::run::results::Each;
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
-use crate::lang::eval::evaluate;
-use crate::lang::value::{Marks, Value, convert};
-use crate::model::config::Variable;
-use crate::model::model_errors::UNSUITABLE_FOR_VARIABLE;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::eval::evaluate;
+use model::config::Variable;
+use model::model_errors::UNSUITABLE_FOR_VARIABLE;
+use terrane_value::{Marks, Value, convert};
 
 use super::condition::{Checked, check_variable};
+use crate::blocks::deprecated;
+use crate::blocks::tree::{ModuleId, ROOT};
+use crate::engine_errors::EPHEMERAL_VALUE;
+use crate::input::Origin;
+use crate::run::results::Each;
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
 
 /// A value for a variable and where it comes from.
 struct Given {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use base::stop::Stage;
+use model::addr::command_line;
+use model::addr::parse::parse_abs_instance;
+use model::plan::{Mode, Plan};
+use model::state::{ObjectStatus, State};
+
 use super::schedule::{Interrupt, Schedule};
 use super::world::*;
-use crate::base::stop::Stage;
-use crate::model::addr::command_line;
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::{ObjectStatus, State};
 
 /// The resource `a` with a name and a trigger, and the action `x` with a text.
 fn text(name: &str, trigger: &str, act: &str) -> String {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{Attribute, Block, Schema};
+use terrane_value::{Type, Value};
+
 use super::world::World;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::*;
-use crate::model::schema::{Attribute, Block, Schema};
 
 pub fn act_schema() -> Schema {
     let optional = || Attribute { optional: true, ..Attribute::new(Type::String) };

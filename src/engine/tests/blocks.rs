@@ -1,9 +1,10 @@
 //! `removed`, `check`, `import` and `moved` blocks.
 
+use model::addr::parse::parse_abs_instance;
+use model::plan::Action;
+use model::state::{CheckStatus, State};
+
 use super::world::*;
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::plan::Action;
-use crate::model::state::{CheckStatus, State};
 
 const A: &str = r#"resource "test_thing" "a" { name = "a" }"#;
 

@@ -1,8 +1,9 @@
 //! Conditions: which modes fail by them, and the addresses that their results are kept under.
 
+use model::plan::Mode;
+use model::state::{CheckResult, CheckStatus, State};
+
 use super::world::*;
-use crate::model::plan::Mode;
-use crate::model::state::{CheckResult, CheckStatus, State};
 
 const CONDITIONS: &str = r#"
     resource "test_thing" "a" {

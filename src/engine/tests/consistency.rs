@@ -1,9 +1,10 @@
 //! Functions that read files: a plan is carried out with what they give in apply, as long as nothing that it shows changes.
 
+use base::diag::Diagnostics;
+use model::plan::{Mode, Plan};
+use model::state::State;
+
 use super::world::*;
-use crate::base::diag::Diagnostics;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
 
 /// Plans with `one` in the file `a`, and applies with `two` in it.
 async fn changed(text: &str, mode: Mode, state: &State) -> (Plan, State, Diagnostics, Vec<String>) {

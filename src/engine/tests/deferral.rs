@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use model::plan::{Mode, Plan};
+use model::state::State;
+use terrane_value::{Type, Value};
+
 use super::world::*;
-use crate::lang::value::{Type, Value};
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
 
 /// A resource whose output is not known before it exists.
 const SOURCE: &str = "resource \"test_thing\" \"s\" {\n name = \"s\"\n}\n";

@@ -1,8 +1,9 @@
 //! What a plan reports as changed outside.
 
+use model::plan::Mode;
+use model::state::State;
+
 use super::world::*;
-use crate::model::plan::Mode;
-use crate::model::state::State;
 
 /// Other sensitive paths than those stored are no drift, since Terraform 1.12: the value is the same.
 #[tokio::test]

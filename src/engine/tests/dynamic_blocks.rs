@@ -1,7 +1,8 @@
 //! References in `dynamic` blocks: those in the content are checked for each block that is generated.
 
+use model::state::State;
+
 use super::world::*;
-use crate::model::state::State;
 
 const AROUND: &str = r#"
     variable "none" { default = [] }
@@ -17,7 +18,7 @@ async fn errors(for_each: &str, content: &str) -> (Vec<String>, Vec<String>) {
          {content}\n }}\n }}\n}}"
     );
     let config = config(&[("main.tf", &text)]);
-    let summaries = |found: crate::base::diag::Diagnostics| found.iter().map(|d| d.summary.clone()).collect::<Vec<_>>();
+    let summaries = |found: base::diag::Diagnostics| found.iter().map(|d| d.summary.clone()).collect::<Vec<_>>();
     let world = World::new();
     let validated = summaries(validate(&world, &config).await);
     let (_, planned) = plan(&world, &config, &State::default(), Options::default()).await;

@@ -1,8 +1,9 @@
 //! Ephemeral objects: opened, renewed as long as they are open, closed.
 
+use base::diag::Severity;
+use model::state::State;
+
 use super::world::*;
-use crate::base::diag::Severity;
-use crate::model::state::State;
 
 const CONFIG: &str = r#"
     ephemeral "test_thing" "e" {

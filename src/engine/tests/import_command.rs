@@ -1,7 +1,8 @@
 //! What the import command does to the state; each expectation was seen on the reference, release 1.11.4.
 
+use model::state::State;
+
 use super::world::*;
-use crate::model::state::State;
 
 async fn imported(world: &std::sync::Arc<World>, text: &str, state: &State, addr: &str, id: &str) -> State {
     let (after, found) = import(world, text, state, addr, id).await;

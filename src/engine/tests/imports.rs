@@ -1,8 +1,9 @@
 //! Import blocks beside blocks, moves and the state; each expectation was seen on the reference, release 1.11.4.
 
+use model::plan::Mode;
+use model::state::State;
+
 use super::world::*;
-use crate::model::plan::Mode;
-use crate::model::state::State;
 
 /// Also for an object of the state, which Terraform destroys: an import that names it says that it is wanted.
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! Instances that a run leaves out: targets, refresh-only plans, orphans, and references to what is not there.
 
+use model::plan::{Mode, Plan};
+use model::state::{CheckStatus, State};
+
 use super::world::*;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::{CheckStatus, State};
 
 fn output(plan: &Plan, name: &str) -> String {
     let found = plan.outputs.iter().find(|o| &*o.name == name).unwrap();
-    crate::lang::value::json::to_simple_json(&found.change.after).unwrap_or_else(|_| "unknown".into())
+    terrane_value::json::to_simple_json(&found.change.after).unwrap_or_else(|_| "unknown".into())
 }
 
 #[tokio::test]
@@ -322,7 +323,7 @@ async fn collections_hold_instances_that_are_left_alone() {
         assert_eq!(["c", "f"].map(|name| output(&planned, name)), expected, "{:?} {:?}", planned.mode, planned.targets);
         let (state, found) = apply_plan(&world, &config, planned).await;
         assert!(!found.has_errors(), "{:?}", texts(&found));
-        let stored = |name: &str| crate::lang::value::json::to_simple_json(&state.outputs[name].value).unwrap();
+        let stored = |name: &str| terrane_value::json::to_simple_json(&state.outputs[name].value).unwrap();
         assert_eq!(["c", "f"].map(stored), expected);
     }
 }
@@ -359,7 +360,7 @@ async fn replacement_requests_without_a_key_are_warned_of() {
         (with(2), Some("options instead:\n  -replace=\"test_thing.a[0]\"\n  -replace=\"test_thing.a[1]\"")),
     ] {
         let world = World::new();
-        let replace = vec![crate::model::addr::parse::parse_abs_instance("test_thing.a").unwrap()];
+        let replace = vec![model::addr::parse::parse_abs_instance("test_thing.a").unwrap()];
         let options = Options { replace, ..Options::default() };
         let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), options).await;
         assert_eq!(found.iter().count(), usize::from(expected.is_some()), "{:?}", texts(&found));

@@ -1,11 +1,12 @@
 //! Walks that do not finish: interrupted or panicking steps leave an error and an incomplete plan.
 
+use base::stop::Stage;
+use model::plan::Mode;
+use model::state::State;
+
 use super::schedule::{Interrupt, Schedule};
 use super::world::*;
-use crate::base::stop::Stage;
-use crate::engine::{self, ApplyInput, GivenVariables, ValidateInput};
-use crate::model::plan::Mode;
-use crate::model::state::State;
+use crate::{ApplyInput, GivenVariables, ValidateInput};
 
 const THREE: &str = r#"
     resource "test_thing" "a" {
@@ -52,7 +53,7 @@ async fn an_interrupted_validation_is_an_error() {
     let world = World::new();
     world.schedule.stop.stop();
     let input = ValidateInput { config: config(&[("main.tf", THREE)]), parallelism: 1 };
-    assert_eq!(texts(&engine::validate(input, &world.ports()).await), ["execution halted: "]);
+    assert_eq!(texts(&crate::validate(input, &world.ports()).await), ["execution halted: "]);
 }
 
 #[tokio::test]
@@ -129,7 +130,7 @@ async fn a_waiting_provisioner_goes_on_when_the_other_instance_fails() {
             variables: GivenVariables::new(),
             parallelism: 1,
         };
-        let (outcome, found) = engine::apply(input, &world.ports()).await;
+        let (outcome, found) = crate::apply(input, &world.ports()).await;
         assert!(found.has_errors());
         assert_eq!(addresses(&outcome.state.unwrap()), ["test_thing.a[0]"]);
     }

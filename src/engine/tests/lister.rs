@@ -4,16 +4,16 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use base::diag::Diagnostics;
+use model::addr::{AbsProviderConfig, Provider as Address};
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{Attribute, Block, Capabilities, ProviderSchemas, Schema, StaticSchemas};
+use terrane_value::{Type, Value};
 
 use super::schedule::Schedule;
 use super::world::World;
-use crate::base::diag::Diagnostics;
-use crate::engine::event::Event;
-use crate::engine::ports::{Configuring, Observer, Ports, Providers};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{AbsProviderConfig, Provider as Address};
-use crate::model::provider::*;
-use crate::model::schema::{Attribute, Block, Capabilities, ProviderSchemas, Schema, StaticSchemas};
+use crate::event::Event;
+use crate::ports::{Configuring, Observer, Ports, Providers};
 
 /// The provider `test`: lists of `test_thing` find `total` objects, with the prefix in their names.
 pub struct Lister {

@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base::files::Memory;
+use base::stop::Stage;
+use model::config::{Config, ModuleRequest, Nothing, RootFiles, load_with};
+use model::plan::ListResults;
+use model::state::State;
+
 use super::lister::Lister;
 use super::schedule::{Interrupt, Schedule};
 use super::world::texts;
-use crate::base::files::Memory;
-use crate::base::stop::Stage;
-use crate::engine::{self, GivenVariables, QueryInput, ValidateInput};
-use crate::model::config::{Config, ModuleRequest, Nothing, RootFiles, load_with};
-use crate::model::plan::ListResults;
-use crate::model::state::State;
+use crate::{GivenVariables, QueryInput, ValidateInput};
 
 fn config(main: &str, query: &str) -> Arc<Config> {
     let files = Memory::of([("main.tf", main), ("q.tfquery.hcl", query)]);
@@ -24,13 +25,13 @@ fn config(main: &str, query: &str) -> Arc<Config> {
 /// Validates and queries.
 async fn query(lister: &Arc<Lister>, config: Arc<Config>, generate: bool) -> (Vec<Arc<ListResults>>, Vec<String>) {
     let ports = lister.ports();
-    let mut found = engine::validate(ValidateInput { config: config.clone(), parallelism: 2 }, &ports).await;
+    let mut found = crate::validate(ValidateInput { config: config.clone(), parallelism: 2 }, &ports).await;
     if found.has_errors() {
         return (Vec::new(), texts(&found));
     }
     let (variables, state) = (GivenVariables::new(), State::default());
     let input = QueryInput { config, state, variables, generate_config: generate, parallelism: 2 };
-    let results = found.take(engine::query(input, &ports).await);
+    let results = found.take(crate::query(input, &ports).await);
     (results, texts(&found))
 }
 

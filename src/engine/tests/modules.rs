@@ -1,13 +1,14 @@
 //! Outputs of modules: those that become known at different times do not disturb each other.
 
+use base::source::SourceFile;
+use lang::syntax::parse_expression;
+use model::addr::ModuleInstance;
+use model::plan::{Mode, Plan};
+use model::state::State;
+use terrane_value::{Marks, Value};
+
 use super::world::*;
-use crate::base::source::SourceFile;
-use crate::engine::{self, EvaluateInput, GivenVariables};
-use crate::lang::syntax::parse_expression;
-use crate::lang::value::{Marks, Value};
-use crate::model::addr::ModuleInstance;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
+use crate::{EvaluateInput, GivenVariables};
 
 /// `name` is known at once, `id` only after `test_thing.early`, which refers to `name`.
 const MODULE: &str = r#"
@@ -98,7 +99,7 @@ async fn known_values_are_known_in_plans() {
     let files = [("main.tf", text.as_str()), ("m/main.tf", MODULE)];
     let (found, _) = plan(&world, &config(&files), &State::default(), Options::default()).await;
     let found = found.unwrap();
-    assert_eq!(*output(&found, "late"), Value::unknown(crate::lang::value::Type::String));
+    assert_eq!(*output(&found, "late"), Value::unknown(terrane_value::Type::String));
     let whole = output(&found, "whole");
     assert_eq!(whole.get("name"), Some(&Value::string("fixed")));
     assert_eq!(whole.get("id"), Some(output(&found, "late")));
@@ -139,7 +140,7 @@ async fn evaluate(files: &[(&str, &str)], state: &State, expressions: &[&str]) -
         module: ModuleInstance::root(),
         parallelism: 10,
     };
-    let (evaluation, _) = engine::evaluate(input, &World::new().ports()).await;
+    let (evaluation, _) = crate::evaluate(input, &World::new().ports()).await;
     let evaluation = evaluation.unwrap();
     let value = |text: &&str| {
         let (expression, problems) = parse_expression(SourceFile::new("console", *text));

@@ -1,10 +1,11 @@
 //! Moves, implied and declared, and where a plan destroys everything.
 
+use model::addr::parse::parse_abs_instance;
+use model::addr::{InstanceKey, Target};
+use model::plan::{Action, Mode};
+use model::state::State;
+
 use super::world::*;
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::addr::{InstanceKey, Target};
-use crate::model::plan::{Action, Mode};
-use crate::model::state::State;
 
 const BEFORE: &str = r#"
     resource "test_thing" "a" { name = "a" }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use model::addr::parse::parse_abs_instance;
+use model::plan::{Action, ActionReason, Mode};
+use model::state::State;
+use terrane_protocol::provider::Identity;
+
 use super::world::*;
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::plan::{Action, ActionReason, Mode};
-use crate::model::provider::Identity;
-use crate::model::state::State;
 
 async fn planned(world: &std::sync::Arc<World>, text: &str, state: &State) -> Vec<String> {
     let (plan, found) = plan(world, &config(&[("main.tf", text)]), state, Options::default()).await;
@@ -172,7 +173,7 @@ async fn each_use_of_a_deprecated_name_is_reported_once() {
                 output \"d\" {\n value = module.m.o\n deprecated = \"too\"\n}";
     let world = World::new();
     let config = config(&[("main.tf", root), ("m/main.tf", child)]);
-    let found = crate::engine::validate(crate::engine::ValidateInput { config, parallelism: 1 }, &world.ports()).await;
+    let found = crate::validate(crate::ValidateInput { config, parallelism: 1 }, &world.ports()).await;
     let summaries: Vec<&str> = found.iter().map(|d| d.summary.as_str()).collect();
     let used = "Deprecated value used";
     assert_eq!(summaries.iter().filter(|s| **s == used).count(), 3, "{:?}", texts(&found));
@@ -187,8 +188,8 @@ async fn nested_deprecations_can_be_ignored() {
         let world = World::new();
         let root = format!("module \"m\" {{\n source = \"./m\"\n {argument}\n}}");
         let config = config(&[("main.tf", &root), ("m/main.tf", outer), ("m/in/main.tf", inner)]);
-        let input = crate::engine::ValidateInput { config, parallelism: 1 };
-        let found = crate::engine::validate(input, &world.ports()).await;
+        let input = crate::ValidateInput { config, parallelism: 1 };
+        let found = crate::validate(input, &world.ports()).await;
         assert_eq!(found.len(), warnings, "{:?}", texts(&found));
     }
 }
@@ -199,8 +200,8 @@ async fn each_reference_to_a_deprecated_attribute_is_reported_once() {
                 resource \"test_thing\" \"b\" {\n count = 2\n name = test_thing.a.former\n}";
     let world = World::new();
     let config = config(&[("main.tf", text)]);
-    let input = crate::engine::ValidateInput { config: config.clone(), parallelism: 1 };
-    let validated = crate::engine::validate(input, &world.ports()).await;
+    let input = crate::ValidateInput { config: config.clone(), parallelism: 1 };
+    let validated = crate::validate(input, &world.ports()).await;
     let (plan, planned) = plan(&world, &config, &State::default(), Options::default()).await;
     assert!(plan.is_some_and(|plan| !plan.errored));
     for found in [validated, planned] {
@@ -312,7 +313,7 @@ async fn stored_indices_of_any_size_are_destroyed() {
     let instances = &mut Arc::make_mut(state.resources.values_mut().next().unwrap()).instances;
     let object = instances.values().next().unwrap().clone();
     for index in [1 << 40, i64::MAX] {
-        instances.insert(crate::model::addr::InstanceKey::Int(index), object.clone());
+        instances.insert(model::addr::InstanceKey::Int(index), object.clone());
     }
     let options = Options { mode: Mode::Destroy, ..Options::default() };
     let (planned, found) = plan(&world, &config(&[("main.tf", text)]), &state, options).await;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{Attribute, Block, Schema};
+use terrane_value::{Type, Value};
 
 use super::world::World;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::*;
-use crate::model::schema::{Attribute, Block, Schema};
 
 pub struct Note(pub Arc<World>);
 #[async_trait]

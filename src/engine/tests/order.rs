@@ -1,10 +1,11 @@
 //! Order where instances matter: each expectation was seen on the reference, release 1.11.4.
 
+use model::addr::parse::parse_abs_instance;
+use model::plan::Mode;
+use model::state::State;
+
 use super::world::*;
-use crate::engine::{self, ApplyInput, GivenVariables};
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::plan::Mode;
-use crate::model::state::State;
+use crate::{ApplyInput, GivenVariables};
 
 /// A failing instance blocks only what depends on it.
 #[tokio::test]
@@ -287,7 +288,7 @@ async fn cycles_of_the_apply_do_not_mark_the_plan_as_errored() {
     // Applying it is no better, and stores nothing.
     let config = config(&[("main.tf", &with("1"))]);
     let input = ApplyInput { config, plan: planned.into(), variables: GivenVariables::new(), parallelism: 1 };
-    let (outcome, found) = engine::apply(input, &world.ports()).await;
+    let (outcome, found) = crate::apply(input, &world.ports()).await;
     assert!(found.iter().any(|d| d.summary.starts_with("Cycle: ")), "{:?}", texts(&found));
     assert!(outcome.state.is_none());
 }

@@ -1,9 +1,10 @@
 //! The straight paths: create, no change, update, replace, delete, read, refresh.
 
+use model::addr::parse::{parse_abs_instance, parse_target};
+use model::plan::{Action, Mode};
+use model::state::State;
+
 use super::world::*;
-use crate::model::addr::parse::{parse_abs_instance, parse_target};
-use crate::model::plan::{Action, Mode};
-use crate::model::state::State;
 
 const TWO: &str = r#"
     variable "n" { default = "a" }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use model::addr::Target;
+use model::config::Config;
+use model::plan::{Mode, Plan};
+use model::state::{DeposedKey, State};
+
 use super::world::*;
-use crate::base::diag::Diagnostics;
-use crate::model::addr::Target;
-use crate::model::config::Config;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::{DeposedKey, State};
 
 /// What the provider configuration refers to; it stays when the last object of the provider goes.
 const SOURCES: &[(&str, &str)] = &[
@@ -40,7 +41,7 @@ fn configured(world: &World) -> Vec<String> {
 }
 
 fn target(addr: &str) -> Target {
-    crate::model::addr::parse::parse_target(addr).unwrap()
+    model::addr::parse::parse_target(addr).unwrap()
 }
 
 #[tokio::test]

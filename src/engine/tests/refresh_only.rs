@@ -1,11 +1,12 @@
 //! Plans that only refresh, and their applies; each expectation was seen on the reference, release 1.11.4.
 
+use model::plan::{Action, Mode, Plan};
+use model::state::{CheckStatus, Object, ObjectStatus, State};
+use terrane_protocol::provider::Identity;
+use terrane_value::Value;
+
 use super::world::*;
-use crate::engine::verbs::planned::has_same_objects;
-use crate::lang::value::Value;
-use crate::model::plan::{Action, Mode, Plan};
-use crate::model::provider::Identity;
-use crate::model::state::{CheckStatus, Object, ObjectStatus, State};
+use crate::verbs::planned::has_same_objects;
 
 async fn refresh_only(world: &std::sync::Arc<World>, text: &str, state: &State) -> (Plan, Vec<String>) {
     let options = Options { mode: Mode::RefreshOnly, ..Options::default() };

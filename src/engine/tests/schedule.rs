@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use crate::base::stop::{Stage, Stop};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::state::journal::ActionPhase;
-use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+use base::stop::{Stage, Stop};
+use model::addr::{AbsProviderConfig, AbsResourceInstance};
+use model::state::journal::ActionPhase;
+use model::state::{DeposedKey, Instance, OutputValue, State};
 
 /// A small generator of numbers: the same seed gives the same numbers.
 #[derive(Clone, Debug)]

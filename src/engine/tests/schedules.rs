@@ -8,14 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::stop::Stage;
+use model::config::Config;
+use model::plan::{Mode, Plan};
+use model::state::{Instance, Object, State};
+
 use super::schedule::{Interrupt, Random, Schedule};
 use super::world::*;
-use crate::base::diag::Diagnostics;
-use crate::base::stop::Stage;
-use crate::engine::{self, ApplyInput, GivenVariables};
-use crate::model::config::Config;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::{Instance, Object, State};
+use crate::{ApplyInput, GivenVariables};
 
 /// The seeds of every run of the tests.
 const SEEDS: std::ops::Range<u64> = 0..600;
@@ -342,7 +343,7 @@ async fn apply_or_abandon(world: &Arc<World>, config: &Arc<Config>, plan: Plan) 
         ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
     let (ports, prior) = (world.ports(), input.plan.prior_state.clone());
     tokio::select! {
-        (outcome, found) = engine::apply(input, &ports) => Some((outcome.state.unwrap_or(prior), found)),
+        (outcome, found) = crate::apply(input, &ports) => Some((outcome.state.unwrap_or(prior), found)),
         () = world.schedule.stop.killed() => None,
     }
 }

@@ -1,8 +1,9 @@
 //! The calls that the state sink receives, their order, and what happens when it fails.
 
+use model::plan::Mode;
+use model::state::State;
+
 use super::world::*;
-use crate::model::plan::Mode;
-use crate::model::state::State;
 
 const TWO: &str = r#"
     resource "test_thing" "a" { name = "a" }

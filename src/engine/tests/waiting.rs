@@ -1,7 +1,8 @@
 //! Requests to providers that are not answered for long are reported.
 
+use model::state::State;
+
 use super::world::*;
-use crate::model::state::State;
 
 const CONFIG: &str = r#"
     provider "test" {

@@ -8,28 +8,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use tokio::sync::watch;
-
-use crate::base::diag::Diagnostics;
-use crate::base::files::{Files, Memory};
-use crate::engine::event::Event;
-use crate::engine::ports::{Configuring, Observer, Ports, Providers, StateSink};
-use crate::engine::{self, ApplyInput, GivenVariables, ImportInput, PlanInput, ValidateInput};
-use crate::lang::value::{Path, Type, Value, json};
-use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
-use crate::model::config::Config;
-use crate::model::config::{ModuleRequest, ModuleSite, Nothing, load};
-use crate::model::plan::{Mode, Plan, Refresh};
-use crate::model::provider::*;
-use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
-use crate::model::state::journal::ActionPhase;
-use crate::model::state::{DeposedKey, Instance, OutputValue, State};
-
+use base::diag::Diagnostics;
+use base::files::{Files, Memory};
 use machine::Machine;
+use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
+use model::config::{Config, ModuleRequest, ModuleSite, Nothing, load};
+use model::plan::{Mode, Plan, Refresh};
+use model::state::journal::ActionPhase;
+use model::state::{DeposedKey, Instance, OutputValue, State};
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
+use terrane_value::{Path, Type, Value, json};
+use tokio::sync::watch;
 
 use super::acts::{act_schema, invoke, plan_act};
 use super::note::Note;
 use super::schedule::{Schedule, StateRecord};
+use crate::event::Event;
+use crate::ports::{Configuring, Observer, Ports, Providers, StateSink};
+use crate::{ApplyInput, GivenVariables, ImportInput, PlanInput, ValidateInput};
 
 /// The provider `test` with the resource `test_thing`, the data source `test_thing` and the provisioner `note`.
 pub struct World {
@@ -175,7 +172,7 @@ impl Sink {
         if failing.is_some() {
             self.0.say(call.clone());
         }
-        if fails { Err(crate::base::diag::Diagnostic::error("not recorded", call).into()) } else { Ok(()) }
+        if fails { Err(base::diag::Diagnostic::error("not recorded", call).into()) } else { Ok(()) }
     }
 }
 
@@ -508,7 +505,7 @@ fn deferral(config: &Value, client: ClientCapabilities, reason: DeferralReason) 
 pub const PARALLELISM: usize = 10;
 
 pub async fn validate(world: &Arc<World>, config: &Arc<Config>) -> Diagnostics {
-    engine::validate(ValidateInput { config: config.clone(), parallelism: PARALLELISM }, &world.ports()).await
+    crate::validate(ValidateInput { config: config.clone(), parallelism: PARALLELISM }, &world.ports()).await
 }
 
 pub async fn plan(
@@ -531,7 +528,7 @@ pub async fn plan(
         generate_config: false,
         parallelism: world.schedule.parallelism,
     };
-    engine::plan(input, &world.ports()).await
+    crate::plan(input, &world.ports()).await
 }
 
 /// Plans without errors, and applies; the log is that of the apply.
@@ -547,7 +544,7 @@ pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) ->
     let input =
         ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
     let stored = input.plan.previous_state.clone();
-    let (outcome, diagnostics) = engine::apply(input, &world.ports()).await;
+    let (outcome, diagnostics) = crate::apply(input, &world.ports()).await;
     (outcome.state.unwrap_or(stored), diagnostics)
 }
 
@@ -567,7 +564,7 @@ pub async fn import(
         id: format!("objects {id}").into(),
         parallelism: world.schedule.parallelism,
     };
-    engine::import(input, &world.ports()).await
+    crate::import(input, &world.ports()).await
 }
 
 pub async fn apply(world: &Arc<World>, text: &str, state: &State) -> (State, Diagnostics) {
@@ -580,9 +577,9 @@ pub fn addresses(state: &State) -> Vec<String> {
 
 /// Each action with its address, as `Create a.b`; no-ops left out.
 pub fn actions(plan: &Plan) -> Vec<String> {
-    let shown = |c: &crate::model::plan::ResourceChange| {
+    let shown = |c: &model::plan::ResourceChange| {
         let deposed = c.deposed.as_ref().map_or("", |_| " (deposed)");
         format!("{:?} {}{deposed}", c.action, c.addr)
     };
-    plan.changes.iter().filter(|c| c.action != crate::model::plan::Action::NoOp).map(shown).collect()
+    plan.changes.iter().filter(|c| c.action != model::plan::Action::NoOp).map(shown).collect()
 }

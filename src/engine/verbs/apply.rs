@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM, by_language};
+use model::model_errors::MISSING_VALUE;
+use model::plan::{Action, Mode, Plan};
+use model::state::State;
+
 use super::check_results;
 use super::planned::parse_time;
 use super::prepare::{RunRequest, prepare};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM, by_language};
-use crate::engine::engine_errors;
-use crate::engine::execute::execute;
-use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
-use crate::engine::ports::Ports;
-use crate::engine::run::deferred::DeferredBlocks;
-use crate::engine::run::results::Results;
-use crate::engine::run::{Inputs, Verb};
-use crate::model::model_errors::MISSING_VALUE;
-use crate::model::plan::{Action, Mode, Plan};
-use crate::model::state::State;
+use crate::engine_errors;
+use crate::execute::execute;
+use crate::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
+use crate::ports::Ports;
+use crate::run::deferred::DeferredBlocks;
+use crate::run::results::Results;
+use crate::run::{Inputs, Verb};
 
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
     // Without a copy, if nothing else needs the plan.

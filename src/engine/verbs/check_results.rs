@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::engine::blocks::tree::{ModuleId, ROOT};
-use crate::engine::graph::{Node, NodeId};
-use crate::engine::run::results::{CheckRecord, ModuleSlots};
-use crate::engine::run::{Run, Verb};
-use crate::engine::step::check;
-use crate::model::state::{CheckResult, CheckStatus};
+use model::state::{CheckResult, CheckStatus};
+
+use crate::blocks::tree::{ModuleId, ROOT};
+use crate::graph::{Node, NodeId};
+use crate::run::results::{CheckRecord, ModuleSlots};
+use crate::run::{Run, Verb};
+use crate::step::check;
 
 /// The objects of a block that have results: the status, how many conditions were looked at, the messages.
 type Objects = BTreeMap<String, (CheckStatus, usize, Vec<String>)>;

@@ -1,14 +1,15 @@
 //! Evaluates expressions with the state, or with a plan.
 
+use base::diag::Diagnostics;
+use model::addr::ModuleInstance;
+
 use super::evaluation::Evaluation;
 use super::plan;
 use super::prepare::{RunRequest, prepare};
-use crate::base::diag::Diagnostics;
-use crate::engine::execute::execute;
-use crate::engine::input::{EvaluateInput, PlanInput};
-use crate::engine::ports::Ports;
-use crate::engine::run::{Inputs, Verb};
-use crate::model::addr::ModuleInstance;
+use crate::execute::execute;
+use crate::input::{EvaluateInput, PlanInput};
+use crate::ports::Ports;
+use crate::run::{Inputs, Verb};
 
 pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
     let request = RunRequest {

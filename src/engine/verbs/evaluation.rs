@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::source::SourceFile;
-use crate::lang::eval::{Resolved, Scope, evaluate};
-use crate::lang::functions::type_of::TYPE_OF;
-use crate::lang::functions::{Function, Machine};
-use crate::lang::syntax::ast::{Expression, Traversal};
-use crate::lang::value::Value;
-use crate::model::addr::ModuleInstance;
+use base::diag::Diagnostics;
+use base::source::SourceFile;
+use lang::eval::{Resolved, Scope, evaluate};
+use lang::functions::type_of::TYPE_OF;
+use lang::functions::{Function, Machine};
+use lang::syntax::ast::{Expression, Traversal};
+use model::addr::ModuleInstance;
+use terrane_value::Value;
 
-use crate::engine::blocks::references::Gatherer;
-use crate::engine::run::Run;
-use crate::engine::run::results::ModuleSlots;
-use crate::engine::run::scope::ModuleScope;
+use crate::blocks::references::Gatherer;
+use crate::run::Run;
+use crate::run::results::ModuleSlots;
+use crate::run::scope::ModuleScope;
 
 /// A run that is over, seen from one of its module instances.
 pub struct Evaluation {

@@ -1,13 +1,14 @@
 //! The import command: one object becomes managed.
 
+use base::diag::Diagnostics;
+use model::state::State;
+
 use super::prepare::{RunRequest, prepare};
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::imports::Requested;
-use crate::engine::execute::execute;
-use crate::engine::input::ImportInput;
-use crate::engine::ports::Ports;
-use crate::engine::run::{Inputs, Verb};
-use crate::model::state::State;
+use crate::blocks::imports::Requested;
+use crate::execute::execute;
+use crate::input::ImportInput;
+use crate::ports::Ports;
+use crate::run::{Inputs, Verb};
 
 pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagnostics) {
     let request = RunRequest {

@@ -3,22 +3,23 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM, by_language};
+use model::addr::AbsResourceInstance;
+use model::plan::{Action, FunctionResults, Mode, Plan, Refresh, ResourceChange};
+use model::state::State;
+
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, PROGRAM, by_language};
-use crate::engine::build::config::Builder;
-use crate::engine::build::{apply as apply_graph, derive};
-use crate::engine::execute::execute;
-use crate::engine::graph::cycles;
-use crate::engine::input::PlanInput;
-use crate::engine::moves;
-use crate::engine::ports::Ports;
-use crate::engine::run::{Inputs, Run, Verb};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{Action, FunctionResults, Mode, Plan, Refresh, ResourceChange};
-use crate::model::state::State;
+use crate::build::config::Builder;
+use crate::build::{apply as apply_graph, derive};
+use crate::execute::execute;
+use crate::graph::cycles;
+use crate::input::PlanInput;
+use crate::moves;
+use crate::ports::Ports;
+use crate::run::{Inputs, Run, Verb};
 
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();

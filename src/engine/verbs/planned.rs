@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::engine::input::PlanInput;
-use crate::engine::run::records::PlannedChanges;
-use crate::engine::run::{Run, Verb};
-use crate::engine::verbs::{check_results, relevant};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{AbsResource, ResourceMode};
-use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
-use crate::model::state::{Instance, ResourceState, State};
+use model::addr::AbsResource;
+use model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
+use model::state::{Instance, ResourceState, State};
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Type, Value};
+
+use crate::input::PlanInput;
+use crate::run::records::PlannedChanges;
+use crate::run::{Run, Verb};
+use crate::verbs::{check_results, relevant};
 
 /// The plan that a finished walk comes to.
 pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> Plan {

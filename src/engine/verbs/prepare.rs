@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use model::addr::{AbsResource, AbsResourceInstance};
+use model::config::{Config, call_check};
+use model::plan::{ActionInvocation, FunctionResults, ResourceChange};
+use model::state::State;
 use rustc_hash::FxHashMap;
 
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::functions::ProviderFunctions;
-use crate::engine::blocks::imports::{Imports, Requested};
-use crate::engine::blocks::removed::RemovedBlocks;
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::blocks::tree::Tree;
-use crate::engine::blocks::{BlockId, Blocks, provider_configs};
-use crate::engine::build::apply::Planned;
-use crate::engine::build::config::Builder;
-use crate::engine::build::verb_graph::{Purpose, VerbGraph};
-use crate::engine::build::{actions, imports, orphans};
-use crate::engine::graph::cycles;
-use crate::engine::graph::schedule::Schedule;
-use crate::engine::moves;
-use crate::engine::ports::Ports;
-use crate::engine::run::results::Results;
-use crate::engine::run::{Inputs, Prior, Run, Verb};
-use crate::model::addr::{AbsResource, AbsResourceInstance};
-use crate::model::config::{Config, call_check};
-use crate::model::plan::{ActionInvocation, FunctionResults, ResourceChange};
-use crate::model::state::State;
+use crate::blocks::functions::ProviderFunctions;
+use crate::blocks::imports::{Imports, Requested};
+use crate::blocks::removed::RemovedBlocks;
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::Tree;
+use crate::blocks::{BlockId, Blocks, provider_configs};
+use crate::build::apply::Planned;
+use crate::build::config::Builder;
+use crate::build::verb_graph::{Purpose, VerbGraph};
+use crate::build::{actions, imports, orphans};
+use crate::graph::cycles;
+use crate::graph::schedule::Schedule;
+use crate::moves;
+use crate::ports::Ports;
+use crate::run::results::Results;
+use crate::run::{Inputs, Prior, Run, Verb};
 
 /// The inputs of a run; the rest follows from configuration and state.
 pub struct RunRequest {

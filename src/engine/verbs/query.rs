@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use model::plan::{ListResults, Refresh};
+use terrane_protocol::schema::ResourceMode;
+
 use super::prepare::{RunRequest, prepare};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::execute::execute;
-use crate::engine::input::QueryInput;
-use crate::engine::ports::Ports;
-use crate::engine::run::{Inputs, Query, Verb};
-use crate::model::addr::ResourceMode;
-use crate::model::plan::{ListResults, Refresh};
+use crate::execute::execute;
+use crate::input::QueryInput;
+use crate::ports::Ports;
+use crate::run::{Inputs, Query, Verb};
 
 pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, Diagnostics) {
     if !input.config.root.resources.keys().any(|addr| addr.mode == ResourceMode::List) {

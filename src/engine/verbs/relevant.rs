@@ -4,21 +4,20 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
+use base::source::SourceFile;
+use lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
+use model::addr::parse::parse_reference;
+use model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Reference, Resource, Subject};
+use model::config::{Config, Module};
+use model::plan::{Action, OutputChange, ResourceChange};
+use model::schema::decode::references_in_body;
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::Nesting;
+use terrane_value::{Path, Value};
 
-use crate::base::source::SourceFile;
-use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
-use crate::lang::value::{Path, Value};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Reference, Resource, Subject};
-use crate::model::config::{Config, Module};
-use crate::model::plan::{Action, OutputChange, ResourceChange};
-use crate::model::schema::Nesting;
-use crate::model::schema::decode::references_in_body;
-
-use crate::engine::blocks::schemas::Schemas;
-use crate::engine::blocks::tree::ROOT;
-use crate::engine::run::Run;
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::ROOT;
+use crate::run::Run;
 
 /// Every resource attribute that contributed, each once: direct references first, then what those depend on.
 pub(super) fn contributing(

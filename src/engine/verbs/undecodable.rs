@@ -2,12 +2,13 @@
 //!
 //! As the reference, which decodes all managed objects where it looks for changes made outside: only if there are any, or objects that have moved.
 
+use base::diag::{Diagnostic, Diagnostics};
+use model::state::{Attributes, State};
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::json;
+
 use super::planned::has_same_objects;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::blocks::schemas::Schemas;
-use crate::lang::value::json;
-use crate::model::addr::ResourceMode;
-use crate::model::state::{Attributes, State};
+use crate::blocks::schemas::Schemas;
 
 /// `previous`: what the plan starts from, brought to current schemas as far as the plan went. `refreshed`: what became of it.
 /// `has_moves`: objects have new addresses.

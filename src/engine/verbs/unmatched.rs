@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::suggest;
-use crate::engine::input::PlanInput;
-use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, Target};
+use base::diag::{Diagnostic, Diagnostics};
+use base::suggest;
+use model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, Target};
+
+use crate::input::PlanInput;
 
 /// A warning for each target, exclusion and replacement that neither the configuration nor the state has.
 pub fn warnings(input: &PlanInput) -> Diagnostics {

@@ -1,12 +1,13 @@
 //! Validate: checks with types and schemas only.
 
+use base::diag::Diagnostics;
+use model::state::State;
+
 use super::prepare::{RunRequest, prepare};
-use crate::base::diag::Diagnostics;
-use crate::engine::execute::execute;
-use crate::engine::input::ValidateInput;
-use crate::engine::ports::Ports;
-use crate::engine::run::Verb;
-use crate::model::state::State;
+use crate::execute::execute;
+use crate::input::ValidateInput;
+use crate::ports::Ports;
+use crate::run::Verb;
 
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
     let request = RunRequest::new(Verb::Validate, &input.config, State::default(), input.parallelism);

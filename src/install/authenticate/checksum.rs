@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::base::hex::{self, hex};
-use crate::install::package::hash::of_archive;
-use crate::model::deps::hash::{Hash, Scheme};
+use gotext::hex::{self, hex};
+use model::deps::hash::{Hash, Scheme};
 
 use super::{Archive, Authentication, AuthenticationError, Step};
+use crate::package::hash::of_archive;
 
 /// The archive has these bytes.
 pub struct ArchiveChecksum {
@@ -107,9 +107,9 @@ fn zip_hash(sum: &[u8; 32]) -> Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::path::Path;
+
+    use super::*;
 
     const GOOD: [u8; 32] = [1; 32];
     const BAD: [u8; 32] = [2; 32];

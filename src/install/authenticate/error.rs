@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::base::name::PROGRAM;
-use crate::model::deps::Hash;
+use base::name::PROGRAM;
+use model::deps::Hash;
 
 use super::Authentication;
 use super::demand::Demand;

@@ -12,7 +12,7 @@ pub mod signature;
 use std::fmt;
 use std::path::Path;
 
-use crate::model::deps::Hash;
+use model::deps::Hash;
 
 use self::error::AuthenticationError;
 

@@ -3,14 +3,13 @@
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
-use crate::model::deps::Hash;
-use crate::model::deps::hash::Scheme;
+use model::deps::Hash;
+use model::deps::hash::Scheme;
 
-use super::checksum;
 use super::error::SignatureProblem;
 use super::openpgp::{Keyring, Signer};
 use super::packets::{self, ArmorProblem};
-use super::{Archive, Authentication, AuthenticationError, Step};
+use super::{Archive, Authentication, AuthenticationError, Step, checksum};
 
 /// One of the registry's keys made the signature over the list of checksums.
 pub struct Signature {
@@ -99,7 +98,7 @@ impl Signature {
         }
         let (key, signer) = expired.ok_or(AuthenticationError::UnknownIssuer)?;
         for name in &signer.names {
-            crate::log!(Warn, "expired openpgp key from {name}");
+            base::log!(Warn, "expired openpgp key from {name}");
         }
         match self.refuse_expired_keys {
             true => Err(AuthenticationError::Signature(SignatureProblem::KeyExpired)),
@@ -142,7 +141,7 @@ impl Step for Signature {
             false => &self.signature,
         };
         let (key, signer) = self.find_signer(signature, now)?;
-        crate::log!(Debug, "Provider signed by {} {}", signer.key_id, signer.names.join(", "));
+        base::log!(Debug, "Provider signed by {} {}", signer.key_id, signer.names.join(", "));
         let key_id = signer.key_id;
         if self.anchors.official.verify(&self.document, signature, now).is_ok() {
             return Ok(Authentication::Official { key_id });

@@ -5,20 +5,18 @@
 //! that came later do not matter, unless they are configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
+use base::atomic;
+use base::files::named;
+use gotext::hex::hex;
+use model::deps::Hash;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::base::atomic;
-use crate::base::files::named;
-use crate::base::hex::hex;
-use crate::install::package::hash;
-use crate::model::deps::Hash;
-
 use super::place::{is_configuration, is_history};
+use crate::package::hash;
 
 /// What is done about checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

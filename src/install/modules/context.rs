@@ -3,24 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::diag::Diagnostic;
+use base::process::ProcessId;
+use base::stop::Stop;
+use model::addr;
+use model::config::module_source::ModuleSource;
+use model::config::{Early, ModuleCall};
+use model::deps::module_manifest::{ModuleManifest, Record};
+use model::deps::{ModuleLock, PackageId};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
-
-use crate::base::diag::Diagnostic;
-use crate::base::process::ProcessId;
-use crate::base::stop::Stop;
-use crate::install::event::ModuleEvent;
-use crate::install::registry::discovery::Hosts;
-use crate::model::addr;
-use crate::model::config::module_source::ModuleSource;
-use crate::model::config::{Early, ModuleCall};
-use crate::model::deps::module_manifest::{ModuleManifest, Record};
-use crate::model::deps::{ModuleLock, PackageId};
 
 use super::checksum::{Checksums, Content, Installed};
 use super::fetch::Fetcher;
 use super::packages::Packages;
 use super::resolve::Resolutions;
+use crate::event::ModuleEvent;
+use crate::registry::discovery::Hosts;
 
 /// One installation.
 pub struct Context {

@@ -3,23 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::files::{Disk, Memory};
-use crate::base::name::PROGRAM;
-use crate::base::secret::redacted;
-use crate::install::event::ModuleEvent;
-use crate::install::registry::discovery::Hosts;
-use crate::model::addr;
-use crate::model::config::module_source::{self, ModuleSource, SourceError};
-use crate::model::config::{Module, Nothing, load_module, load_root};
-use crate::model::deps::ModuleLock;
-use crate::model::deps::module_manifest::ModuleManifest;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env;
+use base::files::{Disk, Memory};
+use base::name::PROGRAM;
+use base::secret::redacted;
+use model::addr;
+use model::config::module_source::{self, ModuleSource, SourceError};
+use model::config::{Module, Nothing, load_module, load_root};
+use model::deps::ModuleLock;
+use model::deps::module_manifest::ModuleManifest;
 
 use super::checksum::{Checksums, Installed};
 use super::place::{self, What};
 use super::walk::{Input, install};
 use super::{Fetcher, checksum};
+use crate::event::ModuleEvent;
+use crate::registry::discovery::Hosts;
 
 /// The name of the only call of the module that stands for the caller.
 const ROOT: &str = "root";
@@ -174,7 +174,7 @@ fn move_into_place(
 fn keep(manifest: &ModuleManifest, installed: &checksum::Installed, modules_dir: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(modules_dir)?;
     installed.save(modules_dir)?;
-    crate::base::atomic::write(&modules_dir.join("modules.json"), manifest.to_json().as_bytes())
+    base::atomic::write(&modules_dir.join("modules.json"), manifest.to_json().as_bytes())
 }
 
 fn below_root(path: &addr::Module) -> addr::Module {

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::base::suggest;
-use crate::model::addr;
-use crate::model::config::module_source::{self, ModuleSource, UNREADABLE_FOLDER, leads_outside};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use base::suggest;
+use model::addr;
+use model::config::module_source::{self, ModuleSource, UNREADABLE_FOLDER, leads_outside};
 
 use super::context::{Caller, Task};
 use super::place::without_links;
@@ -64,7 +64,7 @@ impl Task {
         for (path, step) in steps.into_iter().rev() {
             inside = module_source::clean(format!("{inside}/{step}").trim_start_matches('/'));
             if leads_outside(&inside) {
-                let shown = crate::base::secret::redacted(&package);
+                let shown = base::secret::redacted(&package);
                 let mut detail = format!(
                     "The given source directory for {path} would be outside of its containing package {shown:?}. Local source \
                      addresses starting with \"../\" must stay within the same package that the calling module belongs to."

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use model::deps::PackageId;
 use tokio::sync::{OnceCell, Semaphore};
-
-use crate::model::deps::PackageId;
 
 use super::checksum::{self, Checksums, Content};
 use super::context::Context;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use crate::base::files::named;
+use base::files::named;
 
 /// The folder inside a package, whose name may be a pattern that only one fits. The error is for people.
 pub fn sub_folder(package: &Path, folder: &str) -> Result<PathBuf, String> {

@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::diag::Diagnostic;
+use base::name::PROGRAM;
+use base::secret::redacted;
+use model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource, SourceError};
+use model::deps::{ModuleConstraints, Version};
 use tokio::sync::OnceCell;
 
-use crate::base::diag::Diagnostic;
-use crate::base::name::PROGRAM;
-use crate::base::secret::redacted;
-use crate::install::registry::modules::RegistryError;
-use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource, SourceError};
-use crate::model::deps::{ModuleConstraints, Version};
-
 use super::context::{Item, Task};
+use crate::registry::modules::RegistryError;
 
 type Cell<T> = Arc<OnceCell<Result<T, RegistryError>>>;
 

@@ -6,20 +6,17 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::files::Disk;
+use base::name::{self, COMMAND};
+use base::secret::{redacted, without_secrets};
+use model::addr;
+use model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
+use model::config::{Early, Module, ModuleCall, evaluate_early, load_module};
+use model::deps::module_manifest::{ModuleManifest, Record};
+use model::deps::{ModuleLock, PackageId, Version};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::files::Disk;
-use crate::base::name::{self, COMMAND};
-use crate::base::secret::{redacted, without_secrets};
-use crate::install::event::ModuleEvent;
-use crate::install::registry::discovery::Hosts;
-use crate::model::addr;
-use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
-use crate::model::config::{Early, Module, ModuleCall, evaluate_early, load_module};
-use crate::model::deps::module_manifest::{ModuleManifest, Record};
-use crate::model::deps::{ModuleLock, PackageId, Version};
 
 use super::checksum::{self, Checksums, Installed, InstalledPackage};
 use super::context::{Caller, Context, Item, Task, staging};
@@ -27,6 +24,8 @@ use super::fetch::{FetchError, Fetcher};
 use super::packages::{PackageError, Packages};
 use super::place;
 use super::resolve::Resolutions;
+use crate::event::ModuleEvent;
+use crate::registry::discovery::Hosts;
 
 /// What to install, and over what.
 pub struct Input<'a> {
@@ -124,7 +123,7 @@ fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall
 struct Collected {
     used: BTreeSet<PackageId>,
     installed: Installed,
-    hashes: Vec<(PackageId, crate::model::deps::Hash)>,
+    hashes: Vec<(PackageId, model::deps::Hash)>,
 }
 
 /// Receives from every task to its end, in the order of the tree: a module, then what it calls, then its next sibling.
@@ -396,7 +395,7 @@ impl Task {
     }
 
     fn changed(&self, what: &str, known: &str, came: &str) -> Diagnostic {
-        let file = crate::model::deps::module_lock::MODULE_LOCK_FILE;
+        let file = model::deps::module_lock::MODULE_LOCK_FILE;
         self.problem(
             "Module package has changed",
             format!(

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use base::secret::Secret;
+use model::service::oci_credentials::OciLogin;
+use model::service::oci_repository::Repository;
+use net::http::{Answer, Client, FailureKind, Request};
 use serde::Deserialize;
 use url::Url;
-
-use crate::base::http::{Answer, Client, FailureKind, Request};
-use crate::base::secret::Secret;
-use crate::model::service::oci_credentials::OciLogin;
-use crate::model::service::oci_repository::Repository;
 
 use super::{Logins, OciError};
 
@@ -130,9 +129,8 @@ impl<'a> TokenService<'a> {
     fn new(repository: &'a Repository, challenge: &HashMap<String, String>) -> Result<TokenService<'a>, OciError> {
         let realm = challenge.get("realm").map(String::as_str).unwrap_or_default();
         let url = Url::parse(realm).ok().filter(|url| url.scheme() == "https");
-        let realm = url.ok_or_else(|| {
-            failed(repository, &format!("{:?} is no https: URL", crate::base::secret::redacted(realm)))
-        })?;
+        let realm =
+            url.ok_or_else(|| failed(repository, &format!("{:?} is no https: URL", base::secret::redacted(realm))))?;
         let pull = || format!("repository:{}:pull", repository.name);
         let scope = challenge.get("scope").cloned().unwrap_or_else(pull);
         Ok(TokenService { repository, realm, service: challenge.get("service").cloned(), scope })
@@ -157,7 +155,7 @@ impl<'a> TokenService<'a> {
         let fields = [
             ("grant_type", "refresh_token"),
             ("service", service),
-            ("client_id", crate::base::name::TERRANE),
+            ("client_id", base::name::TERRANE),
             ("scope", &self.scope),
             ("refresh_token", refresh.reveal()),
         ];

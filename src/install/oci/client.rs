@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
+use base::limits::Limit;
 use http::header::ACCEPT;
+use model::service::oci_repository::Repository;
+use net::http::{Answer, Client, Failure, FailureKind, Progress, Request};
 use serde::Deserialize;
 use url::Url;
-
-use crate::base::http::{Answer, Client, Failure, FailureKind, Progress, Request};
-use crate::base::limits::Limit;
-use crate::model::service::oci_repository::Repository;
 
 use super::access::{Access, RegistryLogin};
 use super::digest::{Digest, Summing};

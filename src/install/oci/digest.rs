@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use gotext::hex::{self, hex};
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
-
-use crate::base::hex::{self, hex};
 
 /// The sum of a content, of one of the algorithms that registries use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! Programs that know passwords for registries, as Docker runs them: `docker-credential-NAME get` reads the address of a registry and
 //! prints a user and a secret.
 
+use base::program;
+use base::secret::Secret;
+use base::stop::Stop;
+use model::service::oci_credentials::OciLogin;
+use model::service::oci_repository::DOCKER_HUB;
 use serde::Deserialize;
-
-use crate::base::program;
-use crate::base::secret::Secret;
-use crate::base::stop::Stop;
-use crate::model::service::oci_credentials::OciLogin;
-use crate::model::service::oci_repository::DOCKER_HUB;
 
 use super::OciError;
 
@@ -38,13 +37,12 @@ pub async fn ask(name: &str, registry: &str, search_path: &str, stop: &Stop) -> 
     let Some(program) = program::find(&file, search_path) else {
         return Err(failed(format!("there is no program {file} on the PATH")));
     };
-    crate::log!(Debug, "oci: asking {file} about {registry}");
+    base::log!(Debug, "oci: asking {file} about {registry}");
     let mut command = tokio::process::Command::new(&program);
     command.arg("get");
     let address = if registry == DOCKER_HUB { DOCKER_HUB_KEY.to_owned() } else { format!("https://{registry}") };
     let ran = program::run_fed(command, Some(address.as_bytes()), false, stop).await;
-    let Some(ran) = ran.map_err(|e| failed(format!("{}: {}", program.display(), crate::base::files::reason(&e))))?
-    else {
+    let Some(ran) = ran.map_err(|e| failed(format!("{}: {}", program.display(), base::files::reason(&e))))? else {
         return Err(OciError::Interrupted);
     };
     if !ran.status.success() {
@@ -67,8 +65,9 @@ pub async fn ask(name: &str, registry: &str, search_path: &str, stop: &Stop) -> 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
 
     const HELPER: &str = "#!/bin/sh\nread address || :\ncase $1:$address in\n\
         get:https://a.example) echo '{\"ServerURL\": \"x\", \"Username\": \"u\", \"Secret\": \"s3cret\"}';;\n\

@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use base::env::{self, Environment};
+use base::files::named;
+use base::secret::Secret;
+use base::stop::Stop;
 use base64::Engine;
+use model::service::oci_credentials::{OciCredentials, OciLogin};
+use model::service::oci_repository::{DOCKER_HUB, Repository, RepositoryPrefix};
 use serde::Deserialize;
-
-use crate::base::env::{self, Environment};
-use crate::base::files::named;
-use crate::base::secret::Secret;
-use crate::base::stop::Stop;
-use crate::model::service::oci_credentials::{OciCredentials, OciLogin};
-use crate::model::service::oci_repository::{DOCKER_HUB, Repository, RepositoryPrefix};
 
 use super::{OciError, helper};
 
@@ -110,7 +109,7 @@ impl Logins {
                     )));
                 }
                 // These files belong to other programs.
-                Err(why) => crate::log!(Debug, "oci: no credentials in {}: {why}", file.display()),
+                Err(why) => base::log!(Debug, "oci: no credentials in {}: {why}", file.display()),
             }
         }
         Ok(all)
@@ -188,9 +187,10 @@ fn usual_files(environment: &Environment) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use base::diag::Diagnostics;
+    use model::service::cli_file;
+
     use super::*;
-    use crate::base::diag::Diagnostics;
-    use crate::model::service::cli_file;
 
     fn pair(text: &str) -> String {
         base64::engine::general_purpose::STANDARD.encode(text)

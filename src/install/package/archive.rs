@@ -10,13 +10,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
+use base::files::named;
+use base::stop::Stop;
+use gotext::hex::hex;
+use model::addr::Provider;
+use model::deps::Hash;
 use sha2::{Digest, Sha256};
-
-use crate::base::files::named;
-use crate::base::hex::hex;
-use crate::base::stop::Stop;
-use crate::model::addr::Provider;
-use crate::model::deps::Hash;
 
 use super::contents::{Contents, Entry, Limits, reason, unreadable};
 use super::place::Temporary;

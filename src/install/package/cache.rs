@@ -3,14 +3,13 @@
 //! What is in it is read without a lock, for packages come to their places whole. Who wants to put one there holds the
 //! lock of that package, and looks again once it has it. Nothing is ever taken out.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use crate::base::files::{named, normal, reason};
-use crate::base::stop::Stop;
-use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Version};
+use base::files::{named, normal, reason};
+use base::stop::Stop;
+use model::addr::Provider;
+use model::deps::{Hash, Version};
 
 use super::archive::{Staged, Unpacked};
 use super::lock::{self, PackageLock};
@@ -148,8 +147,8 @@ fn same(dir: &Path, target: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::package::archive;
-    use crate::install::package::contents::Limits;
+    use crate::package::archive;
+    use crate::package::contents::Limits;
 
     fn wanted() -> (Provider, Version) {
         (Provider::default_for("foo"), Version::parse("1.0.0").unwrap())

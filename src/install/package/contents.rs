@@ -6,11 +6,10 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
+use base::env::{self, Environment};
+use base::files::named;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
-
-use crate::base::env::{self, Environment};
-use crate::base::files::named;
 
 use super::PackageError;
 use super::names::Names;
@@ -205,6 +204,6 @@ pub(super) fn unreadable(error: &std::io::Error) -> String {
         InvalidData if error.to_string() == "Invalid checksum" => "zip: checksum error".to_owned(),
         UnexpectedEof => "zip: not a valid zip file: it ends too early".to_owned(),
         InvalidData | InvalidInput => format!("zip: not a valid zip file: {error}"),
-        _ => crate::base::files::reason(error),
+        _ => base::files::reason(error),
     }
 }

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use base::files::named;
+use base::stop::Stop;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gotext::hex::hex;
+use model::deps::hash::{Hash, Scheme};
 use sha2::{Digest, Sha256};
-
-use crate::base::files::named;
-use crate::base::hex::hex;
-use crate::base::stop::Stop;
-use crate::model::deps::hash::{Hash, Scheme};
 
 use super::archive::Hashes;
 use super::contents::Limits;

@@ -1,10 +1,9 @@
 //! Making an unpacked package available in another folder: a link where the system has them, otherwise a copy.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
-use crate::base::files::named;
+use base::files::named;
 
 use super::hash;
 use super::place::{Temporary, folders, replace};

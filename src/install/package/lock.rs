@@ -9,9 +9,9 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::base::files::named;
-use crate::base::lock::{Attempt, is_at, try_lock};
-use crate::base::stop::Stop;
+use base::files::named;
+use base::lock::{Attempt, is_at, try_lock};
+use base::stop::Stop;
 
 use super::PackageError;
 use super::place::folders;
@@ -94,10 +94,11 @@ fn no_locks(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::cell::Cell;
     use std::io::{BufRead, BufReader};
     use std::process::{Child, Command, Stdio};
+
+    use super::*;
 
     const ROLE: &str = "TERRANE_TEST_HOLD_LOCK";
 
@@ -117,7 +118,7 @@ mod tests {
 
     /// Another process that holds the lock.
     fn hold(path: &Path) -> Child {
-        let name = "install::package::lock::tests::other_process";
+        let name = "package::lock::tests::other_process";
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", name, "--nocapture"])
             .env(ROLE, path)

@@ -14,13 +14,12 @@ pub mod names;
 pub mod place;
 pub mod stamp;
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
-use crate::base::files::named;
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
+use base::files::named;
+use model::addr::Provider;
+use model::deps::Version;
 
 /// Why a package is not where it should be.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::base::atomic::directory_of;
-use crate::base::files::named;
+use base::atomic::directory_of;
+use base::files::named;
 
 /// How the names of folders begin that are being made.
 pub const PREFIX: &str = ".unpacking-";

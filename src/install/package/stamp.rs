@@ -10,17 +10,15 @@
 //! replaced the package, because otherwise the lock file's hashes would protect nothing.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
+use base::atomic;
+use base::files::named;
+use model::deps::Hash;
 use serde::{Deserialize, Serialize};
-
-use crate::base::atomic;
-use crate::base::files::named;
-use crate::model::deps::Hash;
 
 use super::cache::beside;
 use super::hash;
@@ -292,8 +290,9 @@ fn identity(_metadata: &fs::Metadata) -> (i64, u64, u64) {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
 
     /// A package whose one file is old enough to be stamped, at `p` below the folder.
     fn package(dir: &Path) -> PathBuf {

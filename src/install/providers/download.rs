@@ -3,14 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use base::files::named;
+use base::limits::Limit;
+use net::http::{Client, Failure, FailureKind, Progress, Request};
 use sha2::{Digest, Sha256};
 
-use crate::base::files::named;
-use crate::base::http::{Client, Failure, FailureKind, Progress, Request};
-use crate::base::limits::Limit;
-use crate::install::event::FailedStep;
-
 use super::execute::Problem;
+use crate::event::FailedStep;
 
 /// A package's archive is no larger.
 const MOST: Limit = Limit::bytes(4 << 30);

@@ -4,28 +4,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
 use futures_util::StreamExt;
+use model::addr::Provider;
+use model::deps::hash::Scheme;
+use model::deps::{Hash, Lock, LockedProvider, Version};
+use model::version::compatible_version;
+use net::http::Client;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::http::Client;
-use crate::base::name::PROGRAM;
-use crate::install::authenticate::{Archive, Authentication, Step, checksum};
-use crate::install::event::{FailedStep, InstallEvent};
-use crate::install::package::cache::{Cache, Reservation};
-use crate::install::package::contents::Limits;
-use crate::install::package::stamp::Stamps;
-use crate::install::package::{PackageError, link, platform, relative_dir, runnable};
-use crate::install::source::{Package, Source, SourceError};
-use crate::model::addr::Provider;
-use crate::model::deps::hash::Scheme;
-use crate::model::deps::{Hash, Lock, LockedProvider, Version};
-use crate::model::version::compatible_version;
-
-use super::download;
 use super::fetch::{self, Destination, Fetch};
 use super::relay::{Relay, Tell};
 use super::resolve::{InstallPlan, Selection};
-use super::{PACKAGES_DIR, SIDE_BY_SIDE};
+use super::{PACKAGES_DIR, SIDE_BY_SIDE, download};
+use crate::authenticate::{Archive, Authentication, Step, checksum};
+use crate::event::{FailedStep, InstallEvent};
+use crate::package::cache::{Cache, Reservation};
+use crate::package::contents::Limits;
+use crate::package::stamp::Stamps;
+use crate::package::{PackageError, link, platform, relative_dir, runnable};
+use crate::source::{Package, Source, SourceError};
 
 /// Where to install to.
 pub struct ExecuteInput<'a> {

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::base::hex::hex;
-use crate::base::http::Request;
-use crate::install::authenticate::{Archive, Authentication, Step};
-use crate::install::event::{FailedStep, InstallEvent};
-use crate::install::package::archive::{self, Staged};
-use crate::install::package::cache::Reservation;
-use crate::install::package::{executable, hash, link, platform};
-use crate::install::source::{Package, PackageLocation};
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
-use crate::model::deps::hash::{Hash, Scheme};
+use gotext::hex::hex;
+use model::addr::Provider;
+use model::deps::Version;
+use model::deps::hash::{Hash, Scheme};
+use net::http::Request;
 
 use super::download::{self, Downloaded};
 use super::execute::{ExecuteInput, Placed, Problem};
+use crate::authenticate::{Archive, Authentication, Step};
+use crate::event::{FailedStep, InstallEvent};
+use crate::package::archive::{self, Staged};
+use crate::package::cache::Reservation;
+use crate::package::{executable, hash, link, platform};
+use crate::source::{Package, PackageLocation};
 
 pub(super) struct Fetch<'a> {
     pub provider: &'a Provider,

@@ -6,27 +6,25 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::named;
 use futures_util::StreamExt;
+use model::addr::Provider;
+use model::deps::{Constraints, Lock, Requirements, Version};
+use net::http::{Client, Request};
 use serde::Serialize;
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::named;
-use crate::base::http::{Client, Request};
-use crate::install::authenticate::Authentication;
-use crate::install::event::{FailedStep, MirrorEvent};
-use crate::install::package::hash;
-use crate::install::source::filesystem::{Filesystem, archive_file};
-use crate::install::source::{Package, PackageLocation, Source, SourceError};
-use crate::model::addr::Provider;
-use crate::model::deps::{Constraints, Lock, Requirements, Version};
-
-use super::SIDE_BY_SIDE;
-use super::download;
 use super::execute::Problem;
 use super::fetch::blocking;
 use super::obtain::{Obtain, authenticate};
 use super::relay::{Fleeting, Relay, Tell};
+use super::{SIDE_BY_SIDE, download};
+use crate::authenticate::Authentication;
+use crate::event::{FailedStep, MirrorEvent};
+use crate::package::hash;
+use crate::source::filesystem::{Filesystem, archive_file};
+use crate::source::{Package, PackageLocation, Source, SourceError};
 
 /// What to put into which folder.
 pub struct MirrorInput<'a> {

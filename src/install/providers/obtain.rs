@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::http::{Client, Request};
-use crate::base::name::COMMAND;
-use crate::install::authenticate::{Archive, Authentication, Step};
-use crate::install::event::FailedStep;
-use crate::install::package::contents::Limits;
-use crate::install::package::{archive, executable, hash, relative_dir};
-use crate::install::source::{Package, PackageLocation, Source, SourceError};
-use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Version};
+use base::name::COMMAND;
+use model::addr::Provider;
+use model::deps::{Hash, Version};
+use net::http::{Client, Request};
 
 use super::download;
 use super::execute::Problem;
 use super::fetch::blocking;
+use crate::authenticate::{Archive, Authentication, Step};
+use crate::event::FailedStep;
+use crate::package::contents::Limits;
+use crate::package::{archive, executable, hash, relative_dir};
+use crate::source::{Package, PackageLocation, Source, SourceError};
 
 pub(super) struct Obtain<'a> {
     pub source: &'a dyn Source,

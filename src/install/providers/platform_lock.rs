@@ -3,16 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
 use futures_util::StreamExt;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::http::Client;
-use crate::base::name::PROGRAM;
-use crate::install::event::{Change, LockEvent, Tracked};
-use crate::install::package::hash;
-use crate::install::source::{Source, SourceError};
-use crate::model::addr::Provider;
-use crate::model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version};
+use model::addr::Provider;
+use model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version};
+use net::http::Client;
 
 use super::SIDE_BY_SIDE;
 use super::execute::Problem;
@@ -20,6 +16,9 @@ use super::fetch::blocking;
 use super::obtain::Obtain;
 use super::relay::{Fleeting, Relay, Tell};
 use super::resolve::{decide, need};
+use crate::event::{Change, LockEvent, Tracked};
+use crate::package::hash;
+use crate::source::{Source, SourceError};
 
 /// What to lock.
 pub struct PlatformLockInput<'a> {

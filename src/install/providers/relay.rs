@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::install::event::InstallEvent;
+use crate::event::InstallEvent;
 
 pub type Tell<'a, E = InstallEvent> = &'a mut (dyn FnMut(E) + Send);
 
@@ -73,9 +73,9 @@ impl<'a, E: Fleeting> Relay<'a, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use model::addr::Provider;
 
-    use crate::model::addr::Provider;
+    use super::*;
 
     #[test]
     fn events_come_in_the_order_of_the_work() {

@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM, TERRANE};
+use base::suggest;
 use futures_util::StreamExt;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM, TERRANE};
-use crate::base::suggest;
-use crate::install::event::InstallEvent;
-use crate::install::source::{Available, Source, SourceError};
-use crate::model::addr::Provider;
-use crate::model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version};
+use model::addr::Provider;
+use model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version};
 
 use super::SIDE_BY_SIDE;
 use super::relay::Tell;
+use crate::event::InstallEvent;
+use crate::source::{Available, Source, SourceError};
 
 /// What to resolve, and against what.
 pub struct ResolveInput<'a> {

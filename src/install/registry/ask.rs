@@ -1,13 +1,12 @@
 //! One question to a registry: with the user's token for its host, and the language version that the answer should suit.
 
+use base::secret::redacted;
 use http::HeaderName;
+use model::service::Host;
+use model::version::compatible_version;
+use net::http::{Answer, Failure, FailureKind, Request};
 use serde::de::DeserializeOwned;
 use url::Url;
-
-use crate::base::http::{Answer, Failure, FailureKind, Request};
-use crate::base::secret::redacted;
-use crate::model::service::Host;
-use crate::model::version::compatible_version;
 
 use super::discovery::Hosts;
 

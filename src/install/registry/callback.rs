@@ -4,15 +4,14 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use base::name::{COMMAND, PROGRAM};
+use base::secret::Secret;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use url::Url;
-
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::secret::Secret;
 
 /// A request is no larger, and takes no longer.
 const MOST_BYTES: usize = 1 << 16;
@@ -90,7 +89,7 @@ async fn serve(mut stream: TcpStream, state: &str) -> Option<CallbackAnswer> {
     let (status, page) = match &said {
         Ok(_) => ("200 OK", page()),
         Err(why) => {
-            crate::log!(Error, "login: {why}");
+            base::log!(Error, "login: {why}");
             ("400 Bad Request", String::new())
         }
     };

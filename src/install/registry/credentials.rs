@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::program;
-use crate::base::secret::Secret;
-use crate::base::stop::Stop;
-use crate::model::service::credentials::{CredentialHelper, Known};
-use crate::model::service::{CredentialSettings, Host};
+use base::program;
+use base::secret::Secret;
+use base::stop::Stop;
+use model::service::credentials::{CredentialHelper, Known};
+use model::service::{CredentialSettings, Host};
 
 use super::credentials_file;
 
@@ -58,7 +58,7 @@ impl Credentials {
     /// None if there is nothing to show; what is wrong with a helper is logged, since hosts may not want a token.
     pub async fn of(&self, host: &Host) -> Option<Secret> {
         self.demanded(host).await.unwrap_or_else(|why| {
-            crate::log!(Warn, "Failed to get credentials for {host}: {why} (ignoring)");
+            base::log!(Warn, "Failed to get credentials for {host}: {why} (ignoring)");
             None
         })
     }
@@ -122,7 +122,7 @@ impl Credentials {
 
     async fn ask(&self, helper: &CredentialHelper, host: &Host) -> Result<Option<Secret>, String> {
         let Some((_, program)) = self.helper() else {
-            crate::log!(Error, "{}; ignoring", self.no_helper());
+            base::log!(Error, "{}; ignoring", self.no_helper());
             return Ok(None);
         };
         let output = self.run(helper, &program, host, &HelperRequest::Get).await;
@@ -165,7 +165,7 @@ impl Credentials {
         command.args(&helper.arguments).arg(verb).arg(host.as_str());
         let ran = program::run_fed(command, input.as_ref().map(|text| text.as_bytes()), false, &self.stop).await;
         let ran = ran.map_err(|e| {
-            let why = crate::base::files::reason(&e);
+            let why = base::files::reason(&e);
             format!("failed to run {shown}: fork/exec {shown}: {why}")
         })?;
         let Some(ran) = ran else { return Err("interrupted".to_owned()) };
@@ -184,7 +184,7 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
         let file = if cfg!(windows) { file.strip_suffix(".exe").unwrap_or(file) } else { file };
         let rest = file.strip_prefix(name)?;
         let version = if rest.is_empty() { "0.0.0" } else { rest.strip_prefix("_v")? };
-        Some((crate::model::deps::Version::parse(version).ok()?, path))
+        Some((model::deps::Version::parse(version).ok()?, path))
     });
     versions.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, path)| path)
 }
@@ -192,8 +192,9 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
 
     /// Prints its arguments, and stores its input beside itself.
     const HELPER: &str = "#!/bin/sh\nd=$(dirname \"$0\")\ncase $2 in\nget) cat \"$d/$3\" 2>/dev/null || echo '{}';;\nstore) cat > \"$d/$3\";;\n\

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
+use base::atomic;
+use base::files::reason;
+use base::secret::Secret;
+use model::service::Host;
 use serde_json::{Map, Value as Json};
-
-use crate::base::atomic;
-use crate::base::files::reason;
-use crate::base::secret::Secret;
-use crate::model::service::Host;
 
 /// The hosts that have an entry. None where there is no file, or none that can be read.
 pub fn hosts(path: &Path) -> BTreeSet<Host> {

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::header::ACCEPT;
+use model::service::{Host, HostServices, discovery};
+use net::http::{Client, FailureKind, Request};
 use url::Url;
-
-use crate::base::http::{Client, FailureKind, Request};
-use crate::model::service::{Host, HostServices, discovery};
 
 use super::credentials::Credentials;
 

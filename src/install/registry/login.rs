@@ -1,17 +1,16 @@
 //! Getting a token from a host: by the code that came of a login, for a password, or by asking whose token it is.
 
+use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::header::ACCEPT;
+use model::service::oauth::OAuthClient;
+use net::http::{Answer, Client, Failure, FailureKind, Request};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use url::Url;
-
-use crate::base::http::{Answer, Client, Failure, FailureKind, Request};
-use crate::base::secret::Secret;
-use crate::model::service::oauth::OAuthClient;
 
 /// Number of characters that are shown of an unexpected response.
 const SHOWN: usize = 1000;
@@ -233,9 +232,9 @@ mod tests {
         let client = serde_json::from_str(
             r#"{"login.v1": {"client": "c", "authz": "/a?x=1", "token": "/t", "scopes": ["a b", "c"]}}"#,
         );
-        let host = crate::model::service::Host::parse("h.example").unwrap();
+        let host = model::service::Host::parse("h.example").unwrap();
         let base = Url::parse("https://h.example/").unwrap();
-        let services = crate::model::service::HostServices::new(host, base.clone(), Some(client.unwrap()));
+        let services = model::service::HostServices::new(host, base.clone(), Some(client.unwrap()));
         let client = services.oauth_client("login.v1").unwrap();
         let page = attempt.page(&client, &base.join("/a?x=1").unwrap(), "http://localhost:2000/login");
         let expected = "https://h.example/a?x=1&client_id=c&code_challenge=TJRIXgwhrmxBzh3-e2v6zupato5AokdvUCCOUm9QYIA\

@@ -1,9 +1,8 @@
 //! The registry protocol for modules: which versions there are, and where one of them is.
 
+use model::config::module_source::RegistrySource;
 use serde::Deserialize;
 use url::Url;
-
-use crate::model::config::module_source::RegistrySource;
 
 use super::ask::{self, AskError};
 use super::discovery::{DiscoveryError, Hosts};

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use model::addr::Provider;
+use model::deps::Version;
+use model::service::Host;
+use net::http::{Answer, FailureKind, Request};
 use serde::Deserialize;
 use url::Url;
-
-use crate::base::http::{Answer, FailureKind, Request};
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
-use crate::model::service::Host;
 
 use super::ask::{self, AskError};
 use super::discovery::{DiscoveryError, Hosts};

@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use base::atomic;
+use base::files::named;
+use gotext::hex::hex;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
-
-use crate::base::atomic;
-use crate::base::files::named;
-use crate::base::hex::hex;
 
 /// A file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

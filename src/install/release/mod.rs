@@ -8,8 +8,8 @@ pub mod target;
 
 use std::fmt;
 
-use crate::model::addr::provider::parse_part;
-use crate::model::deps::Version;
+use model::addr::provider::parse_part;
+use model::deps::Version;
 
 /// The name and version that all files of a release share.
 #[derive(Clone, Debug)]

@@ -1,14 +1,13 @@
 //! A source whose packages must be signed as the user demands, wherever they come from.
 
 use async_trait::async_trait;
-
-use crate::install::authenticate::demand::Demand;
-use crate::install::authenticate::error::AuthenticationError;
-use crate::install::authenticate::{Archive, Authentication, Step, Steps};
-use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Version};
+use model::addr::Provider;
+use model::deps::{Hash, Version};
 
 use super::{Available, Package, PackageLocation, Source, SourceError};
+use crate::authenticate::demand::Demand;
+use crate::authenticate::error::AuthenticationError;
+use crate::authenticate::{Archive, Authentication, Step, Steps};
 
 pub struct Demanding<S> {
     pub source: S,
@@ -61,11 +60,10 @@ impl Step for Enough {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::path::{Path, PathBuf};
 
-    use crate::install::authenticate::checksum::ArchiveChecksum;
+    use super::*;
+    use crate::authenticate::checksum::ArchiveChecksum;
 
     struct Shelf {
         unpacked: bool,

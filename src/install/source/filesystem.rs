@@ -4,10 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-
-use crate::model::addr::Provider;
-use crate::model::addr::provider::{normal_host, parse_namespace, parse_part};
-use crate::model::deps::Version;
+use model::addr::Provider;
+use model::addr::provider::{normal_host, parse_namespace, parse_part};
+use model::deps::Version;
 
 use super::{Available, Package, PackageLocation, Source, SourceError};
 
@@ -156,8 +155,7 @@ fn archive_name(name: &str, provider: &Provider) -> Option<(Version, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    use crate::install::package::platform;
+    use crate::package::platform;
 
     #[tokio::test]
     async fn names_of_folders_are_read_as_addresses() {

@@ -14,14 +14,14 @@ use std::fmt;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use model::addr::Provider;
+use model::deps::Version;
+use model::deps::hash::{Hash, Scheme};
+use model::service::Host;
+use net::http::Request;
 use url::Url;
 
-use crate::base::http::Request;
-use crate::install::authenticate::{Authentication, Step, Steps};
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
-use crate::model::deps::hash::{Hash, Scheme};
-use crate::model::service::Host;
+use crate::authenticate::{Authentication, Step, Steps};
 
 /// Something that has packages of providers.
 #[async_trait]
@@ -189,10 +189,10 @@ impl fmt::Display for SourceError {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use gotext::hex::hex;
 
-    use crate::base::hex::hex;
-    use crate::install::authenticate::checksum::ArchiveChecksum;
+    use super::*;
+    use crate::authenticate::checksum::ArchiveChecksum;
 
     #[test]
     fn reported_hashes_count_where_they_belong_to_signed_archives() {

@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-
-use crate::install::oci::OciClient;
-use crate::install::registry::discovery::Hosts;
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
-use crate::model::service::{Location, Method, Pattern, ProviderInstallation};
+use model::addr::Provider;
+use model::deps::Version;
+use model::service::{Location, Method, Pattern, ProviderInstallation};
 
 use super::filesystem::Filesystem;
 use super::network_mirror::NetworkMirror;
 use super::oci_mirror::OciMirror;
 use super::registry::Registry;
 use super::{Available, Package, Source, SourceError};
+use crate::oci::OciClient;
+use crate::registry::discovery::Hosts;
 
 pub struct Multi {
     methods: Vec<(Method, Box<dyn Source>)>,

@@ -4,21 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::secret::redacted;
+use model::addr::Provider;
+use model::deps::{Hash, Version};
+use model::service::Host;
+use net::http::{Answer, FailureKind, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use crate::base::http::{Answer, FailureKind, Request};
-use crate::base::secret::redacted;
-use crate::install::authenticate::Steps;
-use crate::install::authenticate::checksum::AcceptableHash;
-use crate::install::registry::ask;
-use crate::install::registry::discovery::Hosts;
-use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Version};
-use crate::model::service::Host;
-
 use super::{Available, Package, PackageLocation, Source, SourceError};
+use crate::authenticate::Steps;
+use crate::authenticate::checksum::AcceptableHash;
+use crate::registry::ask;
+use crate::registry::discovery::Hosts;
 
 pub struct NetworkMirror {
     base: String,

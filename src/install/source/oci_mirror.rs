@@ -4,18 +4,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use model::addr::Provider;
+use model::deps::Version;
+use model::service::{Repository, RepositoryTemplate};
 use serde::Deserialize;
 use url::Url;
 
-use crate::install::authenticate::checksum::{ArchiveChecksum, parse as parse_checksum};
-use crate::install::authenticate::{Step, Steps};
-use crate::install::oci::client::{Descriptor, INDEX, MANIFEST, address, decode};
-use crate::install::oci::{OciClient, OciError, client};
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
-use crate::model::service::{Repository, RepositoryTemplate};
-
 use super::{Available, Package, PackageLocation, Source, SourceError};
+use crate::authenticate::checksum::{ArchiveChecksum, parse as parse_checksum};
+use crate::authenticate::{Step, Steps};
+use crate::oci::client::{Descriptor, INDEX, MANIFEST, address, decode};
+use crate::oci::{OciClient, OciError, client};
 
 const PROVIDER: &str = "application/vnd.opentofu.provider";
 const TARGET: &str = "application/vnd.opentofu.provider-target";

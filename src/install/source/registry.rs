@@ -4,20 +4,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use model::addr::Provider;
+use model::deps::{Hash, Version};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::install::authenticate::Steps;
-use crate::install::authenticate::checksum::{self, ArchiveChecksum, ListedChecksum};
-use crate::install::authenticate::signature::{Signature, SigningKey};
-use crate::install::registry::discovery::Hosts;
-use crate::install::registry::providers::{
+use super::{Available, Package, PackageLocation, Source, SourceError};
+use crate::authenticate::Steps;
+use crate::authenticate::checksum::{self, ArchiveChecksum, ListedChecksum};
+use crate::authenticate::signature::{Signature, SigningKey};
+use crate::registry::discovery::Hosts;
+use crate::registry::providers::{
     self, PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion, ProviderVersions,
 };
-use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Version};
-
-use super::{Available, Package, PackageLocation, Source, SourceError};
 
 pub struct Registry {
     hosts: Arc<Hosts>,
@@ -86,7 +85,7 @@ impl Source for Registry {
                 Ok(version) => versions.push(version),
                 Err(why) => {
                     let why = format!("registry response includes invalid version string {version:?}: {why}");
-                    crate::log!(Warn, "{provider}: {why}");
+                    base::log!(Warn, "{provider}: {why}");
                     problem = Some(why);
                 }
             }

@@ -1,13 +1,13 @@
 //! The value of an argument for which a schema gives the type.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::convert::{ConvertError, convert};
-use crate::lang::value::{Type, Value};
+use base::diag::{Diagnostic, Diagnostics};
+use terrane_value::convert::{ConvertError, convert};
+use terrane_value::{Type, Value};
 
 use super::describe;
 use super::expression::evaluate;
 use super::scope::Scope;
+use crate::syntax::ast::Expression;
 
 /// The value converted to the type, absent optional attributes null; `name` is the argument's name for messages. With
 /// errors: unknown.

@@ -1,19 +1,19 @@
 //! Function calls: arguments to parameters, what unknowns, nulls and marks do to a call, and the functions that take
 //! expressions instead of values.
 
-use crate::lang::syntax::syntax_errors::{FUNCTIONS_MEAN_NOTHING, NO_FUNCTIONS};
 use std::borrow::Cow;
 
-use crate::base::diag::{Diagnostic, FunctionCall};
-use crate::base::source::Span;
-use crate::base::suggest;
-use crate::lang::functions::consistency::confirm;
-use crate::lang::functions::{CallContext, Function, FunctionError, Param, Signature};
-use crate::lang::syntax::ast::{Call, Expr};
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Type, Value};
+use base::diag::{Diagnostic, FunctionCall};
+use base::source::Span;
+use base::suggest;
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Type, Value};
 
 use super::expression::{Env, Evaluator};
+use crate::functions::consistency::confirm;
+use crate::functions::{CallContext, Function, FunctionError, Param, Signature};
+use crate::syntax::ast::{Call, Expr};
+use crate::syntax::syntax_errors::{FUNCTIONS_MEAN_NOTHING, NO_FUNCTIONS};
 
 const TOO_MANY: &str = "Too many function arguments";
 
@@ -368,7 +368,7 @@ impl Evaluator<'_> {
 
 /// Why an expression is no reference to a template from elsewhere.
 fn literal_template(arg: &Expr) -> Option<&'static str> {
-    use crate::lang::syntax::ast::ExprKind;
+    use crate::syntax::ast::ExprKind;
     match &arg.kind {
         ExprKind::Template(template) if template.as_wrapped().is_some() => Some(
             "invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to treat the inner expression as template syntax, write the reference expression directly without any template interpolation syntax",
@@ -395,7 +395,7 @@ fn literal_template(arg: &Expr) -> Option<&'static str> {
 
 /// Whether an expression begins with a name.
 fn refers(expr: &Expr) -> bool {
-    use crate::lang::syntax::ast::ExprKind;
+    use crate::syntax::ast::ExprKind;
     match &expr.kind {
         ExprKind::Variable(_) => true,
         ExprKind::RelativeTraversal { source: inner, .. }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::lang::syntax::ast::Expr;
-use crate::lang::value::convert::convert;
-use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Refinement, Type, Value};
+use base::diag::Diagnostic;
+use terrane_value::convert::convert;
+use terrane_value::unify::unify_unsafe;
+use terrane_value::{Refinement, Type, Value};
 
 use super::expression::{Env, Evaluator};
+use crate::syntax::ast::Expr;
 
 const INCONSISTENT: &str = "Inconsistent conditional result types";
 

@@ -1,12 +1,12 @@
 //! `convert(value, type)`: the one function with an argument that is a type.
 
-use crate::lang::functions::Signature;
-use crate::lang::syntax::ast::{Call, Expr, Expression};
-use crate::lang::value::Value;
-use crate::lang::value::convert::convert;
+use terrane_value::Value;
+use terrane_value::convert::convert;
 
 use super::expression::{Env, Evaluator};
 use super::type_expression::parse_type;
+use crate::functions::Signature;
+use crate::syntax::ast::{Call, Expr, Expression};
 
 impl Evaluator<'_> {
     /// The value converted to the type that the second argument is written as; optional attributes take their defaults.

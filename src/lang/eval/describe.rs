@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, ExpressionValue};
-use crate::base::source::SourceFile;
-use crate::lang::syntax::ast::{Expr, Expression, IndexKey, Traversal, TraversalStep};
-use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Marks, Type, Value};
+use base::diag::{Diagnostic, ExpressionValue};
+use base::source::SourceFile;
+use terrane_value::text::go_quoted;
+use terrane_value::{Marks, Type, Value};
 
 use super::expression::{Env, bound};
 use super::scope::Scope;
 use super::traversal::apply_step;
+use crate::syntax::ast::{Expr, Expression, IndexKey, Traversal, TraversalStep};
 
 /// Why a message is given. Values that did not cause it are left out, lest people think they did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn describe(
     causes: Causes,
 ) -> Vec<ExpressionValue> {
     let mut found: Vec<ExpressionValue> = Vec::new();
-    for traversal in crate::lang::syntax::visit::variables_of(expr) {
+    for traversal in crate::syntax::visit::variables_of(expr) {
         let Some((shown, value)) = longest_valid(traversal, scope, file, env) else { continue };
         if found.iter().any(|v| v.traversal == shown) {
             continue;

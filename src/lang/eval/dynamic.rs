@@ -2,22 +2,21 @@
 //!
 //! Knows the shape of a `dynamic` block and what it may generate; never knows what the blocks mean.
 
-use crate::lang::syntax::syntax_errors::{UNSUPPORTED_BLOCK, not_a_list, not_a_reference};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::suggest;
 use indexmap::IndexMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::suggest;
-use crate::lang::syntax::ast::{Attribute, Block, Expression, Ident, Label, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema, Content};
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Type, Value};
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Type, Value};
 
 use super::describe::with_values;
 use super::evaluate;
 use super::scope::{Bindings, Scope};
+use crate::syntax::ast::{Attribute, Block, Expression, Ident, Label, Traversal};
+use crate::syntax::body::{Body, BodySchema, Content};
+use crate::syntax::syntax_errors::{UNSUPPORTED_BLOCK, not_a_list, not_a_reference};
 
 /// The value of each iterator in force, by name: an object with `key` and `value`.
 pub type Iterators = Arc<BTreeMap<Arc<str>, Value>>;
@@ -276,7 +275,7 @@ fn label(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) ->
 /// The shape of a block as far as reading needs it: the names within, and the shapes of nested blocks.
 pub trait BlockShape {
     fn body_schema(&self) -> BodySchema;
-    fn nested(&self, kind: &str) -> Option<&dyn BlockShape>;
+    fn nested(&self, kind: &str) -> Option<Box<dyn BlockShape + '_>>;
     /// The shape as one body uses it, if that differs.
     fn of_body(&self, body: &Body) -> Option<Box<dyn BlockShape>>;
 }
@@ -327,7 +326,7 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], place: Place
     for block in &content.blocks {
         if dynamic_label(block, &schema).is_none() {
             if let Some(inner) = shape.nested(&block.kind.name) {
-                collect(&block.body, inner, bound, place, found);
+                collect(&block.body, &*inner, bound, place, found);
             }
             continue;
         }
@@ -342,17 +341,18 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], place: Place
             take(label, &inside, generator, found);
         }
         if let Some(inner) = shape.nested(&spec.kind.text) {
-            collect(&spec.content, inner, &inside, Place::Generated, found);
+            collect(&spec.content, &*inner, &inside, Place::Generated, found);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use base::source::SourceFile;
+
     use super::*;
-    use crate::base::source::SourceFile;
-    use crate::lang::eval::scope::{Constant, Resolved};
-    use crate::lang::syntax::parse_file;
+    use crate::eval::scope::{Constant, Resolved};
+    use crate::syntax::parse_file;
 
     /// Knows `unknown`, `secret` and nothing else.
     struct Fixture;

@@ -5,18 +5,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile, Span};
 use rustc_hash::FxHashSet;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::syntax::ast::{BinaryOp, Expr, ExprKind, Expression, ObjectItem, Traversal, UnaryOp};
-use crate::lang::syntax::visit::is_literal_key;
-use crate::lang::value::convert::convert;
-use crate::lang::value::ops::OperationError;
-use crate::lang::value::{Marks, Number, Type, Value};
+use terrane_value::convert::convert;
+use terrane_value::ops::OperationError;
+use terrane_value::{Marks, Number, Type, Value};
 
 use super::describe;
 use super::scope::{Constant, Scope};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Expression, ObjectItem, Traversal, UnaryOp};
+use crate::syntax::visit::is_literal_key;
 
 const OPERATION_FAILED: &str = "Operation failed";
 

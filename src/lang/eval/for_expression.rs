@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use crate::lang::syntax::ast::{Expr, ForExpr};
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Type, Value};
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Type, Value};
 
 use super::expression::{Bound, Env, Evaluator, Frame};
+use crate::syntax::ast::{Expr, ForExpr};
 
 const INVALID_CONDITION: &str = "Invalid 'for' condition";
 const INVALID_KEY: &str = "Invalid object key";

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Span;
-use crate::lang::syntax::ast::{Expr, ObjectItem};
-use crate::lang::syntax::json::{JsonString, JsonTemplate};
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Type, Value};
+use base::diag::Diagnostic;
+use base::source::Span;
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Type, Value};
 
 use super::expression::{Env, Evaluator};
+use crate::syntax::ast::{Expr, ObjectItem};
+use crate::syntax::json::{JsonString, JsonTemplate};
 
 const INVALID_KEY: &str = "Invalid object key expression";
 

@@ -1,14 +1,15 @@
 //! What names mean where an expression stands.
 
-use crate::lang::syntax::syntax_errors::no_variables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile};
-use crate::lang::functions::{Function, Machine};
-use crate::lang::syntax::ast::Traversal;
-use crate::lang::value::Value;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile};
+use terrane_value::Value;
+
+use crate::functions::{Function, Machine};
+use crate::syntax::ast::Traversal;
+use crate::syntax::syntax_errors::no_variables;
 
 /// Gives meaning to the names of an expression. The evaluator asks once per traversal.
 pub trait Scope: Sync {

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::base::source::Span;
-use crate::lang::syntax::ast::Expr;
-use crate::lang::value::{Refinement, Type, Value};
+use base::source::Span;
+use terrane_value::{Refinement, Type, Value};
 
 use super::expression::{Bound, Env, Evaluator, Frame};
+use crate::syntax::ast::Expr;
 
 impl Evaluator<'_> {
     pub(super) fn splat(&mut self, source: &Arc<Expr>, each: &Arc<Expr>, marker: Span, env: Env<'_>) -> Value {

@@ -1,10 +1,10 @@
 //! Templates: text with values in it.
 
-use crate::lang::syntax::ast::{Expr, Template, TemplatePart};
-use crate::lang::value::convert::{ConvertError, convert};
-use crate::lang::value::{Marks, Refinement, Type, Value};
+use terrane_value::convert::{ConvertError, convert};
+use terrane_value::{Marks, Refinement, Type, Value};
 
 use super::expression::{Env, Evaluator};
+use crate::syntax::ast::{Expr, Template, TemplatePart};
 
 const INVALID: &str = "Invalid template interpolation value";
 

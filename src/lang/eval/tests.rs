@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::source::SourceFile;
-use crate::lang::functions::{CallContext, Function, FunctionError, Param, Signature};
-use crate::lang::syntax::ast::Traversal;
-use crate::lang::syntax::parse_expression;
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Type, Value};
+use base::source::SourceFile;
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Type, Value};
 
 use super::scope::{Resolved, Scope};
 use super::{evaluate, evaluate_to};
+use crate::functions::{CallContext, Function, FunctionError, Param, Signature};
+use crate::syntax::ast::Traversal;
+use crate::syntax::parse_expression;
 
 /// A function of one argument.
 struct Unary {

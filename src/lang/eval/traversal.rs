@@ -1,12 +1,12 @@
 //! Steps into values: attributes and indices, with the messages for those that lead nowhere.
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Span;
-use crate::lang::syntax::ast::{Expr, IndexKey, TraversalStep};
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Number, Type, Value};
+use base::diag::Diagnostic;
+use base::source::Span;
+use terrane_value::convert::convert;
+use terrane_value::{Number, Type, Value};
 
 use super::expression::{Env, Evaluator};
+use crate::syntax::ast::{Expr, IndexKey, TraversalStep};
 
 /// Summary and detail of what is wrong with a step.
 pub type StepError = (&'static str, String);

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Span;
-use crate::lang::syntax::ast::{Call, Expression};
-use crate::lang::value::convert::convert;
-use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Type, Value};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Span;
+use terrane_value::convert::convert;
+use terrane_value::unify::unify_unsafe;
+use terrane_value::{Type, Value};
 
 use super::evaluate;
 use super::scope::Constant;
+use crate::syntax::ast::{Call, Expression};
 
 const INVALID: &str = "Invalid type specification";
 
@@ -317,9 +317,10 @@ fn common_values<'v>(values: impl Iterator<Item = &'v Value> + Clone, empty: &Ty
 
 #[cfg(test)]
 mod tests {
+    use base::source::SourceFile;
+
     use super::*;
-    use crate::base::source::SourceFile;
-    use crate::lang::syntax::parse_expression;
+    use crate::syntax::parse_expression;
 
     fn parse(text: &str) -> (Type, Option<Defaults>, Vec<String>) {
         let (expr, problems) = parse_expression(SourceFile::new("t", text));

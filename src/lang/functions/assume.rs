@@ -1,11 +1,12 @@
 //! The functions that tell what an unknown value will turn out to be like. What they assume is checked as soon as the
 //! value is known. Newer than the reference: texts and rules are OpenTofu's.
 
+use terrane_value::convert::convert;
+use terrane_value::unknown::safe_prefix;
+use terrane_value::{Marks, Refinement, Type, Value};
+
 use super::builtin::{Allow as _, Builtin, Outcome, any, fail_argument, num, number, p, string, text};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::convert::convert;
-use crate::lang::value::unknown::safe_prefix;
-use crate::lang::value::{Marks, Refinement, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let value = |ty: Type| p("value", ty).null().unknown().dynamic();

@@ -4,9 +4,10 @@
 
 use std::borrow::Cow;
 
+use terrane_value::{Number, Type, Value};
+
 use super::consistency::Reads;
 use super::signature::{CallContext, Function, FunctionError, Param, Signature};
-use crate::lang::value::{Number, Type, Value};
 
 pub type Outcome = Result<Value, FunctionError>;
 pub type TypeOutcome = Result<Type, FunctionError>;
@@ -200,5 +201,5 @@ pub fn quoted_argument(value: &Value) -> String {
 
 /// A text in Go's quotes, for messages.
 pub fn quoted(text: &str) -> String {
-    crate::lang::value::text::go_quoted(text)
+    terrane_value::text::go_quoted(text)
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use terrane_value::convert::convert;
+use terrane_value::unify::unify_unsafe;
+use terrane_value::{Marks, Number, Refinement, Type, Value};
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p, quoted, string};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::convert::convert;
-use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Marks, Number, Refinement, Type, Value};
-use unicode_segmentation::UnicodeSegmentation;
 
 pub(super) fn table() -> Vec<Builtin> {
     let lists = || Type::map(Type::list(Type::String));

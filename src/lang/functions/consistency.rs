@@ -4,10 +4,10 @@
 //! when a plan was made, and which decides whether another result is an error.
 
 use sha2::{Digest, Sha256};
+use terrane_value::{Type, Value, msgpack};
 
 use super::builtin::quoted_argument;
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::{Type, Value, msgpack};
 
 /// A hash (SHA-256) of a call with its arguments, or of a result. Values cannot be read from it.
 pub type Fingerprint = [u8; 32];
@@ -90,8 +90,9 @@ fn fingerprint(name: &str, values: &[Value]) -> Fingerprint {
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::Marks;
+
     use super::*;
-    use crate::lang::value::Marks;
 
     #[test]
     fn fingerprints_tell_calls_apart() {

@@ -2,16 +2,16 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use gotext::hex::hex;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
+use terrane_value::{Type, Value};
 
 use super::builtin::{Allow as _, Builtin, Outcome, fail, int, number, quoted, string, text};
 use super::filesystem::read_argument;
 use super::rsa;
 use super::signature::{CallContext, FunctionError};
-use crate::base::hex::hex;
-use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;

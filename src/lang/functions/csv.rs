@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use terrane_value::{Entries, Type, Value};
+
 use super::builtin::{Outcome, fail, quoted, text};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::{Entries, Type, Value};
 
 pub(super) fn decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let mut rows = Rows { rest: text(a, 0), line: 0 };

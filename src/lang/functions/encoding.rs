@@ -2,8 +2,12 @@
 
 use std::io::{Read as _, Write as _};
 
+use base::name::PROGRAM;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use gotext::deflate::Gzip;
+use terrane_value::unknown::safe_prefix;
+use terrane_value::{Refinement, Type, Value, json};
 
 use super::builtin::{
     Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, quoted, quoted_argument, string, text,
@@ -11,10 +15,6 @@ use super::builtin::{
 use super::charset::{self, Charset};
 use super::signature::{CallContext, FunctionError};
 use super::{base64_text, csv, json_text};
-use crate::base::deflate::Gzip;
-use crate::base::name::PROGRAM;
-use crate::lang::value::unknown::safe_prefix;
-use crate::lang::value::{Refinement, Type, Value, json};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;

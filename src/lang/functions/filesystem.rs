@@ -6,14 +6,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::files::{Kind, normal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use terrane_value::{Marks, Type, Value};
 
 use super::builtin::{Allow, Builtin, Outcome, fail, quoted, quoted_argument, string, text};
 use super::glob;
 use super::signature::{CallContext, FunctionError, Machine};
-use crate::base::files::{Kind, normal};
-use crate::lang::value::{Marks, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;

@@ -4,13 +4,13 @@
 
 use num_bigint::BigInt;
 use num_traits::Signed;
+use terrane_value::convert::convert;
+use terrane_value::unknown::safe_prefix;
+use terrane_value::{Number, Refinement, Type, Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::convert::convert;
-use crate::lang::value::unknown::safe_prefix;
-use crate::lang::value::{Number, Refinement, Type, Value, json};
 
 pub(super) fn table() -> Vec<Builtin> {
     vec![

@@ -5,13 +5,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use base::source::SourceFile;
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Number, Refinement, Type, Value};
+
 use super::tests::fixture;
 use super::{CallContext, all};
-use crate::base::source::SourceFile;
-use crate::lang::eval::{evaluate, invoke};
-use crate::lang::syntax::parse_expression;
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Number, Refinement, Type, Value};
+use crate::eval::{evaluate, invoke};
+use crate::syntax::parse_expression;
 
 const CALLS: u64 = 5_000;
 /// Of one call, unoptimised, on a busy machine.
@@ -202,10 +203,10 @@ fn value(chance: &mut Chance, depth: usize) -> Value {
 }
 
 /// Calls a random function; gives its name and whether it succeeded.
-fn call(chance: &mut Chance, scope: &dyn crate::lang::eval::Scope) -> bool {
+fn call(chance: &mut Chance, scope: &dyn crate::eval::Scope) -> bool {
     let functions: Vec<_> = all().collect();
     let function = functions[chance.below(functions.len())];
-    let signature = crate::lang::functions::Function::signature(function);
+    let signature = crate::functions::Function::signature(function);
     let count = signature.params.len() + signature.variadic.as_ref().map_or(0, |_| chance.below(4));
     let mut args = Vec::with_capacity(count);
     for i in 0..count {
@@ -256,7 +257,7 @@ fn excess_ends_in_an_error_or_soon() {
     let scope = fixture();
     let nest = |open: &str, n: usize| open.repeat(n);
     let deep = 10_000;
-    let source = |function: &str, text: &str| format!("{function}({})", crate::lang::value::text::go_quoted(text));
+    let source = |function: &str, text: &str| format!("{function}({})", terrane_value::text::go_quoted(text));
     let inputs = [
         "range(0, 1e9)".to_owned(),
         "range(1e1000000)".to_owned(),

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::base::files::{Files, normal};
+use base::files::{Files, normal};
 
 const MOST_DIRECTORIES: usize = 256;
 
@@ -215,8 +215,9 @@ fn class(pattern: &[char], c: char) -> Option<(bool, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
 
     #[test]
     fn finds() {

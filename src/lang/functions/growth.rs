@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
+use terrane_value::convert::convert;
+use terrane_value::{Type, Value};
+
 use super::tests::{NOT_RECORDED, fixture, value_of};
 use super::{CallContext, Function, lookup, names};
-use crate::lang::eval::invoke;
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Type, Value};
+use crate::eval::invoke;
 
 /// Bytes of a text, and elements of a collection. What grows with the square takes longer than `UNNOTICED` at that size.
 const BYTES: usize = 1 << 14;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::{Number, Value};
+use terrane_value::{Number, Value};
 
 /// Nesting beyond this would exhaust the stack before it exhausted anybody's patience.
 const MAX_DEPTH: usize = 1000;

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use base::name;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
+use terrane_value::{Type, Value};
 
 use super::builtin::{Allow as _, Builtin, Outcome, fail, fail_argument, num, number, string, text, whole};
 use super::signature::{CallContext, FunctionError};
-use crate::base::name;
-use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;

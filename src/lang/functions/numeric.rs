@@ -1,14 +1,14 @@
 //! Functions of numbers.
 
 use num_bigint::BigInt;
+use terrane_value::convert::convert;
+use terrane_value::{Number, Type, Value};
 
 use super::builtin::{
     Allow, Builtin, Outcome, any, fail, fail_argument, int, int_argument, num, number, p, quoted, text,
 };
 use super::go_math;
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Number, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let n = Type::Number;

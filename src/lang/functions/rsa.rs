@@ -4,11 +4,11 @@
 //! reference words it.
 
 use num_bigint::BigUint;
+use terrane_value::Value;
 
 use super::base64_text;
 use super::builtin::{Outcome, fail, fail_argument, quoted, text};
 use super::signature::CallContext;
-use crate::lang::value::Value;
 
 pub(super) fn decrypt(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let Ok(cipher) = base64_text::decode(text(a, 0)) else {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use terrane_value::convert::convert;
+use terrane_value::unify::unify_unsafe;
+use terrane_value::{Marks, Refinement, Type, Value, set};
+
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, num, number, p, whole};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::convert::convert;
-use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Marks, Refinement, Type, Value, set};
 
 pub(super) fn table() -> Vec<Builtin> {
     let any_list = || Type::list(Type::Dynamic);
@@ -208,7 +209,7 @@ fn distinct(a: &[Value], _: &CallContext<'_>) -> Outcome {
 
 /// An index brought into range: it wraps around at both ends.
 fn wrapped(index: &Value, length: usize) -> Result<usize, FunctionError> {
-    let index = whole(&index.as_number().cloned().unwrap_or_else(crate::lang::value::Number::zero))
+    let index = whole(&index.as_number().cloned().unwrap_or_else(terrane_value::Number::zero))
         .map_err(|e| FunctionError::new(format!("invalid index: {e}")))?;
     if length == 0 {
         return fail("cannot use element function with an empty list");

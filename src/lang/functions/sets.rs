@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use terrane_value::convert::convert;
+use terrane_value::unify::unify_unsafe;
+use terrane_value::{Marks, Refinement, Type, Value, set};
+
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::convert::convert;
-use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Marks, Refinement, Type, Value, set};
 
 pub(super) fn table() -> Vec<Builtin> {
     let any_set = || Type::set(Type::Dynamic);

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use base::files::Files;
 use serde_json::{Value as Json, json};
+use terrane_value::{Type, Value};
 
 use super::consistency::{Reads, Remembered};
-use crate::base::files::Files;
-use crate::lang::eval::Scope;
-use crate::lang::value::{self, Type, Value};
+use crate::eval::Scope;
 
 /// A function that expressions can call. The evaluator has checked the number of arguments, converted them to the types
 /// of the parameters, and dealt with nulls, unknowns and marks that a parameter does not allow.
@@ -103,17 +103,17 @@ impl Signature {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionError {
     pub argument: Option<usize>,
-    pub path: value::Path,
+    pub path: terrane_value::Path,
     pub message: String,
 }
 
 impl FunctionError {
     pub fn new(message: impl Into<String>) -> FunctionError {
-        FunctionError { argument: None, path: value::Path::new(), message: message.into() }
+        FunctionError { argument: None, path: terrane_value::Path::new(), message: message.into() }
     }
 
     pub fn argument(index: usize, message: impl Into<String>) -> FunctionError {
-        FunctionError { argument: Some(index), path: value::Path::new(), message: message.into() }
+        FunctionError { argument: Some(index), path: terrane_value::Path::new(), message: message.into() }
     }
 }
 

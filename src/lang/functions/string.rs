@@ -1,11 +1,11 @@
 //! Functions of strings.
 
+use terrane_value::{Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, fail, fail_argument, int, p, quoted, string, text};
 use super::go_regex::{self, Pattern};
 use super::signature::{CallContext, FunctionError};
-use crate::lang::value::{Refinement, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;

@@ -4,18 +4,19 @@
 
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::source::SourceFile;
+use terrane_value::convert::convert;
+use terrane_value::{Marks, Type, Value};
+
 use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, quoted_argument, string};
 use super::consistency::{Reads, confirm};
 use super::filesystem::read_text;
 use super::signature::{CallContext, Function, FunctionError, Machine};
-use crate::base::diag::Diagnostics;
-use crate::base::source::SourceFile;
-use crate::lang::eval::scope::Resolved;
-use crate::lang::eval::{Scope, evaluate};
-use crate::lang::syntax::ast::{Expression, Traversal};
-use crate::lang::syntax::parse_template;
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Marks, Type, Value};
+use crate::eval::scope::Resolved;
+use crate::eval::{Scope, evaluate};
+use crate::syntax::ast::{Expression, Traversal};
+use crate::syntax::parse_template;
 
 pub(super) fn table() -> Vec<Builtin> {
     vec![

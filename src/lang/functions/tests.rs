@@ -9,15 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::files::{Files, Memory};
+use base::source::SourceFile;
+use terrane_value::number::Number;
+use terrane_value::{Marks, Type, Value};
+
 use super::{Function, Machine, lookup, names};
-use crate::base::files::{Files, Memory};
-use crate::base::source::SourceFile;
-use crate::lang::eval::scope::{Constant, Resolved};
-use crate::lang::eval::{Scope, evaluate};
-use crate::lang::syntax::ast::{Traversal, TraversalStep};
-use crate::lang::syntax::parse_expression;
-use crate::lang::value::number::Number;
-use crate::lang::value::{Marks, Type, Value};
+use crate::eval::scope::{Constant, Resolved};
+use crate::eval::{Scope, evaluate};
+use crate::syntax::ast::{Traversal, TraversalStep};
+use crate::syntax::parse_expression;
 
 const NAMES: &str = include_str!("recorded/names.txt");
 

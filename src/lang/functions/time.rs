@@ -2,10 +2,11 @@
 //!
 //! Owns the calendar that they need: timestamps as RFC 3339 writes them, durations as Go writes them.
 
+use terrane_value::duration::{self, DurationError};
+use terrane_value::{Type, Value};
+
 use super::builtin::{Builtin, Outcome, fail_argument, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
-use crate::base::duration::{self, DurationError};
-use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use terrane_value::{Marks, Type, Value};
+
 use super::signature::{CallContext, Function, FunctionError, Param, Signature};
-use crate::lang::value::{Marks, Type, Value};
 
 const ATTRIBUTE: &str = "\0type";
 

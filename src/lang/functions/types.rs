@@ -2,10 +2,11 @@
 
 use std::convert::Infallible;
 
+use terrane_value::convert::{conversion_exists, convert};
+use terrane_value::{Marks, Type, Value};
+
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, quoted};
 use super::signature::FunctionError;
-use crate::lang::value::convert::{conversion_exists, convert};
-use crate::lang::value::{Marks, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let mut all = vec![

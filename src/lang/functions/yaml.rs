@@ -7,16 +7,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use base::name;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
+use terrane_value::convert::convert;
+use terrane_value::{Number, Type, Value};
 
-use super::base64_text;
 use super::builtin::{Allow, Builtin, Outcome, any, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
-use super::time;
 use super::yaml_errors::{self, at};
-use crate::base::name;
-use crate::lang::value::convert::convert;
-use crate::lang::value::{Number, Type, Value};
+use super::{base64_text, time};
 
 /// Nesting beyond this would exhaust the stack.
 const MAX_DEPTH: usize = 250;

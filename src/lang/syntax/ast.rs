@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use crate::base::source::{Range, SourceFile, Span};
+use base::source::{Range, SourceFile, Span};
 
 pub use super::body::Body;
 use super::json::JsonString;

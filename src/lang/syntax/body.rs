@@ -2,19 +2,19 @@
 //!
 //! A [`Body`] is cheap to clone; what a partial read took is hidden from the remaining body, never removed.
 
-use crate::lang::syntax::syntax_errors::{DUPLICATE_ARGUMENT, UNSUPPORTED_BLOCK, argument_not_set, missing_argument};
 use std::fmt;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile, Span};
+use base::suggest;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Attribute, Block, Expr, ExprKind, Expression};
 use super::body_json::JsonBody;
 use super::json::Node;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::base::suggest;
+use crate::syntax::syntax_errors::{DUPLICATE_ARGUMENT, UNSUPPORTED_BLOCK, argument_not_set, missing_argument};
 
 /// The attributes and kinds of blocks that a body may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -528,7 +528,7 @@ impl fmt::Debug for Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::syntax::parser::parse_file;
+    use crate::syntax::parser::parse_file;
 
     fn body(text: &str) -> Body {
         parse_file(SourceFile::new("t.tf", text)).0

@@ -1,18 +1,18 @@
 //! Bodies in JSON syntax, read by schema: which properties are arguments and which are blocks, with how many labels, is
 //! known only from there.
 
-use crate::lang::syntax::syntax_errors::{DUPLICATE_ARGUMENT, missing_argument};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile, Span};
+use base::suggest;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Attribute, Block, Expr, ExprKind, Expression, Ident, Label};
 use super::body::{Body, BodySchema, Content, Hidden};
 use super::json::{Member, Node, NodeKind};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::base::suggest;
+use crate::syntax::syntax_errors::{DUPLICATE_ARGUMENT, missing_argument};
 
 /// Properties of this name are remarks, wherever a body is expected.
 const COMMENT: &str = "//";

@@ -3,10 +3,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base::diag::Diagnostics;
+use base::source::{SourceFile, Span};
+
 use super::ast::{Call, Expr, ExprKind, Expression, ObjectItem, Traversal};
 use super::parser;
-use crate::base::diag::Diagnostics;
-use crate::base::source::{SourceFile, Span};
 
 /// A JSON value.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 //!
 //! One pass over the bytes, no copies. Never fails: invalid text becomes tokens of a separate kind.
 
+use terrane_value::identifier;
+
 use super::token::{Token, TokenKind};
-use crate::base::identifier;
 
 /// What a file is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::base::source::is_printable;
+use terrane_value::text::is_printable;
 
 /// The text as a string in quotes, which gives the text again when it is evaluated.
 pub fn quoted(text: &str) -> String {

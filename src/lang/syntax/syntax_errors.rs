@@ -1,7 +1,7 @@
 //! Summaries of errors that the language can report from several places: one text per kind of error.
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Range;
+use base::diag::Diagnostic;
+use base::source::Range;
 
 /// An expression of a form that cannot stand here.
 pub const INVALID_EXPRESSION: &str = "Invalid expression";

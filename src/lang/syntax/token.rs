@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{SourceFile, Span};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{SourceFile, Span};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {

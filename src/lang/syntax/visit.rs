@@ -185,9 +185,10 @@ pub fn is_literal_key(key: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use base::source::SourceFile;
+
     use super::*;
-    use crate::base::source::SourceFile;
-    use crate::lang::syntax::parse_expression;
+    use crate::syntax::parse_expression;
 
     #[test]
     fn types_are_not_variables() {

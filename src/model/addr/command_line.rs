@@ -1,24 +1,20 @@
 //! Reading addresses from the command line: `-target`, `-replace`, the state commands.
 
-use super::parse::BRACKETS_REQUIRED;
-use super::parse::MODULE_NAME_REQUIRED;
-use super::parse::NO_WHOLE_NUMBER;
-use super::parse::TOO_LONG;
-use super::parse::TYPE_AND_NAME_REQUIRED;
-use crate::model::addr::parse::INSTANCE_REQUIRED;
-use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{SourceFile, Span};
-use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
-use crate::lang::syntax::parser;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{SourceFile, Span};
+use lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use lang::syntax::parser;
+use terrane_protocol::schema::ResourceMode;
 
+use super::parse::{BRACKETS_REQUIRED, MODULE_NAME_REQUIRED, NO_WHOLE_NUMBER, TOO_LONG, TYPE_AND_NAME_REQUIRED};
 use super::pattern::is_pattern;
 use super::{
     AbsActionInstance, AbsResourceInstance, Action, ActionInstance, InstanceKey, ModuleInstance, ModuleStep, Pattern,
-    Resource, ResourceMode, Target,
+    Resource, Target,
 };
+use crate::addr::parse::{INSTANCE_REQUIRED, INVALID_ADDRESS};
 
 /// Names that expressions use for something else.
 const RESERVED: &[&str] =

@@ -3,14 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "cli")]
-use crate::lang::syntax::quote::quoted;
-
-/// The library for providers has no syntax of the language.
-#[cfg(not(feature = "cli"))]
-fn quoted(text: &str) -> String {
-    format!("{text:?}")
-}
+use lang::syntax::quote::quoted;
 
 /// The key of an instance: none, a number (`count`) or a string (`for_each`). Sorted none, numbers, strings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

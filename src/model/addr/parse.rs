@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::base::name::{self, PROGRAM};
-use crate::base::source::{SourceFile, Span};
-use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
-use crate::lang::syntax::parser;
+use base::diag::Diagnostic;
+use base::name::{self, PROGRAM};
+use base::source::{SourceFile, Span};
+use lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use lang::syntax::parser;
+use terrane_protocol::schema::ResourceMode;
 
 use super::{
-    AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource,
-    ResourceMode, Subject, Target,
+    AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, Subject,
+    Target,
 };
 
 /// Text that is no address.

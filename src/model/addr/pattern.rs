@@ -17,13 +17,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::identifier;
-use crate::base::source::SourceFile;
-use crate::lang::syntax::ast::{IndexKey, TraversalStep};
-use crate::lang::syntax::parser;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::SourceFile;
+use lang::syntax::ast::{IndexKey, TraversalStep};
+use lang::syntax::parser;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::identifier;
 
-use super::{AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Resource, ResourceMode};
+use super::{AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Resource};
 
 /// A set of resource instances, or of modules with all that is in them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -305,7 +306,7 @@ fn resource(steps: &[Step]) -> Result<Last, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::addr::parse::{parse_abs_instance, parse_module_instance};
+    use crate::addr::parse::{parse_abs_instance, parse_module_instance};
 
     const ALL: &[&str] = &[
         "aws_a.web",

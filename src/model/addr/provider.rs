@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::base::name;
+use base::diag::Diagnostic;
+use base::name;
 
 use super::Module;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::source::Range;
-use crate::lang::syntax::ast::TraversalStep;
+use base::source::Range;
+use lang::syntax::ast::TraversalStep;
 
 use super::{ActionInstance, InstanceKey, Resource, ResourceInstance};
 

@@ -77,8 +77,8 @@ fn is_within(module: &ModuleInstance, of: &ModuleInstance) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::addr::command_line::target;
-    use crate::model::addr::parse::parse_abs_instance;
+    use crate::addr::command_line::target;
+    use crate::addr::parse::parse_abs_instance;
 
     /// Observed with -target and `state list`.
     #[test]

@@ -2,18 +2,18 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, Expression};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{self, Subject};
-use crate::model::model_errors::{INVALID_ON_FAILURE, duplicate_count_and_for_each};
-use crate::model::schema::decode::duplicate_block;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, Expression};
+use lang::syntax::body::{Body, BodySchema};
 
 use super::action_event::{ActionEvent, OnActionFailure};
 use super::block::{ProviderRef, Repetition};
 use super::names;
+use crate::addr::parse::parse_reference;
+use crate::addr::{self, Subject};
+use crate::model_errors::{INVALID_ON_FAILURE, duplicate_count_and_for_each};
+use crate::schema::decode::duplicate_block;
 
 /// `action "type" "name" {}`.
 #[derive(Clone, Debug)]
@@ -221,9 +221,10 @@ fn decode_call(expr: &Expression) -> Result<addr::Action, Diagnostic> {
 mod tests {
     use std::path::Path;
 
-    use crate::base::files::Memory;
-    use crate::model::addr;
-    use crate::model::config::{ActionEvent, Module, OnActionFailure, load_module};
+    use base::files::Memory;
+
+    use crate::addr;
+    use crate::config::{ActionEvent, Module, OnActionFailure, load_module};
 
     fn load(text: &str) -> Result<Module, Vec<String>> {
         let files = Memory::of([("main.tf", text)]);

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
+use base::source::Range;
 use indexmap::IndexMap;
-
-use crate::base::source::Range;
-use crate::lang::eval::type_expression::Defaults;
-use crate::lang::syntax::ast::{Attribute, Expression, Traversal};
-use crate::lang::syntax::body::Body;
-use crate::lang::value::{Marks, Type, Value};
-use crate::model::addr;
+use lang::eval::type_expression::Defaults;
+use lang::syntax::ast::{Attribute, Expression, Traversal};
+use lang::syntax::body::Body;
+use terrane_value::{Marks, Type, Value};
 
 use super::action::ActionTrigger;
 use super::query_file::ListArguments;
+use crate::addr;
 
 /// `variable "name" {}`.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Module calls against the variables of what they call: nothing missing, nothing unknown.
 
-use crate::base::diag::Diagnostics;
-use crate::lang::syntax::body::BodySchema;
+use base::diag::Diagnostics;
+use lang::syntax::body::BodySchema;
 
 use super::module::{Config, Module};
 

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::BodySchema;
-use crate::model::addr::{self, ResourceMode};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::Block;
+use lang::syntax::body::BodySchema;
+use terrane_protocol::schema::ResourceMode;
 
 use super::block::{Condition, Resource};
 use super::{condition, names, resource};
+use crate::addr;
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().block("data", &["type", "name"]).block("assert", &[]));

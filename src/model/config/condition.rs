@@ -2,12 +2,13 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::{Block, Traversal};
-use crate::lang::syntax::body::BodySchema;
-use crate::model::addr;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::{Block, Traversal};
+use lang::syntax::body::BodySchema;
+use terrane_protocol::schema::ResourceMode;
 
 use super::block::Condition;
+use crate::addr;
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("condition").required("error_message"));
@@ -37,7 +38,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Condition> {
 /// A `validation` block of a variable: its condition must refer to that variable.
 pub fn decode_validation(variable: &str, block: &Block, diags: &mut Diagnostics) -> Option<Condition> {
     let rule = decode(block, diags)?;
-    let refers = |expr: &crate::lang::syntax::ast::Expression| {
+    let refers = |expr: &lang::syntax::ast::Expression| {
         expr.variables().iter().any(|t| t.root_name() == "var" && t.attr(0) == Some(variable))
     };
     if !refers(&rule.condition) {
@@ -67,7 +68,7 @@ pub fn check_self_references(rule: &Condition, kind: &str, resource: &addr::Reso
 
 fn names_resource(traversal: &Traversal, resource: &addr::Resource) -> bool {
     let (kind, name) = match resource.mode {
-        addr::ResourceMode::Managed => (Some(traversal.root_name()), traversal.attr(0)),
+        ResourceMode::Managed => (Some(traversal.root_name()), traversal.attr(0)),
         mode if traversal.root_name() == mode.keyword() => (traversal.attr(0), traversal.attr(1)),
         _ => return false,
     };

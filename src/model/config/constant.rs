@@ -1,14 +1,15 @@
 //! Expressions that must be constant: no variables, no functions, of a given simple type.
 
-use crate::lang::syntax::syntax_errors::{no_functions, no_variables};
-use crate::model::model_errors::UNSUITABLE_VALUE;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::eval::{Resolved, Scope, constant, evaluate};
-use crate::lang::syntax::ast::{Attribute, Expr, ExprKind, Expression, TemplatePart, Traversal};
-use crate::lang::value::{Type, Value, convert};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile, Span};
+use lang::eval::{Resolved, Scope, constant, evaluate};
+use lang::syntax::ast::{Attribute, Expr, ExprKind, Expression, TemplatePart, Traversal};
+use lang::syntax::syntax_errors::{no_functions, no_variables};
+use terrane_value::{Type, Value, convert};
+
+use crate::model_errors::UNSUITABLE_VALUE;
 
 /// The value of an expression in which nothing can be referred to.
 pub fn value(expr: &Expression) -> (Value, Diagnostics) {
@@ -111,8 +112,9 @@ fn start_span(expr: &Expr) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use lang::syntax::parse_file;
+
     use super::*;
-    use crate::lang::syntax::parse_file;
 
     /// Observed: what is in a branch that is not taken means nothing, and does not matter.
     #[test]

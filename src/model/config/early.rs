@@ -8,20 +8,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name;
-use crate::base::source::{Range, SourceFile};
-use crate::lang::eval::{Resolved, Scope, evaluate, evaluate_to};
-use crate::lang::functions::{Function, Machine};
-use crate::lang::syntax::ast::{Expression, Traversal};
-use crate::lang::syntax::body::Body;
-use crate::lang::value::{Marks, Type, Value, convert};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{self, Subject};
-use crate::model::model_errors::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name;
+use base::source::{Range, SourceFile};
+use lang::eval::{Resolved, Scope, evaluate, evaluate_to};
+use lang::functions::{Function, Machine};
+use lang::syntax::ast::{Expression, Traversal};
+use lang::syntax::body::Body;
+use terrane_value::{Marks, Type, Value, convert};
 
 use super::block::{ByName, Local, ModuleCall, Variable};
 use super::module::Module;
+use crate::addr::parse::parse_reference;
+use crate::addr::{self, Subject};
+use crate::model_errors::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
 
 /// What is known of the world when a configuration is loaded.
 pub trait Outside: Send + Sync {
@@ -395,11 +395,11 @@ impl Scope for EarlyScope<'_> {
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {
-        crate::lang::functions::lookup(name).map(|f| f as &dyn Function)
+        lang::functions::lookup(name).map(|f| f as &dyn Function)
     }
 
     fn function_names(&self) -> Vec<String> {
-        crate::lang::functions::names().into_iter().map(str::to_string).collect()
+        lang::functions::names().into_iter().map(str::to_string).collect()
     }
 
     fn missing_function(&self, namespace: &str, _: &str) -> Option<String> {

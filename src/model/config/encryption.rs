@@ -4,12 +4,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::base::suggest;
-use crate::lang::syntax::ast::{Block, Expression};
-use crate::lang::syntax::body::{Body, BodySchema, Content};
-use crate::lang::syntax::parser;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile, Span};
+use base::suggest;
+use lang::syntax::ast::{Block, Expression};
+use lang::syntax::body::{Body, BodySchema, Content};
+use lang::syntax::parser;
 
 use super::constant;
 

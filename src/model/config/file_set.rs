@@ -1,18 +1,18 @@
 //! The files of a module's folder: which ones count, and in which order.
 
-use crate::lang::syntax::syntax_errors::NOT_UTF8;
-use crate::model::model_errors::UNREADABLE_FILE;
-use crate::model::model_errors::UNREADABLE_MODULE;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Files;
-use crate::base::name::{self, Name};
-use crate::base::source::{SourceFile, Span};
-use crate::lang::syntax::body::Body;
-use crate::lang::syntax::parser;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Files;
+use base::name::{self, Name};
+use base::source::{SourceFile, Span};
+use lang::syntax::body::Body;
+use lang::syntax::parser;
+use lang::syntax::syntax_errors::NOT_UTF8;
+
+use crate::model_errors::{UNREADABLE_FILE, UNREADABLE_MODULE};
 
 /// The files of one folder, in native syntax (`.tf`) or JSON (`.tf.json`), each list sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,8 +132,9 @@ pub fn is_ignored(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
 
     #[test]
     fn files_are_sorted_out() {

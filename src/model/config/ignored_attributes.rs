@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::eval::evaluate;
-use crate::lang::syntax::ast::{Expr, ExprKind, Expression, ObjectItem};
-use crate::lang::value::{Type, convert};
-use crate::model::model_errors::did_you_mean;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::eval::evaluate;
+use lang::syntax::ast::{Expr, ExprKind, Expression, ObjectItem};
+use terrane_value::{Type, convert};
 
 use super::constant::NoNames;
+use crate::model_errors::did_you_mean;
 
 /// The warnings about the default of a variable.
 pub fn in_default(expr: &Expression, ty: &Type) -> Diagnostics {
@@ -126,9 +126,10 @@ impl Finder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use base::source::SourceFile;
+    use lang::syntax::parser::parse_expression;
+
     use super::*;
-    use crate::base::source::SourceFile;
-    use crate::lang::syntax::parser::parse_expression;
 
     fn check(text: &str, ty: &Type, expected: &[&str]) {
         let (expr, problems) = parse_expression(SourceFile::new("main.tf", text));

@@ -1,20 +1,19 @@
 //! `import` blocks: an existing object becomes managed.
 
-use crate::model::addr::parse::INSTANCE_REQUIRED;
-use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal, TraversalStep};
-use crate::lang::syntax::body::{BodySchema, Content};
-use crate::model::addr::parse::parse_target_traversal;
-use crate::model::addr::{ConfigResource, ResourceMode, Target};
-use crate::model::model_errors::INVALID_IMPORT_PROVIDER;
-use crate::model::version::at_least;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal, TraversalStep};
+use lang::syntax::body::{BodySchema, Content};
+use terrane_protocol::schema::ResourceMode;
 
 use super::block::ProviderRef;
 use super::names;
+use crate::addr::parse::{INSTANCE_REQUIRED, INVALID_ADDRESS, parse_target_traversal};
+use crate::addr::{ConfigResource, Target};
+use crate::model_errors::INVALID_IMPORT_PROVIDER;
+use crate::version::at_least;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| common().required("id").required("to"));
 /// Since Terraform 1.12 one of both is needed.
@@ -192,7 +191,7 @@ fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
 fn without_keys(
     expr: &Expression,
     steps: &mut Vec<TraversalStep>,
-) -> Option<(crate::lang::syntax::ast::Ident, crate::base::source::Span)> {
+) -> Option<(lang::syntax::ast::Ident, base::source::Span)> {
     let attributes = |from: &[TraversalStep], steps: &mut Vec<TraversalStep>| {
         steps.extend(from.iter().filter(|s| matches!(s, TraversalStep::Attr { .. })).cloned());
     };
@@ -215,9 +214,10 @@ fn without_keys(
 mod tests {
     use std::path::Path;
 
-    use crate::base::files::Memory;
-    use crate::model::addr;
-    use crate::model::config::load_module;
+    use base::files::Memory;
+
+    use crate::addr;
+    use crate::config::load_module;
 
     /// The first line of advice for an import with a provider argument; empty if it is accepted.
     fn advice(to: &str, import: &str, resource: &str) -> String {

@@ -2,16 +2,16 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, PROGRAM, TERRANE, by_language};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::BodySchema;
-use crate::model::deps::{Constraints, Version};
-use crate::model::symbols::SYMBOL_LIBRARIES;
-use crate::model::version::{compatible_version, tofu_at_least};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM, TERRANE, by_language};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::body::BodySchema;
 
 use super::{names, requirements, terraform_block};
+use crate::deps::{Constraints, Version};
+use crate::symbols::SYMBOL_LIBRARIES;
+use crate::version::{compatible_version, tofu_at_least};
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().attribute("edition").attribute("experiments").block("compatible_with", &[]));

@@ -1,18 +1,19 @@
 //! `lifecycle` blocks of resources.
 
-use crate::model::model_errors::INVALID_TRIGGER;
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
-use crate::lang::syntax::body::BodySchema;
-use crate::lang::value::Type;
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{self, ResourceMode, Subject};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
+use lang::syntax::ast::{Attribute, Block, Expression, Traversal};
+use lang::syntax::body::BodySchema;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::Type;
 
 use super::block::{IgnoreChanges, Lifecycle, PreventDestroy};
 use super::{action, condition, constant, names};
+use crate::addr::parse::parse_reference;
+use crate::addr::{self, Subject};
+use crate::model_errors::INVALID_TRIGGER;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

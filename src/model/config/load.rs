@@ -4,26 +4,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::files::Files;
+use base::name::{self, COMMAND, PROGRAM};
 use indexmap::IndexMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::files::Files;
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::lang::syntax::ast::Block;
-use crate::model::addr;
-use crate::model::deps::module_manifest::ModuleManifest;
-use crate::model::deps::{ModuleConstraints, Version};
-use crate::model::version::at_least;
+use lang::syntax::ast::Block;
 
 use super::block::{ModuleCall, Variable};
 use super::early::{Early, Outside};
 use super::file_set::FileSet;
-use super::import;
 use super::module::{Backend, Config, Module};
 use super::module_file::ModuleFile;
 use super::module_source::{self, ModuleSource};
 use super::terraform_block::TerraformBlock;
-use super::{file_set, merge, module_call, module_file, overrides, provider_check, query_file, settle};
+use super::{file_set, import, merge, module_call, module_file, overrides, provider_check, query_file, settle};
+use crate::addr;
+use crate::deps::module_manifest::ModuleManifest;
+use crate::deps::{ModuleConstraints, Version};
+use crate::version::at_least;
 
 const NOT_INSTALLED: &str = "Module not installed";
 const SOURCE_CHANGED: &str = "Module source has changed";

@@ -1,11 +1,11 @@
 //! `locals` blocks.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Block;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::Block;
+use terrane_value::identifier::is_identifier;
 
 use super::block::Local;
 use super::names::BAD_IDENTIFIER;
-use crate::base::identifier::is_identifier;
 
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Local> {
     let attributes = diags.take(block.body.just_attributes());

@@ -1,18 +1,15 @@
 //! Files to a module: everything that the files declare in one place, with duplicates reported.
 
-use crate::model::model_errors::DUPLICATE_BACKEND;
 use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::body::Body;
-use crate::model::addr::{self, ResourceMode, provider::parse_part};
-use crate::model::symbols;
+use lang::syntax::body::Body;
+use terrane_protocol::schema::ResourceMode;
 
 use super::action::Action;
 use super::block::{ProviderBlock, Resource};
@@ -20,6 +17,9 @@ use super::module::{Backend, EarlyRequirement, Module, ProviderRequirement};
 use super::module_file::ModuleFile;
 use super::terraform_block::TerraformBlock;
 use super::{overrides, state_store};
+use crate::addr::provider::parse_part;
+use crate::model_errors::DUPLICATE_BACKEND;
+use crate::{addr, symbols};
 
 /// Puts the files of a module together. `module` comes with its path and folder and nothing else; `overriding` holds
 /// the `terraform` blocks of each override file.

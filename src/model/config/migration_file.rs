@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Files;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Block, Expression};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::deps::Version;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Files;
+use base::source::Range;
+use lang::syntax::ast::{Block, Expression};
+use lang::syntax::body::{Body, BodySchema};
 
 use super::module::{EarlyRequirement, ProviderRequirement};
 use super::{Backend, constant, file_set, names, requirements, state_store};
+use crate::deps::Version;
 
 const SUFFIX: &str = ".tfmigrate.hcl";
 const FROM: &str = "from";
@@ -301,8 +301,9 @@ fn combination(source: &Source) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
 
     fn read(text: &str) -> Result<String, String> {
         let files = Memory::of([("m.tfmigrate.hcl", text)]);

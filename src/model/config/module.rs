@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::source::Range;
 use indexmap::IndexMap;
-
-use crate::base::source::Range;
-use crate::lang::syntax::ast::Expression;
-use crate::lang::syntax::body::Body;
-use crate::model::addr;
-use crate::model::deps::Version;
+use lang::syntax::ast::Expression;
+use lang::syntax::body::Body;
 
 use super::action::Action;
 use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
@@ -22,6 +19,8 @@ use super::language_block::Compatibility;
 use super::moved::Moved;
 use super::removed::Removed;
 use super::state_store::StoreProvider;
+use crate::addr;
+use crate::deps::Version;
 
 /// The whole configuration: the root module, with its children inside.
 #[derive(Clone, Debug)]

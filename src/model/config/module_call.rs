@@ -1,20 +1,19 @@
 //! `module` blocks: calls of other modules.
 
-use crate::base::name::PROGRAM;
-use crate::lang::syntax::syntax_errors::INVALID_EXPRESSION;
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
-use crate::lang::syntax::body::{Body, BodySchema, Content};
-
-use crate::model::model_errors::duplicate_count_and_for_each;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name::PROGRAM;
+use lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
+use lang::syntax::body::{Body, BodySchema, Content};
+use lang::syntax::syntax_errors::INVALID_EXPRESSION;
 
 use super::block::{EarlyArguments, ModuleCall, ProviderPassing};
 use super::early::Early;
 use super::module::Module;
 use super::module_source::{self, INVALID_REGISTRY_SOURCE, INVALID_SOURCE, SourceError};
 use super::{constant, names, requirements};
+use crate::model_errors::duplicate_count_and_for_each;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

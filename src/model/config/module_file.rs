@@ -2,13 +2,11 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::addr::ResourceMode;
-use crate::model::symbols;
-use crate::model::version::tofu_at_least;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::Block;
+use lang::syntax::body::{Body, BodySchema};
+use terrane_protocol::schema::ResourceMode;
 
 use super::action::{self, Action};
 use super::block::{Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
@@ -19,6 +17,8 @@ use super::moved::{self, Moved};
 use super::removed::{self, Removed};
 use super::terraform_block::TerraformBlock;
 use super::{locals, module_call, output, provider_block, resource, terraform_block, variable};
+use crate::symbols;
+use crate::version::tofu_at_least;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(schema);
 static SCHEMA_WITH_SYMBOLS: LazyLock<BodySchema> = LazyLock::new(|| schema().block("symbols", &["name"]));

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::model::service::{Host, HostError};
+use crate::service::{Host, HostError};
 
 /// The summary of an address that a version makes one of a registry, and that is none.
 pub const INVALID_REGISTRY_SOURCE: &str = "Invalid registry module source address";
@@ -124,7 +124,7 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
             );
         }
     };
-    let host = registry_host(host.unwrap_or(crate::model::addr::provider::default_host()))?;
+    let host = registry_host(host.unwrap_or(crate::addr::provider::default_host()))?;
     for (what, part) in [("namespace", namespace), ("module name", name)] {
         if !is_name(part) {
             return invalid(format!(

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::BodySchema;
-use crate::model::addr::parse::parse_target_traversal;
-use crate::model::addr::{InstanceKey, ModuleInstance, Resource, Target};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::body::BodySchema;
 
 use super::names::static_traversal;
+use crate::addr::parse::parse_target_traversal;
+use crate::addr::{InstanceKey, ModuleInstance, Resource, Target};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().required("from").required("to"));
 

@@ -1,22 +1,23 @@
 //! Which names are valid, and the references that are written as text of their own: traversals in quotes, provider
 //! names, `depends_on`.
 
-use crate::base::identifier::is_identifier;
-use crate::base::name::PROGRAM;
-use crate::lang::syntax::syntax_errors::{not_a_list, not_a_reference};
-use crate::model::model_errors::INVALID_LOCAL_NAME;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::syntax::ast::{
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use base::source::{Range, SourceFile, Span};
+use lang::syntax::ast::{
     Attribute, Block, Expr, ExprKind, Expression, Ident, IndexKey, Template, TemplateForm, TemplatePart, Traversal,
     TraversalStep,
 };
-use crate::lang::syntax::parser;
-use crate::model::addr::{self, provider::parse_part};
+use lang::syntax::parser;
+use lang::syntax::syntax_errors::{not_a_list, not_a_reference};
+use terrane_value::identifier::is_identifier;
 
 use super::block::ProviderRef;
+use crate::addr;
+use crate::addr::provider::parse_part;
+use crate::model_errors::INVALID_LOCAL_NAME;
 
 /// The detail of every message about a bad identifier.
 pub const BAD_IDENTIFIER: &str =

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::BodySchema;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::Block;
+use lang::syntax::body::BodySchema;
 
 use super::block::Output;
 use super::{condition, constant, names, variable};

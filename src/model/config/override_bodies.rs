@@ -1,7 +1,7 @@
 //! Bodies of blocks with what override files say otherwise. The rules are those observed on 1.11.4.
 
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind};
-use crate::lang::syntax::body::{Body, BodySchema, NativeBody};
+use lang::syntax::ast::{Attribute, Block, ExprKind};
+use lang::syntax::body::{Body, BodySchema, NativeBody};
 
 /// Arguments of blocks themselves, which an escaping block does not mean.
 const OWN_ARGUMENTS: [&str; 8] =

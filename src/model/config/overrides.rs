@@ -1,17 +1,17 @@
 //! Override files: their blocks laid over the blocks of the same name in the other files, before anything is decoded.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::syntax::syntax_errors::missing_argument;
-use crate::model::model_errors::{DUPLICATE_BACKEND, INVALID_VERSION_CONSTRAINT};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::Block;
+use lang::syntax::body::{Body, BodySchema};
+use lang::syntax::syntax_errors::missing_argument;
 
 use super::block::Variable;
 use super::module_source::{self, ModuleSource};
 use super::override_bodies::{self, argument, items, with_blocks};
 use super::terraform_block::{self, TerraformBlock};
 use super::{module_file, names, variable, variable_override};
+use crate::model_errors::{DUPLICATE_BACKEND, INVALID_VERSION_CONSTRAINT};
 
 /// The order in which kinds of blocks are looked at.
 const ORDER: [&str; 13] = [
@@ -306,11 +306,12 @@ pub fn duplicate_backend(previous: &Range, second: &Range) -> Diagnostic {
 mod tests {
     use std::path::Path;
 
-    use crate::base::files::Memory;
-    use crate::model::addr;
-    use crate::model::config::load_module;
+    use base::files::Memory;
 
-    fn load(over: &str) -> Result<crate::model::config::Module, Vec<String>> {
+    use crate::addr;
+    use crate::config::load_module;
+
+    fn load(over: &str) -> Result<crate::config::Module, Vec<String>> {
         const BASE: &str = "variable \"a\" {\n  default = 1\n}\nlocals {\n  x = 1\n}\n\
              resource \"r\" \"n\" {\n  v = 1\n  lifecycle {\n    prevent_destroy = true\n  }\n}\n";
         let files = Memory::of([("main.tf", BASE), ("x_override.tf", over)]);
@@ -332,7 +333,7 @@ mod tests {
     fn lifecycle_is_merged() {
         let module = load("resource \"r\" \"n\" {\n  lifecycle {\n    create_before_destroy = true\n  }\n}").unwrap();
         let lifecycle = &module.resources[0].lifecycle;
-        assert!(matches!(lifecycle.prevent_destroy, crate::model::config::PreventDestroy::Yes));
+        assert!(matches!(lifecycle.prevent_destroy, crate::config::PreventDestroy::Yes));
         assert_eq!(lifecycle.create_before_destroy, Some(true));
     }
 
@@ -428,7 +429,7 @@ mod tests {
         let files = Memory::of([("main.tf", main), ("x_override.tf", over)]);
         let module = load_module(Path::new("."), addr::Module::root(), &files).0.unwrap();
         let lifecycle = &module.resources[0].lifecycle;
-        assert!(matches!(lifecycle.ignore_changes, crate::model::config::IgnoreChanges::All));
+        assert!(matches!(lifecycle.ignore_changes, crate::config::IgnoreChanges::All));
         assert_eq!(lifecycle.replace_triggered_by.len(), 1);
     }
 

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, Name, PROGRAM, TERRANE, by_language};
-use crate::base::source::Range;
-use crate::model::addr;
-use crate::model::deps::compatible::{Choice, choose};
-use crate::model::deps::{Constraints, Version};
-use crate::model::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, Name, PROGRAM, TERRANE, by_language};
+use base::source::Range;
 
 use super::language_block::{Compatibility, Program};
 use super::module::{Config, Module};
+use crate::addr;
+use crate::deps::compatible::{Choice, choose};
+use crate::deps::{Constraints, Version};
+use crate::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
 
 /// A constraint on the release, with the module that has it.
 struct Pin {
@@ -234,9 +234,10 @@ fn prerelease(constraint: &str, range: &Range) -> Diagnostic {
 mod tests {
     use std::path::Path;
 
+    use base::source::{SourceFile, Span};
+
     use super::*;
-    use crate::base::source::{SourceFile, Span};
-    use crate::model::config::no_module;
+    use crate::config::no_module;
 
     fn module(path: addr::Module, pins: &[&str]) -> Module {
         let range = || Span::new(0, 1).in_file(&SourceFile::new("main.tf", "x"));

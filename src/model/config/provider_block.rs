@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::BodySchema;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::body::BodySchema;
+use terrane_value::identifier::is_identifier;
 
 use super::block::ProviderBlock;
 use super::names::{BAD_IDENTIFIER, check_provider_name};
 use super::{constant, module_call, requirements};
-use crate::base::identifier::is_identifier;
 
 const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 

@@ -1,19 +1,20 @@
 //! Which provider configurations each module has, expects and is given: everything that must fit between caller and
 //! called before any provider starts.
 
-use crate::base::name::{PROGRAM, by_language};
-use crate::model::model_errors::INVALID_LOCAL_NAME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::body::BodySchema;
-use crate::model::addr::{self, AbsProviderConfig, Provider, provider::parse_part};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{PROGRAM, by_language};
+use base::source::Range;
+use lang::syntax::body::BodySchema;
 
 use super::block::{ModuleCall, ProviderPassing};
 use super::module::{Config, Module};
 use super::provider_each;
+use crate::addr::provider::parse_part;
+use crate::addr::{self, AbsProviderConfig, Provider};
+use crate::model_errors::INVALID_LOCAL_NAME;
 
 pub const WRONG_PROVIDER: &str = "Provider type mismatch";
 

@@ -1,8 +1,8 @@
 //! Provider configurations that lose an instance together with the objects that need it.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::lang::syntax::ast::Expression;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use lang::syntax::ast::Expression;
 
 use super::block::ProviderRef;
 use super::module::Module;

@@ -1,9 +1,8 @@
 //! Which provider configuration a local name stands for, followed through the module calls to where it is written.
 
-use crate::model::addr::{self, AbsProviderConfig};
-
 use super::block::Resource;
 use super::module::{Config, Module};
+use crate::addr::{self, AbsProviderConfig};
 
 impl Config {
     /// The configuration that a resource of the module uses: its own module's, one that a call passes in, or the
@@ -54,6 +53,6 @@ impl Config {
 }
 
 fn is_empty(block: &super::block::ProviderBlock) -> bool {
-    let (_, problems) = block.body.content(&crate::lang::syntax::body::BodySchema::new());
+    let (_, problems) = block.body.content(&lang::syntax::body::BodySchema::new());
     !problems.has_errors()
 }

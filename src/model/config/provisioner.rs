@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::lang::syntax::ast::{Block, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema, Content};
-use crate::model::model_errors::INVALID_ON_FAILURE;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use lang::syntax::ast::{Block, Traversal};
+use lang::syntax::body::{Body, BodySchema, Content};
 
 use super::block::{OnFailure, ProvisionerBlock, ProvisionerWhen};
 use super::{module_call, names};
+use crate::model_errors::INVALID_ON_FAILURE;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

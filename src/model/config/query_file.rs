@@ -3,21 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Files;
+use base::source::Range;
+use lang::syntax::ast::{Block, Expression};
+use lang::syntax::body::{Body, BodySchema};
 use rustc_hash::FxHashMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Files;
-use crate::base::identifier::is_identifier;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Block, Expression};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::addr::{self, ResourceMode};
-use crate::model::model_errors::COUNT_AND_FOR_EACH;
-use crate::model::schema::decode::duplicate_block;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::identifier::is_identifier;
 
 use super::block::Resource;
 use super::module_file::ModuleFile;
 use super::{file_set, locals, names, provider_block, variable};
+use crate::addr;
+use crate::model_errors::COUNT_AND_FOR_EACH;
+use crate::schema::decode::duplicate_block;
 
 const ENDINGS: [&str; 2] = [".tfquery.hcl", ".tfquery.json"];
 
@@ -154,8 +154,9 @@ fn decode_list(block: &Block) -> (Resource, Diagnostics) {
 
 #[cfg(test)]
 mod tests {
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
 
     fn read_one(name: &str, text: &str) -> (Vec<ModuleFile>, Vec<String>) {
         let files = Memory::of([(name, text), ("other.tf", "list \"a\" \"b\" {}")]);

@@ -2,16 +2,17 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, TraversalStep};
-use crate::lang::syntax::body::{Body, BodySchema, Content};
-use crate::model::addr::{Module, Resource, ResourceMode};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, TraversalStep};
+use lang::syntax::body::{Body, BodySchema, Content};
+use terrane_protocol::schema::ResourceMode;
 
 use super::block::{ProvisionerBlock, ProvisionerWhen};
 use super::moved::endpoint;
 use super::{constant, names, provisioner};
+use crate::addr::{Module, Resource};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new().required("from").block("lifecycle", &[]).block("connection", &[]).block("provisioner", &["type"])

@@ -1,20 +1,21 @@
 //! `required_providers`: which providers a module uses, under which names, in which versions.
 
-use crate::model::model_errors::INVALID_VERSION_CONSTRAINT;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, Expression};
-use crate::lang::value::{Type, convert};
-use crate::model::addr::{self, provider::parse_part};
-use crate::model::deps::Constraints;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, Expression};
+use terrane_value::{Type, convert};
 
 use super::early::Early;
 use super::module::{EarlyRequirement, Module, ProviderRequirement};
 use super::{constant, merge, names};
+use crate::addr;
+use crate::addr::provider::parse_part;
+use crate::deps::Constraints;
+use crate::model_errors::INVALID_VERSION_CONSTRAINT;
 
 const INVALID_ENTRY: &str = "Invalid required_providers object";
 

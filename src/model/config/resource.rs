@@ -1,15 +1,16 @@
 //! `resource` and `data` blocks.
 
-use crate::model::schema::decode::duplicate_block;
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::{BodySchema, Content};
-use crate::model::addr::{self, ResourceMode};
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::Block;
+use lang::syntax::body::{BodySchema, Content};
+use terrane_protocol::schema::ResourceMode;
 
 use super::block::{ProvisionerWhen, Resource};
 use super::{lifecycle, module_call, names, provisioner};
+use crate::addr;
+use crate::schema::decode::duplicate_block;
 
 static MANAGED: LazyLock<BodySchema> =
     LazyLock::new(|| common().block("locals", &[]).block("connection", &[]).block("provisioner", &["type"]));

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::syntax::ast::{
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::source::{Range, SourceFile, Span};
+use lang::syntax::ast::{
     Attribute, Expr, ExprKind, Expression, Ident, ObjectItem, Template, TemplateForm, TemplatePart,
 };
-use crate::lang::syntax::body::{Body, NativeBody};
-use crate::lang::value::{Marks, Type, Value};
+use lang::syntax::body::{Body, NativeBody};
+use terrane_value::{Marks, Type, Value};
 
 use super::early::{self, Early};
 use super::module::Module;

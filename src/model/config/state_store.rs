@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::addr;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::Block;
+use lang::syntax::body::{Body, BodySchema};
 
 use super::module::{Backend, Module, ProviderRequirement};
 use super::names;
-use crate::model::model_errors::DUPLICATE_PROVIDER;
+use crate::addr;
+use crate::model_errors::DUPLICATE_PROVIDER;
 
 /// The provider of a state store.
 #[derive(Clone, Debug)]
@@ -146,9 +146,10 @@ pub fn conflict(store: &Range, backend: Option<&Range>, cloud: Option<&Range>) -
 mod tests {
     use std::path::Path;
 
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
-    use crate::model::config::load_module;
+    use crate::config::load_module;
 
     fn load(text: &str) -> (Option<Backend>, Vec<String>) {
         let files = Memory::of([("main.tf", text)]);

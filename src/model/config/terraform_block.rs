@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::version::{compatible_version, tofu_at_least};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::body::{Body, BodySchema};
 
 use super::encryption::{self, Encryption};
 use super::module::{Backend, ProviderRequirement};
 use super::{constant, names, requirements, state_store};
+use crate::version::{compatible_version, tofu_at_least};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

@@ -2,20 +2,19 @@
 //!
 //! The caller decides which of them apply, and in which order.
 
-use crate::model::model_errors::MISSING_VALUE;
 use std::sync::{Arc, LazyLock};
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile};
+use base::suggest;
 use indexmap::IndexMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile};
-use crate::base::suggest;
-use crate::lang::syntax::body::BodySchema;
-use crate::lang::syntax::parser;
-use crate::lang::value::{Type, Value};
+use lang::syntax::body::BodySchema;
+use lang::syntax::parser;
+use terrane_value::{Type, Value};
 
 use super::block::{ByName, Variable};
 use super::{constant, file_set};
+use crate::model_errors::MISSING_VALUE;
 
 const UNDECLARED: &str = "Value for undeclared variable";
 

@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, PROGRAM};
-use crate::lang::eval::type_expression::{self, Defaults};
-use crate::lang::syntax::ast::{Attribute, Block, Call, ExprKind, Expression, TemplateForm};
-use crate::lang::syntax::body::BodySchema;
-use crate::lang::value::{Type, Value, convert};
-use crate::model::symbols;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM};
+use lang::eval::type_expression::{self, Defaults};
+use lang::syntax::ast::{Attribute, Block, Call, ExprKind, Expression, TemplateForm};
+use lang::syntax::body::BodySchema;
+use terrane_value::{Type, Value, convert};
 
 use super::block::{Deprecation, Variable};
 use super::{condition, constant, ignored_attributes, module_call, names};
+use crate::symbols;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

@@ -1,8 +1,8 @@
 //! Variables with what override files say otherwise. Each override is checked with what came before it.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Block;
-use crate::lang::value::convert;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::Block;
+use terrane_value::convert;
 
 use super::block::Variable;
 use super::variable::{self, INVALID_DEFAULT};

@@ -1,9 +1,9 @@
 //! The choice of the release that a run is compatible with: the newest one that all pins allow.
 
-use crate::base::name::Name;
-use crate::model::version::{Release, newest_of, releases_of};
+use base::name::Name;
 
 use super::{Constraints, Version};
+use crate::version::{Release, newest_of, releases_of};
 
 /// What constraints allow among the releases of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,23 +2,23 @@
 //!
 //! The one module that knows the file's format.
 
-use crate::base::name::{self, PROGRAM};
-use crate::model::model_errors::UNSUITABLE_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile};
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
-use crate::lang::syntax::body::{BodySchema, Content};
-use crate::lang::syntax::{parser, syntax_errors};
-use crate::model::addr::Provider;
-use crate::model::version::compatible_version;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM};
+use base::source::{Range, SourceFile};
+use lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
+use lang::syntax::body::{BodySchema, Content};
+use lang::syntax::{parser, syntax_errors};
 
 use super::constraint::Constraints;
 use super::hash::Hash;
 use super::lock_comments::{Comments, LockFileLine};
 use super::version::Version;
+use crate::addr::Provider;
+use crate::model_errors::UNSUITABLE_VALUE;
+use crate::version::compatible_version;
 
 const INVALID_CONSTRAINTS: &str = "Invalid provider version constraints";
 

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::source::{SourceFile, Span};
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::lexer::{self, Start};
-use crate::lang::syntax::parser;
-use crate::lang::syntax::token::{Token, TokenKind};
+use base::source::{SourceFile, Span};
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::lexer::{self, Start};
+use lang::syntax::parser;
+use lang::syntax::token::{Token, TokenKind};
 
 use super::lock::{HASHES, MANUAL_EDITS};
 
@@ -194,7 +194,7 @@ fn elements(attribute: &Attribute, tokens: &[Token]) -> Option<Elements> {
     let within = |t: &&Token| t.start >= attribute.equals.end && t.end <= attribute.span.end;
     let open = tokens.iter().filter(within).find(|t| t.kind == TokenKind::OpenBracket)?.span();
     let close = tokens.iter().filter(within).rfind(|t| t.kind == TokenKind::CloseBracket)?.span();
-    let element = |item: &crate::lang::syntax::ast::Expression| {
+    let element = |item: &lang::syntax::ast::Expression| {
         let range = item.range();
         let span = Span::new(range.start().byte, range.end().byte);
         Some((span, item.as_literal_string()?.as_ref().into()))
@@ -237,8 +237,9 @@ fn has_empty_line(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::base::source::SourceFile;
-    use crate::model::deps::lock::{LOCK_FILE, Lock};
+    use base::source::SourceFile;
+
+    use crate::deps::lock::{LOCK_FILE, Lock};
 
     const HEAD: &str = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
 

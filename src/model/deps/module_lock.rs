@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::base::source::SourceFile;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::BodySchema;
-use crate::lang::syntax::parser;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use base::source::SourceFile;
+use lang::syntax::ast::Block;
+use lang::syntax::body::BodySchema;
+use lang::syntax::parser;
 
 use super::hash::Hash;
 

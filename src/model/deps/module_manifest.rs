@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::addr;
-use crate::model::config::module_source;
-use crate::model::deps::Version;
+use crate::addr;
+use crate::config::module_source;
+use crate::deps::Version;
 
 /// Installed modules by their path in the tree; the root is the entry with an empty path.
 #[derive(Clone, Debug, Default)]

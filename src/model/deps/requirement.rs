@@ -1,14 +1,14 @@
 //! Which providers are needed in which versions: from the configuration and from the state.
 
-use crate::model::model_errors::INVALID_VERSION_CONSTRAINT;
 use std::collections::BTreeMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::Provider;
-use crate::model::config::{Config, Module};
-use crate::model::state::State;
+use base::diag::{Diagnostic, Diagnostics};
 
 use super::constraint::Constraints;
+use crate::addr::Provider;
+use crate::config::{Config, Module};
+use crate::model_errors::INVALID_VERSION_CONSTRAINT;
+use crate::state::State;
 
 /// Constraints by provider; empty constraints allow every release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Rules about `count`.
 
-use crate::lang::syntax::ast::{Expr, ExprKind};
-use crate::lang::value::Number;
-use crate::model::config::{Module, Resource};
+use lang::syntax::ast::{Expr, ExprKind};
+use terrane_value::Number;
 
 use super::Finding;
+use crate::config::{Module, Resource};
 
 /// Resources with `count` that have one instance or none, as `enabled` in a `lifecycle` block says without an index.
 pub fn find(module: &Module) -> Vec<Finding> {

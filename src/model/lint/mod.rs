@@ -9,9 +9,10 @@ mod variables;
 
 use std::collections::BTreeSet;
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::source::Range;
-use crate::model::config::Module;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::source::Range;
+
+use crate::config::Module;
 
 /// All rules of all groups of this and of other sources.
 const ALL: &str = "all";
@@ -145,10 +146,11 @@ pub fn experimental(selection: &Selection) -> Option<Diagnostic> {
 mod tests {
     use std::path::Path;
 
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
-    use crate::model::addr;
-    use crate::model::config::load_module;
+    use crate::addr;
+    use crate::config::load_module;
 
     /// The details of the warnings of one rule.
     pub fn details(id: &str, text: &str) -> Vec<String> {

@@ -5,15 +5,14 @@
 
 use std::sync::Arc;
 
+use lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
 use rustc_hash::FxHashSet;
 
-use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
-use crate::model::config::{
+use super::Finding;
+use crate::config::{
     Action, Condition, Encryption, Import, Local, Module, ModuleCall, PreventDestroy, ProviderBlock, ProviderRef,
     ProvisionerBlock, Repetition, Resource, Variable,
 };
-
-use super::Finding;
 
 /// Variables without a reference, or with references only from their own validation and that of such variables.
 pub fn find_unused_variables(module: &Module) -> Vec<Finding> {

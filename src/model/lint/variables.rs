@@ -1,9 +1,9 @@
 //! Rules about the blocks of variables.
 
-use crate::lang::value::Type;
-use crate::model::config::{Module, Variable};
+use terrane_value::Type;
 
 use super::Finding;
+use crate::config::{Module, Variable};
 
 /// Variables that accept any value: those without a type, and those of the type `any`.
 pub fn find_untyped(module: &Module) -> Vec<Finding> {

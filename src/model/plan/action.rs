@@ -1,6 +1,6 @@
 //! What a change does, and why.
 
-use crate::base::name::{by_language, is_opentofu};
+use base::name::{by_language, is_opentofu};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::lang::value::{Path, Value};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::provider::Identity;
-use crate::model::state::DeposedKey;
+use terrane_protocol::provider::Identity;
+use terrane_value::{Path, Value};
 
 use super::{Action, ActionReason};
+use crate::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::state::DeposedKey;
 
 /// Before and after of one object. Values carry marks; null stands for absence.
 #[derive(Clone, Debug, PartialEq)]

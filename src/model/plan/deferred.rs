@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::provider::DeferralReason;
+use terrane_protocol::provider::DeferralReason;
 
 use super::{ActionInvocation, ResourceChange};
 

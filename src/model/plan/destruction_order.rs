@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::addr::ConfigResource;
-
 use super::{Mode, Plan, ResourceChange};
+use crate::addr::ConfigResource;
 
 impl Plan {
     /// The changes in the order of reports that have one message for each: in a destroy, objects come before those that they

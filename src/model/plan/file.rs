@@ -14,21 +14,20 @@ mod tfplan_actions;
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Memory;
+use base::name::{COMMAND, TERRANE};
+use stored_schemas::Writer;
+pub use stored_schemas::{StoredSchemas, StoredType};
+use terrane_value::json_error;
+pub use tfplan::Undecoded;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Memory;
-use crate::base::name::{COMMAND, TERRANE};
-use crate::lang::value::json_error;
-use crate::model::state::StateMeta;
-use crate::model::state::file::{self as state_file, StateFile};
-use crate::model::version::PROGRAM_VERSION;
-
 use super::Plan;
-use stored_schemas::Writer;
-pub use stored_schemas::{StoredSchemas, StoredType};
-pub use tfplan::Undecoded;
+use crate::state::StateMeta;
+use crate::state::file::{self as state_file, StateFile};
+use crate::version::PROGRAM_VERSION;
 
 /// The summary where a plan cannot be kept.
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
@@ -92,7 +91,7 @@ pub struct ConfigSnapshot {
 }
 
 impl ConfigSnapshot {
-    /// As files to load the configuration from, for [`crate::base::files::Overlay::masking`].
+    /// As files to load the configuration from, for [`base::files::Overlay::masking`].
     pub fn to_memory(&self) -> Memory {
         Memory::of(self.files.iter().map(|(path, content)| (path, content)))
     }
@@ -198,7 +197,7 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
     }
     saved.lock = member(&mut archive, LOCK)?;
     saved.schemas = schemas(&mut archive).unwrap_or_else(|why| {
-        crate::log!(Warn, "the schemas of the plan cannot be read: {why}");
+        base::log!(Warn, "the schemas of the plan cannot be read: {why}");
         StoredSchemas::default()
     });
     Ok(saved)

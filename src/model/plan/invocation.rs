@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, AbsProviderConfig, AbsResourceInstance};
-use crate::model::config::{ActionEvent, OnActionFailure};
+use terrane_value::Value;
+
+use crate::addr::{AbsActionInstance, AbsProviderConfig, AbsResourceInstance};
+use crate::config::{ActionEvent, OnActionFailure};
 
 /// An action to be invoked.
 #[derive(Clone, Debug)]

@@ -18,12 +18,12 @@ pub use action::{Action, ActionReason};
 pub use change::{Change, IdentityChange, Importing, OutputChange, ResourceChange};
 pub use deferred::{DeferredChange, DeferredInvocation, DeferredReason};
 pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
+use lang::functions::consistency::Fingerprint;
 pub use query::{GeneratedImport, ListResults, ListedObject};
+use terrane_value::Value;
 
-use crate::lang::functions::consistency::Fingerprint;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
-use crate::model::state::{CheckResult, State};
+use crate::addr::{AbsActionInstance, AbsResourceInstance, Target};
+use crate::state::{CheckResult, State};
 
 /// Which stored objects a plan reads, to see what has changed outside of this program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct Plan {
     /// `plantimestamp()`, RFC 3339.
     pub timestamp: String,
     /// References of resource attributes that contributed to the plan: resource address text and path text of each.
-    pub relevant_attributes: Vec<(AbsResourceInstance, crate::lang::value::Path)>,
+    pub relevant_attributes: Vec<(AbsResourceInstance, terrane_value::Path)>,
     /// What functions gave that look outside: what they give in apply must be the same.
     pub function_results: FunctionResults,
     /// False if planning failed or nothing is to be done.

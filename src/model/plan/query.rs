@@ -1,7 +1,8 @@
 //! What a query finds.
 
-use crate::lang::value::Value;
-use crate::model::addr::AbsResourceInstance;
+use terrane_value::Value;
+
+use crate::addr::AbsResourceInstance;
 
 /// The results of an instance of a `list` block.
 #[derive(Clone, Debug)]

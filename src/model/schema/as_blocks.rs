@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::Type;
-
-use super::{Attribute, AttributeShape, Block, NestedBlock, Nesting};
+use lang::syntax::body::{Body, BodySchema};
+use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting};
+use terrane_value::Type;
 
 /// The attributes of the schema that this body writes as blocks, `dynamic` blocks included.
 pub fn written_as_blocks(body: &Body, schema: &Block) -> BTreeMap<Arc<str>, NestedBlock> {

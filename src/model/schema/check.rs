@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
 /// What is wrong with the schema of a resource type, as the reference says it; empty for a valid one.
 pub fn problems(block: &Block) -> Vec<String> {
@@ -105,9 +105,10 @@ fn contains_write_only(object: &ObjectShape) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::AttributeShape;
+    use terrane_protocol::schema::AttributeShape;
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
 
     fn attribute(ty: Type, flags: &str) -> Attribute {
         let has = |flag: char| flags.contains(flag);

@@ -2,45 +2,60 @@
 //!
 //! Knows `dynamic` blocks through the language; never knows what the value is for.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::eval::dynamic::{self, BlockShape, ExpandedBlock, ExpandedContent, Iterators};
-use crate::lang::eval::evaluate_attribute;
-use crate::lang::eval::scope::{Bindings, Scope};
-use crate::lang::syntax::ast::{Expression, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::{Marks, Path, PathStep, Value};
+use base::diag::{Diagnostic, Diagnostics};
+use lang::eval::dynamic::{self, BlockShape, ExpandedBlock, ExpandedContent, Iterators, Variable};
+use lang::eval::evaluate_attribute;
+use lang::eval::scope::{Bindings, Scope};
+use lang::syntax::ast::{Expression, Traversal};
+use lang::syntax::body::{Body, BodySchema};
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
+use terrane_value::{Marks, Path, PathStep, Value};
 
 use super::as_blocks::{self, written_as_blocks};
-use super::{Attribute, Block, NestedBlock, Nesting};
 
-impl BlockShape for Block {
+/// A schema as the shape that `dynamic` blocks need.
+struct Shape<'s>(Cow<'s, Block>);
+
+impl BlockShape for Shape<'_> {
     fn body_schema(&self) -> BodySchema {
-        let mut schema = BodySchema::new();
-        for (name, attribute) in &self.attributes {
-            // What may be written as blocks is never missing: no blocks are a null.
-            schema = if attribute.required && as_blocks::element(attribute).is_none() {
-                schema.required(name)
-            } else {
-                schema.attribute(name)
-            };
-        }
-        for kind in self.blocks.iter() {
-            let labels: &[&str] = if kind.1.nesting == Nesting::Map { &["key"] } else { &[] };
-            schema = schema.block(kind.0, labels);
-        }
-        schema
+        body_schema(&self.0)
     }
 
-    fn nested(&self, kind: &str) -> Option<&dyn BlockShape> {
-        self.blocks.get(kind).map(|nested| &nested.block as &dyn BlockShape)
+    fn nested(&self, kind: &str) -> Option<Box<dyn BlockShape + '_>> {
+        let nested = self.0.blocks.get(kind)?;
+        Some(Box::new(Shape(Cow::Borrowed(&nested.block))))
     }
 
     fn of_body(&self, body: &Body) -> Option<Box<dyn BlockShape>> {
-        Some(Box::new(as_blocks::with_blocks(body, self)?))
+        Some(Box::new(Shape(Cow::Owned(as_blocks::with_blocks(body, &self.0)?))))
     }
+}
+
+/// The attributes and blocks that a body of this schema may have.
+pub fn body_schema(block: &Block) -> BodySchema {
+    let mut schema = BodySchema::new();
+    for (name, attribute) in &block.attributes {
+        // What may be written as blocks is never missing: no blocks are a null.
+        schema = if attribute.required && as_blocks::element(attribute).is_none() {
+            schema.required(name)
+        } else {
+            schema.attribute(name)
+        };
+    }
+    for kind in block.blocks.iter() {
+        let labels: &[&str] = if kind.1.nesting == Nesting::Map { &["key"] } else { &[] };
+        schema = schema.block(kind.0, labels);
+    }
+    schema
+}
+
+/// The traversals that a body of this schema reads, without those that iterators of `dynamic` blocks bind.
+pub fn body_variables(body: &Body, schema: &Block) -> Vec<Variable> {
+    dynamic::variables(body, &Shape(Cow::Borrowed(schema)))
 }
 
 /// The value of a body: an object of the type that the schema implies. With errors, the parts at fault are unknown.
@@ -69,7 +84,7 @@ pub fn duplicate_block(kind: &str) -> String {
 
 /// The references that a body makes, each with the expression that it stands in.
 pub fn references_in_body(body: &Body, schema: &Block) -> Vec<(Traversal, Expression)> {
-    dynamic::variables(body, schema).into_iter().map(|found| (found.traversal, found.expr)).collect()
+    body_variables(body, schema).into_iter().map(|found| (found.traversal, found.expr)).collect()
 }
 
 /// What a block has from the `dynamic` blocks around it.
@@ -127,7 +142,7 @@ fn expand(
     scope: &dyn Scope,
     iterators: &Iterators,
 ) -> (ExpandedContent, Diagnostics) {
-    let mut shape = schema.body_schema();
+    let mut shape = body_schema(schema);
     if !as_blocks.is_empty() {
         shape.attributes.retain(|attribute| !as_blocks.contains_key(&attribute.name));
         shape = as_blocks.keys().fold(shape, |shape, name| shape.block(name, &[]));

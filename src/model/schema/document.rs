@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-
-use super::{
+use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, FunctionSignature, NestedBlock, Nesting, ObjectShape, Parameter, Schema,
     StaticSchemas,
 };
-use crate::lang::value::Type;
+use terrane_value::Type;
 
 /// The resource types of one provider. An error names the type that cannot be read.
 pub fn read_provider(document: &Json) -> Result<StaticSchemas, String> {
@@ -145,8 +144,9 @@ fn attribute(document: &Json) -> Result<Attribute, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn reads_attributes_and_blocks() {

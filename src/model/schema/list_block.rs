@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Attribute, Block, NestedBlock, Nesting, Schema};
-use crate::lang::value::Type;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, Schema};
+use terrane_value::Type;
 
 /// The block that contains the settings of a list.
 pub const CONFIG: &str = "config";

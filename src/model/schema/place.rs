@@ -1,9 +1,9 @@
 //! Where in a body a value was written: what diagnostics of providers point to.
 
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, Expression};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::{Path, PathStep, Value};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, Expression};
+use lang::syntax::body::{Body, BodySchema};
+use terrane_value::{Path, PathStep, Value};
 
 /// The place of the value at a path, as the reference finds it (1.11.4): the expression of the argument that the path ends
 /// at, the element in it if the path ends with an index, otherwise the place for a missing argument in the deepest block
@@ -77,8 +77,9 @@ fn element_range(attribute: &Attribute, key: &Value) -> Option<Range> {
 
 #[cfg(test)]
 mod tests {
+    use base::source::SourceFile;
+
     use super::*;
-    use crate::base::source::SourceFile;
 
     const BODY: &str = r#"a = ["x", "y"]
 m = { k = "v" }
@@ -100,7 +101,7 @@ n "key" {
     /// Each row: a path, and the text that it points to; observed on the reference, 1.11.4. `}` ends the deepest body.
     #[test]
     fn paths_lead_to_what_the_reference_points_to() {
-        let (body, found) = crate::lang::syntax::parser::parse_file(SourceFile::new("t.tf", BODY));
+        let (body, found) = lang::syntax::parser::parse_file(SourceFile::new("t.tf", BODY));
         assert!(!found.has_errors(), "{found:?}");
         let path = |name: &str| Path::new().attr(name);
         let cases = [

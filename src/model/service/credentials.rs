@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::diag::Diagnostics;
-use crate::base::secret::Secret;
+use base::diag::Diagnostics;
+use base::secret::Secret;
 
 use super::cli_file::{Item, Node};
 use super::host::Host;
@@ -96,7 +96,7 @@ impl CredentialSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::service::cli_file;
+    use crate::service::cli_file;
 
     #[test]
     fn the_environment_counts_more_than_files_and_files_more_than_the_helper() {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::Provider;
+use base::diag::{Diagnostic, Diagnostics};
 
 use super::cli_file::{Item, LineColumn, Node};
 use super::pattern::Pattern;
 use super::repository_template::RepositoryTemplate;
+use crate::addr::Provider;
 
 /// The summary where a method is not what it should be.
 pub const INVALID_METHOD: &str = "Invalid provider_installation method block";
@@ -300,7 +300,7 @@ fn mirror_url(given: String) -> Result<String, Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::service::cli_file;
+    use crate::service::cli_file;
 
     fn decode(text: &str) -> Decoded {
         let items = cli_file::parse(text).unwrap();

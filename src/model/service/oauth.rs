@@ -121,7 +121,7 @@ fn scopes(id: &str, given: Option<&Json>) -> Result<Vec<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::service::Host;
+    use crate::service::Host;
 
     fn read(service: &str) -> Result<OAuthClient, OAuthProblem> {
         let base = Url::parse("https://h.example/x/terraform.json").unwrap();

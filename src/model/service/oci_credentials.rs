@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::secret::Secret;
+use base::diag::{Diagnostic, Diagnostics};
+use base::secret::Secret;
 
 use super::cli_file::{Item, LineColumn};
 use super::installation::{text, texts, truth};
@@ -182,7 +182,7 @@ fn checked_helper(name: String) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::service::cli_file;
+    use crate::service::cli_file;
 
     fn read(text: &str) -> (OciCredentials, Vec<String>) {
         let (mut credentials, mut diagnostics) = (OciCredentials::default(), Diagnostics::new());

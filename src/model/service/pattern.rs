@@ -1,7 +1,7 @@
 //! Patterns of providers' addresses, for choosing who supplies what.
 
-use crate::model::addr::Provider;
-use crate::model::addr::provider::{default_host, normal_host, parse_part};
+use crate::addr::Provider;
+use crate::addr::provider::{default_host, normal_host, parse_part};
 
 const ANY: &str = "*";
 

@@ -1,11 +1,11 @@
 //! Where an OCI mirror keeps a provider: `example.com/mirror/${namespace}/${type}`, a repository for each.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::Provider;
+use base::diag::{Diagnostic, Diagnostics};
 
 use super::cli_file::LineColumn;
 use super::oci_repository::{Repository, is_repository_name};
 use super::pattern::Pattern;
+use crate::addr::Provider;
 
 const INVALID_ADDRESS: &str = "template must generate a valid OCI repository address, including a registry hostname followed by a \
                                slash and then a repository name";

@@ -15,18 +15,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::process::ProcessId;
+use gotext::hex::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::hex::hex;
-use crate::base::process::ProcessId;
-use crate::model::addr::AbsResourceInstance;
-
 use super::file::{Piece, Rendered, compact_parts, merge_checks, merge_output, merge_resource, resource_instance};
 use super::{DeposedKey, State};
+use crate::addr::AbsResourceInstance;
 
 /// 2: with records of actions.
 const FORMAT: u32 = 2;

@@ -6,12 +6,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::{
-    AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode, Target,
-};
+use base::diag::{Diagnostic, Diagnostics};
+use terrane_protocol::schema::ResourceMode;
 
 use super::{Instance, State};
+use crate::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Target};
 
 const INVALID_SOURCE: &str = "Invalid source address";
 const INVALID_TARGET: &str = "Invalid target address";

@@ -1,10 +1,10 @@
 //! Moves in small states, as the reference makes and refuses them.
 
 use super::*;
-use crate::model::addr::command_line::target;
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::addr::{AbsProviderConfig, Provider};
-use crate::model::state::{Attributes, Object, ObjectStatus};
+use crate::addr::command_line::target;
+use crate::addr::parse::parse_abs_instance;
+use crate::addr::{AbsProviderConfig, Provider};
+use crate::state::{Attributes, Object, ObjectStatus};
 
 /// A line per instance: its address and those of the resources that it depends on.
 fn state(lines: &[&str]) -> State {
@@ -147,7 +147,7 @@ fn dependencies_on_what_moved_are_forgotten() {
 fn into(lines: &[&str], sources: &[&str], module: &str) -> String {
     let mut state = state(lines);
     let sources: Vec<_> = sources.iter().map(|text| target(text).unwrap()).collect();
-    let module = crate::model::addr::parse::parse_module_instance(module).unwrap();
+    let module = crate::addr::parse::parse_module_instance(module).unwrap();
     let mut told = 0;
     match move_into(&mut state, None, &sources, &module, |_, _| told += 1) {
         Ok(count) => {

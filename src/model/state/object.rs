@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::lang::value::{Marks, Path, Type, Value};
-use crate::model::addr::ConfigResource;
-use crate::model::provider::Identity;
+use terrane_protocol::provider::Identity;
+use terrane_value::{Marks, Path, Type, Value};
+
+use crate::addr::ConfigResource;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectStatus {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::suggest;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Provider};
+use base::suggest;
+use terrane_value::Value;
 
 use super::{DeposedKey, Object};
+use crate::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Provider};
 
 /// What identifies a snapshot among others of its lineage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

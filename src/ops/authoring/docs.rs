@@ -3,20 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files};
+use model::schema::document::read_whole_provider;
+use render::docs::{Described, Kind, marker};
 use serde_json::Value as Json;
-
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::lang::value::Type;
-use crate::model::provider::{IdentityAttribute, IdentitySchema, IdentityUse};
-use crate::model::schema::document::read_whole_provider;
-use crate::ops::setup::Setup;
-use crate::render::docs::{Described, Kind, marker};
+use terrane_protocol::provider::{IdentityAttribute, IdentitySchema, IdentityUse};
+use terrane_value::Type;
 
 use super::pages::{Folders, Generator, Names, Pages};
 use super::project::CargoProject;
 use super::{PROGRAM_PREFIX, Tell, failure, program};
+use crate::setup::Setup;
 
 /// The largest page that the public registries show, in bytes.
 const PAGE_LIMIT: usize = 500_000;
@@ -225,11 +224,11 @@ fn write(output: &Path, pages: &Pages, outcome: &DocsOutcome) -> Result<(), Diag
     for path in outcome.created.iter().chain(&outcome.changed) {
         let page = path.strip_prefix(output).unwrap_or(path).to_string_lossy().replace('\\', "/");
         let folder = atomic::directory_of(path);
-        std::fs::create_dir_all(folder).map_err(|e| failed(crate::base::files::named(e, "create", folder)))?;
+        std::fs::create_dir_all(folder).map_err(|e| failed(base::files::named(e, "create", folder)))?;
         atomic::write_content(path, pages.get(&page).map(Vec::as_slice).unwrap_or_default()).map_err(failed)?;
     }
     for path in &outcome.removed {
-        std::fs::remove_file(path).map_err(|e| failed(crate::base::files::named(e, "delete", path)))?;
+        std::fs::remove_file(path).map_err(|e| failed(base::files::named(e, "delete", path)))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! For people who write providers with [`crate::sdk`]: a new project, the pages of a registry, and releases.
+//! For people who write providers with [`terrane_sdk`]: a new project, the pages of a registry, and releases.
 //!
 //! Works on the project in the working directory and on programs that it builds. Never reads configurations or states.
 
@@ -9,7 +9,7 @@ mod project;
 pub mod release;
 pub mod scaffold;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use base::diag::{Diagnostic, Diagnostics};
 
 /// Progress of a build.
 #[derive(Clone, Copy, Debug)]
@@ -31,5 +31,5 @@ fn failure(summary: &str, detail: impl Into<String>) -> Diagnostics {
 
 /// The error of a command that was interrupted.
 fn interrupted() -> Diagnostics {
-    failure(crate::ops::run::operation::CANCELED, "")
+    failure(crate::run::operation::CANCELED, "")
 }

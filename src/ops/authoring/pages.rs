@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Files;
-use crate::render::docs::{Described, Examples, Kind, Page, Subject, Template, execute, is_deprecated, render};
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Files;
+use render::docs::{Described, Examples, Kind, Page, Subject, Template, execute, is_deprecated, render};
 
 /// The folders of a project, relative to it.
 #[derive(Clone, Debug)]
@@ -233,10 +233,11 @@ impl Generator<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::base::files::Memory;
-    use crate::model::schema::document::read_whole_provider;
+    use base::files::Memory;
+    use model::schema::document::read_whole_provider;
     use serde_json::json;
+
+    use super::*;
 
     fn made(files: &[(&str, &str)]) -> (Pages, Vec<String>) {
         let document = json!({

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::env::PLUGIN_PROTOCOL_VERSIONS;
-use crate::model::provider::{IdentitySchema, Provider, ProviderDiagnostics};
-use crate::model::schema::{ProviderSchemas, Schema, StaticSchemas};
-use crate::ops::plugins::launch::Launcher;
-use crate::ops::setup::Setup;
-use crate::plugin::handshake::VERSIONS;
-use crate::plugin::process::Children;
-use crate::plugin::start::{ProviderProcess, start_provider};
-use crate::render::docs::Described;
+use base::diag::Diagnostics;
+use base::env::PLUGIN_PROTOCOL_VERSIONS;
+use plugin::process::Children;
+use plugin::start::{ProviderProcess, start_provider};
+use render::docs::Described;
+use terrane_protocol::handshake::VERSIONS;
+use terrane_protocol::provider::{IdentitySchema, Provider, ProviderDiagnostics};
+use terrane_protocol::schema::{ProviderSchemas, Schema, StaticSchemas};
 
 use super::failure;
+use crate::plugins::launch::Launcher;
+use crate::setup::Setup;
 
 const NO_ANSWER: &str = "The program does not work as a provider";
 

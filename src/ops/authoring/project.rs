@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use base::diag::Diagnostics;
+use base::process::{self, Outcome};
+use base::program;
+use base::stop::Stop;
 use serde_json::Value as Json;
 use tokio::process::Command;
-
-use crate::base::diag::Diagnostics;
-use crate::base::process::{self, Outcome};
-use crate::base::program;
-use crate::base::stop::Stop;
 
 use super::{BuildEvent, PROGRAM_PREFIX, Tell, failure, interrupted};
 
@@ -149,8 +148,9 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn package(name: &str, folder: &str, programs: &[&str]) -> Json {
         let targets: Vec<Json> = programs.iter().map(|name| json!({"kind": ["bin"], "name": name})).collect();

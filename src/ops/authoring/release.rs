@@ -3,21 +3,20 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env::TERRANE_SIGNING_PASSWORD;
+use base::files::named;
+use install::package;
+use install::release::archive::{self, Member};
+use install::release::signature::SigningKey;
+use install::release::{Platform, Release, checksum_list, target};
 use serde_json::{Value as Json, json};
-
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env::TERRANE_SIGNING_PASSWORD;
-use crate::base::files::named;
-use crate::install::package;
-use crate::install::release::archive::{self, Member};
-use crate::install::release::signature::SigningKey;
-use crate::install::release::{Platform, Release, checksum_list, target};
-use crate::ops::interface::ask::Question;
-use crate::ops::setup::Setup;
 
 use super::project::CargoProject;
 use super::{PROGRAM_PREFIX, Tell, failure, interrupted, program};
+use crate::interface::ask::Question;
+use crate::setup::Setup;
 
 const BAD_RELEASE: &str = "Invalid release";
 const BAD_PROGRAM: &str = "Wrong program in a release";

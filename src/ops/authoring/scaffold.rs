@@ -2,15 +2,14 @@
 //!
 //! The project is complete in a temporary folder before it gets its name, so that a failure leaves nothing.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use crate::base::atomic;
-use crate::base::diag::Diagnostics;
-use crate::base::files::named;
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::addr::provider::{default_host, parse_namespace};
+use base::atomic;
+use base::diag::Diagnostics;
+use base::files::named;
+use base::name::{COMMAND, PROGRAM};
+use model::addr::provider::{default_host, parse_namespace};
 
 use super::{PROGRAM_PREFIX, failure};
 
@@ -37,6 +36,10 @@ const FILES: [(&str, &str); 15] = [
 ];
 
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The package of the library, and its folder in the repository.
+const LIBRARY: &str = "terrane-sdk";
+const LIBRARY_FOLDER: &str = "src/sdk";
 
 #[derive(Clone, Debug, Default)]
 pub struct ScaffoldRequest {
@@ -105,22 +108,23 @@ fn capitalized(name: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// The dependency on the library, as Cargo.toml has it. The error is a text for people.
+/// The dependency on the library, as Cargo.toml has it. `path`: a copy of the repository, or of the library in it. The error is
+/// a text for people.
 fn sdk(path: Option<&Path>) -> Result<String, String> {
-    let Some(path) = path else {
-        return Ok(format!("{{ git = {REPOSITORY:?}, default-features = false, features = [\"sdk\"] }}"));
-    };
-    let manifest = path.join("Cargo.toml");
+    let Some(path) = path else { return Ok(format!("{{ git = {REPOSITORY:?} }}")) };
+    let in_repository = path.join(LIBRARY_FOLDER);
+    let folder = if in_repository.join("Cargo.toml").is_file() { &in_repository } else { path };
+    let manifest = folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).map_err(|e| format!("{}.", named(e, "read", &manifest)))?;
-    let is_library = text.lines().any(|line| line.replace(' ', "") == concat!("name=\"", env!("CARGO_PKG_NAME"), "\""));
-    if !is_library {
-        let (path, package) = (path.display(), env!("CARGO_PKG_NAME"));
+    let name = format!("name={LIBRARY:?}");
+    if !text.lines().any(|line| line.replace(' ', "") == name) {
+        let path = path.display();
         return Err(format!(
-            "{path} is no copy of the library: its Cargo.toml is not that of the package {package:?}."
+            "{path} is no copy of the library: its Cargo.toml is not that of the package {LIBRARY:?}."
         ));
     }
-    let path = fs::canonicalize(path).map_err(|e| format!("{}.", named(e, "open", path)))?;
-    Ok(format!("{{ path = {:?}, default-features = false, features = [\"sdk\"] }}", path.display().to_string()))
+    let folder = fs::canonicalize(folder).map_err(|e| format!("{}.", named(e, "open", folder)))?;
+    Ok(format!("{{ path = {:?} }}", folder.display().to_string()))
 }
 
 fn create(folder: &Path, values: &[(&str, String)]) -> io::Result<()> {

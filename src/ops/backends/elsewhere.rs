@@ -3,16 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
+use base::diag::{Diagnostic, Diagnostics};
+use terrane_value::Value;
+
 use super::open::{self, Opened};
 use super::record::BackendRecord;
 use super::settings::{self, BackendSettings, KindRef};
-use crate::backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::Value;
-use crate::ops::backends::read_state;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
-use crate::ops::setup::workdir::WorkDir;
+use crate::backends::read_state;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
+use crate::setup::workdir::WorkDir;
 
 /// A working directory with the store of its workspace.
 pub struct Elsewhere {
@@ -94,7 +95,7 @@ fn make_absolute(wanted: &mut BackendSettings, dir: &Path) {
 /// Where the local backend with these settings keeps a state; of other backends nothing that means anything.
 fn local_path(wanted: &BackendSettings, workspace: &str) -> PathBuf {
     let path = |name: &str| wanted.config.get(name).and_then(Value::as_str).map(PathBuf::from);
-    let backend = crate::backend::local::LocalBackend {
+    let backend = backend::local::LocalBackend {
         path: path("path").filter(|_| is_local(wanted)),
         workspace_dir: path("workspace_dir").filter(|_| is_local(wanted)),
         ..Default::default()
@@ -130,7 +131,7 @@ impl Inside {
 impl Drop for Inside {
     fn drop(&mut self) {
         if let Err(error) = std::env::set_current_dir(&self.before) {
-            crate::log!(Error, "{}: {error}", self.before.display());
+            base::log!(Error, "{}: {error}", self.before.display());
         }
     }
 }

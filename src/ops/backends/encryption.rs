@@ -4,23 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use backend::{Backend, SealedBackend, web};
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::env::{Environment, TF_ENCRYPTION};
+use base::{limits, name};
 use bytes::Bytes;
+use encryption::{self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services};
 use http::Request;
+use model::config;
+use model::plan::file as plan_file;
+use net::cloud;
+use net::http::Client;
 
-use crate::backend::{Backend, SealedBackend, web};
-use crate::base::cloud;
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::env::{Environment, TF_ENCRYPTION};
-use crate::base::http::Client;
-use crate::base::limits;
-use crate::base::name;
-use crate::encryption::{
-    self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services,
-};
-use crate::model::config;
-use crate::model::plan::file as plan_file;
-use crate::ops::configuration::{load, variables};
-use crate::ops::setup::{Declared, Setup};
+use crate::configuration::{load, variables};
+use crate::setup::{Declared, Setup};
 
 /// What is encrypted in the working directory. Keys are made when this is first asked for.
 pub async fn of(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use backend::{Backend, BackendWithHistory, UserKey};
+use base::diag::Diagnostics;
+use base::env::{Environment, TERRANE_STATE_HISTORY};
+
 use super::encryption;
-use crate::backend::{Backend, BackendWithHistory, UserKey};
-use crate::base::diag::Diagnostics;
-use crate::base::env::{Environment, TERRANE_STATE_HISTORY};
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::{Setup, user_data};
+use crate::interface::options::StateOptions;
+use crate::setup::{Setup, user_data};
 
 const DEFAULT_LIMIT: usize = 20;
 

@@ -3,24 +3,23 @@
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-use super::encryption;
-use super::history;
+use backend::table::{self, Context, StateFiles};
+use backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use base::stop::Stop;
+use lang::syntax::body::Body;
+use model::config;
+use model::provider_diagnostics::about_body;
+use model::version::at_least;
+use terrane_protocol::provider::{ProviderDiagnostic, has_errors};
+
 use super::record::{self, BackendRecord, ReadError};
 use super::settings::{BackendSettings, not_found_elsewhere};
-use super::state_store;
-use crate::backend::table::{self, Context, StateFiles};
-use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::stop::Stop;
-use crate::lang::syntax::body::Body;
-use crate::model::config;
-use crate::model::provider::{ProviderDiagnostic, about_body, has_errors};
-use crate::model::version::at_least;
-
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::{Setup, services};
+use super::{encryption, history, state_store};
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::setup::{Setup, services};
 
 const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 
@@ -36,7 +35,7 @@ pub struct Opened {
 pub fn recorded(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
     record::read(&setup.workdir.data_dir).map_err(|e| match e {
         ReadError::File(e) => Diagnostic::error(UNREADABLE_RECORD, e.to_string()).into(),
-        ReadError::Format(why) => crate::backend::recovery::not_loaded(&why).into(),
+        ReadError::Format(why) => backend::recovery::not_loaded(&why).into(),
     })
 }
 
@@ -271,12 +270,12 @@ pub async fn hold_store(
 ) -> Result<HeldState, Diagnostics> {
     let store = store.clone();
     let lock = if options.lock {
-        crate::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
+        base::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
         let waiting = || listener.into_iter().for_each(Listener::waiting_for_lock);
-        let taken = crate::backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
+        let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
         let is_of_process = store.locks_are_of_processes();
-        Some(taken.map_err(|e| Diagnostics::from(crate::backend::lock::not_locked(&e, is_of_process)))?)
+        Some(taken.map_err(|e| Diagnostics::from(backend::lock::not_locked(&e, is_of_process)))?)
     } else {
         None
     };
@@ -285,18 +284,18 @@ pub async fn hold_store(
         (Some(_), None) => Access::LockedToRead,
         (Some(_), Some(_)) => Access::Locked,
     };
-    let loaded = crate::backend::load(&*store, access).await;
+    let loaded = backend::load(&*store, access).await;
     match loaded.and_then(|loaded| report_replay(loaded, &*store, listener)) {
         Ok(loaded) => {
             match &loaded.file {
-                Some(file) => crate::log!(
+                Some(file) => base::log!(
                     Debug,
                     "state read: serial {}, {} resources, lineage {}",
                     file.meta.serial,
                     file.state.resources.len(),
                     file.meta.lineage
                 ),
-                None => crate::log!(Debug, "state read: there is none yet"),
+                None => base::log!(Debug, "state read: there is none yet"),
             }
             Ok(HeldState { store, loaded, lock, lost: OnceLock::new() })
         }
@@ -316,7 +315,7 @@ fn report_replay(
 ) -> Result<Loaded, Diagnostics> {
     if let Some(listener) = listener.filter(|_| loaded.replayed) {
         listener.diagnostics(std::mem::take(&mut loaded.warnings));
-        crate::backend::finish_replay(store, &mut loaded)?;
+        backend::finish_replay(store, &mut loaded)?;
     }
     Ok(loaded)
 }
@@ -328,17 +327,17 @@ impl HeldState {
         if !self.loaded.includes_journal {
             return Ok(());
         }
-        let taken = crate::backend::take_up(&*self.store, &mut self.loaded).await;
+        let taken = backend::take_up(&*self.store, &mut self.loaded).await;
         listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
         taken?;
-        crate::backend::finish_replay(&*self.store, &mut self.loaded)
+        backend::finish_replay(&*self.store, &mut self.loaded)
     }
 
     /// Stops a command whose lock is lost. Never completes.
     pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
         if self.lock.is_some() {
             let error = self.store.lock_lost().await;
-            crate::log!(Error, "{error}");
+            base::log!(Error, "{error}");
             let _ = self.lost.set(error);
             stop.stop();
         }
@@ -368,11 +367,11 @@ impl HeldState {
     /// Gives the lock back.
     pub async fn release(self) -> Diagnostics {
         let Some(id) = self.lock else { return Diagnostics::new() };
-        crate::log!(Trace, "backend/local: releasing state lock {id}");
+        base::log!(Trace, "backend/local: releasing state lock {id}");
         match self.store.unlock(&id).await {
             Ok(()) => Diagnostics::new(),
             Err(_) if self.lost.get().is_some() => Diagnostics::new(),
-            Err(e) => crate::backend::lock::unlock_failed(&e).into(),
+            Err(e) => backend::lock::unlock_failed(&e).into(),
         }
     }
 }

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Access, Backend, Loaded, StateStore};
-use crate::base::diag::Diagnostics;
-use crate::model::config::{self, Module};
+use backend::{Access, Backend, Loaded, StateStore};
+use base::diag::Diagnostics;
+use model::config::{self, Module};
 
 use super::open::{self, Opened};
 use super::record::BackendRecord;
 use super::version;
-use crate::ops::configuration::load;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::configuration::load;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
 
 /// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
 pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
-    let loaded = crate::backend::load(&*opened.store, Access::ReadOnly).await?;
+    let loaded = backend::load(&*opened.store, Access::ReadOnly).await?;
     Ok((opened, loaded))
 }
 

@@ -4,16 +4,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::atomic;
+use base::files::named;
+use base::name::{self, Name, PROGRAM};
+use model::plan::file::StoreProviderSettings;
+use model::state::file::go_json;
+use model::version::compatible_version;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use crate::base::atomic;
-use crate::base::files::named;
-use crate::base::name::{self, Name, PROGRAM};
-use crate::model::plan::file::StoreProviderSettings;
-use crate::model::state::file::go_json;
-use crate::model::version::compatible_version;
 
 /// The backend that `init` set up.
 #[derive(Clone, Debug)]

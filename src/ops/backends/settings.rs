@@ -6,23 +6,23 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use backend::table::{self, Kind};
+use base::diag::{self, Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use base::source::SourceFile;
+use lang::syntax::body::{Body, BodySchema};
+use lang::syntax::parser;
+use model::config::{self, Early, NoNames};
+use model::model_errors::INVALID_BACKEND_TYPE;
+use model::schema::decode::decode_body;
 use serde_json::{Map, Value as Json};
+use terrane_protocol::schema::{AttributeShape, Block, Nesting, Schema};
+use terrane_value::json::{from_json, to_json};
+use terrane_value::set::hash_key;
+use terrane_value::{Type, Value, convert};
 
 use super::record::BackendRecord;
 use super::state_store::ProvidedKind;
-use crate::backend::table::{self, Kind};
-use crate::base::diag::{self, Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::base::source::SourceFile;
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::syntax::parser;
-use crate::lang::value::json::{from_json, to_json};
-use crate::lang::value::set::hash_key;
-use crate::lang::value::{Type, Value, convert};
-use crate::model::config::{self, Early, NoNames};
-use crate::model::model_errors::INVALID_BACKEND_TYPE;
-use crate::model::schema::decode::decode_body;
-use crate::model::schema::{AttributeShape, Block, Nesting, Schema};
 
 /// A kind of backend: of this program, or of a provider.
 #[derive(Clone)]
@@ -245,7 +245,7 @@ fn argument(whole: &str, name: &str, text: &str, schema: &Block, diagnostics: &m
             if failed {
                 return None;
             }
-            let (value, found) = crate::lang::eval::evaluate(&expr, &NoNames);
+            let (value, found) = lang::eval::evaluate(&expr, &NoNames);
             let failed = found.has_errors();
             diagnostics.extend(found);
             (!failed).then_some(value)
@@ -262,7 +262,7 @@ fn settings_file(
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
     let mut found = Diagnostics::new();
-    let body = config::load_body(std::path::Path::new(path), &crate::base::files::Disk, &mut found);
+    let body = config::load_body(std::path::Path::new(path), &base::files::Disk, &mut found);
     let body = body.filter(|_| !found.has_errors()).map(|body| {
         let names = schema.attributes.keys().fold(BodySchema::new(), |schema, name| schema.attribute(name));
         let all = schema.blocks.iter().fold(names, |schema, (name, nested)| {

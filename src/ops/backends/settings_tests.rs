@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use base::source::SourceFile;
+use lang::syntax::parser;
+
 use super::*;
-use crate::base::source::SourceFile;
-use crate::lang::syntax::parser;
 
 fn block(text: &str) -> config::Backend {
     let (body, found) = parser::parse_file(SourceFile::new("main.tf", text));
@@ -35,7 +36,7 @@ fn settings(text: &str, given: &[&str]) -> (BackendSettings, Diagnostics) {
 /// Each page of a backend has valid examples and names every setting.
 #[test]
 fn pages_of_backends_match_their_schemas() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/backends");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/backends");
     let mut examples = 0;
     for kind in table::KINDS {
         let Ok(page) = std::fs::read_to_string(folder.join(kind.name()).with_extension("md")) else {

@@ -3,31 +3,31 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use backend::Backend;
+use backend::provided::ProvidedBackend;
+use backend::table::{Context, Kind};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use base::source::{Range, SourceFile};
+use base::suggest;
+use engine::ports::Configuring;
+use lang::syntax::body::Body;
+use model::addr::{self, AbsProviderConfig};
+use model::config::{self, Early, NoNames};
+use model::deps::{Constraints, Version};
+use model::plan::file::StoreProviderSettings;
+use model::schema::decode::decode_body;
+use terrane_protocol::provider::{NO_SCHEMAS, Provider, ProviderDiagnostic, ProviderDiagnostics, has_errors};
+use terrane_protocol::schema::{Block, Schema};
+use terrane_value::Value;
+use terrane_value::json::to_json;
 use tokio::sync::OnceCell;
 
 use super::record::BackendRecord;
 use super::settings::{BackendSettings, KindRef, hash_of, overlay, value_of_json};
-use crate::backend::Backend;
-use crate::backend::provided::ProvidedBackend;
-use crate::backend::table::{Context, Kind};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::source::{Range, SourceFile};
-use crate::base::suggest;
-use crate::engine::ports::Configuring;
-use crate::lang::syntax::body::Body;
-use crate::lang::value::Value;
-use crate::lang::value::json::to_json;
-use crate::model::addr::{self, AbsProviderConfig};
-use crate::model::config::{self, Early, NoNames};
-use crate::model::deps::{Constraints, Version};
-use crate::model::plan::file::StoreProviderSettings;
-use crate::model::provider::{NO_SCHEMAS, Provider, ProviderDiagnostic, ProviderDiagnostics, has_errors};
-use crate::model::schema::decode::decode_body;
-use crate::model::schema::{Block, Schema};
-use crate::ops::plugins::state_stores::{self, StoreProvider};
-use crate::ops::setup::Setup;
-use crate::ops::setup::store_processes::StoreProcesses;
+use crate::plugins::state_stores::{self, StoreProvider};
+use crate::setup::Setup;
+use crate::setup::store_processes::StoreProcesses;
 
 /// A state store with the configuration of its provider.
 pub struct ProvidedKind {

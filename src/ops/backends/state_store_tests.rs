@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
+use ::backend::conformance;
+use ::backend::store::ErrorKind;
+use base::env::Environment;
+use plugin::reattach::Reattach;
+use plugin::start::{ProviderProcess, reattach_provider};
+use terrane_protocol::handshake::Handshake;
+use terrane_protocol::provider::StateStores;
+use terrane_protocol::schema::Attribute;
+use terrane_protocol::serve::{Caller, Plugin, serve};
+use terrane_sdk::{self, Error, Types, Values};
+use terrane_value::Type;
+
 use super::*;
-use crate::backend::contract;
-use crate::backend::store::ErrorKind;
-use crate::base::env::Environment;
-use crate::lang::value::Type;
-use crate::model::provider::StateStores;
-use crate::model::schema::Attribute;
-use crate::plugin::handshake::Handshake;
-use crate::plugin::reattach::Reattach;
-use crate::plugin::serve::{Caller, Plugin, serve};
-use crate::plugin::start::{ProviderProcess, reattach_provider};
-use crate::sdk::{self, Error, Types, Values};
 
 const KIND: &str = "t_store";
 
@@ -40,11 +41,11 @@ impl MemoryStores {
 /// A provider with one state store, of this schema.
 struct StoreProvider(Schema);
 
-impl sdk::Provider for StoreProvider {
+impl terrane_sdk::Provider for StoreProvider {
     type Config = ();
     type Data = ();
 
-    async fn configure(&self, _: &mut sdk::Context<()>, _: Values<()>) -> Result<(), Error> {
+    async fn configure(&self, _: &mut terrane_sdk::Context<()>, _: Values<()>) -> Result<(), Error> {
         Ok(())
     }
 
@@ -129,10 +130,10 @@ impl StateStores for MemoryStores {
 async fn served(protocol: u16) -> ProviderProcess {
     let attributes = [(Arc::from("dir"), Attribute { optional: true, ..Attribute::new(Type::String) })].into();
     let schema = Schema::new(0, Block { attributes, ..Block::default() });
-    let provider = sdk::server(StoreProvider(schema));
+    let provider = terrane_sdk::server(StoreProvider(schema));
     let (send, line) = tokio::sync::oneshot::channel();
     let caller = Caller { versions: vec![5, 6], ..Caller::default() };
-    tokio::spawn(serve(Plugin::Provider(provider), protocol, caller, move |line| {
+    tokio::spawn(serve(Plugin::Provider(provider), protocol, caller, plugin::crypto(), move |line| {
         let _ = send.send(line.to_owned());
         Ok(())
     }));
@@ -158,7 +159,7 @@ async fn configured(process: &ProviderProcess) -> ProvidedBackend {
 #[tokio::test]
 async fn a_state_store_of_a_plugin_is_a_backend() {
     let process = served(6).await;
-    contract::check(&configured(&process).await).await;
+    conformance::check(&configured(&process).await).await;
     process.shutdown().await;
 }
 

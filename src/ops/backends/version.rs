@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::backend::Backend;
-use crate::backend::hcp::{ApiError, Flavor, Hcp, Workspace};
-use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::model::deps::{Constraints, Version};
-use crate::model::version::{self, compatible_version};
+use backend::Backend;
+use backend::hcp::{ApiError, Flavor, Hcp, Workspace};
+use backend::store::DEFAULT_WORKSPACE;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use model::deps::{Constraints, Version};
+use model::version::{self, compatible_version};
 
 /// Checks the workspace in use before its state is changed by hand. Gives warnings; with `ignore` there are no errors.
 pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Result<Diagnostics, Diagnostics> {

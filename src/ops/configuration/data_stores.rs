@@ -5,10 +5,11 @@
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
-use crate::lang::syntax::body::BodySchema;
-use crate::model::addr::ResourceMode;
-use crate::model::config::{Config, Resource};
-use crate::ops::setup::Setup;
+use lang::syntax::body::BodySchema;
+use model::config::{Config, Resource};
+use terrane_protocol::schema::ResourceMode;
+
+use crate::setup::Setup;
 
 static STORE: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().block("store", &[]).block("dynamic", &["type"]));

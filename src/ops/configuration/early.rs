@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::diag::Diagnostics;
-use crate::base::env;
-use crate::base::files::{Disk, Files};
-use crate::engine::ports::Host;
-use crate::lang::functions;
-use crate::lang::value::Value;
-use crate::model::config::{ByName, Outside, Variable};
+use base::diag::Diagnostics;
+use base::env;
+use base::files::{Disk, Files};
+use engine::ports::Host;
+use lang::functions;
+use model::config::{ByName, Outside, Variable};
+use terrane_value::Value;
 
 use super::variables::{self, Collected};
-use crate::ops::setup::Setup;
-use crate::ops::setup::host::Machine;
+use crate::setup::Setup;
+use crate::setup::host::Machine;
 
 /// The values that people give now.
 pub struct Given {

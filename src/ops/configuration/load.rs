@@ -5,19 +5,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Entry, Files, Metadata};
-use crate::base::name::COMMAND;
-use crate::lang::value::Value;
-use crate::model::config::test_file::{self, TestFile};
-use crate::model::config::{self, Config, Module, Outside, RootFiles};
-use crate::model::deps::module_manifest::ModuleManifest;
-use crate::model::plan::file::ConfigSnapshot;
-use crate::model::version::at_least;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Entry, Files, Metadata};
+use base::name::COMMAND;
+use model::config::test_file::{self, TestFile};
+use model::config::{self, Config, Module, Outside, RootFiles};
+use model::deps::module_manifest::ModuleManifest;
+use model::plan::file::ConfigSnapshot;
+use model::version::at_least;
+use terrane_value::Value;
 
 use super::{data_stores, early};
-use crate::ops::setup::workdir::WorkDir;
-use crate::ops::setup::{Declared, Setup};
+use crate::setup::workdir::WorkDir;
+use crate::setup::{Declared, Setup};
 
 /// The record of installed modules; empty if there is none.
 pub fn manifest(workdir: &WorkDir, files: &dyn Files) -> Result<ModuleManifest, Diagnostics> {
@@ -118,10 +118,10 @@ fn config_with(
     let (config, diagnostics) = config::load_with(which, root, &recorder, &resolver, outside);
     let snapshot = recorder.snapshot();
     if let Some(config) = &config {
-        crate::log!(Debug, "configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
+        base::log!(Debug, "configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
     }
     for (path, content) in &snapshot.files {
-        crate::log!(Trace, "configuration read: {} ({} bytes)", path.display(), content.len());
+        base::log!(Trace, "configuration read: {} ({} bytes)", path.display(), content.len());
     }
     (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
 }

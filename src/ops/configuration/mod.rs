@@ -4,7 +4,7 @@
 //! Never validates values: the model does that.
 
 mod data_stores;
-pub(in crate::ops) mod early;
+pub(crate) mod early;
 pub mod load;
 pub mod target_files;
-pub(in crate::ops) mod variables;
+pub(crate) mod variables;

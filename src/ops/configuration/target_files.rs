@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::reason;
-use crate::base::source::{Range, SourceFile, Span};
-use crate::model::addr::{Target, command_line};
-use crate::ops::interface::options::PlanOptions;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::reason;
+use base::source::{Range, SourceFile, Span};
+use model::addr::{Target, command_line};
+
+use crate::interface::options::PlanOptions;
 
 /// Adds what the files have to the targets and excludes of the plan.
 pub fn read(plan: &mut PlanOptions) -> Diagnostics {

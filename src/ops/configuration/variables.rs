@@ -5,20 +5,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::files::{Disk, Files};
-use crate::base::name::{self, PROGRAM};
-use crate::base::source::SourceFile;
-use crate::engine::{GivenVariable, GivenVariables, Origin};
-use crate::lang::value::{Value, convert::convert, json};
-use crate::model::config::values_file::{self, GivenValue};
-use crate::model::config::{ByName, Module, Variable};
-use crate::model::plan::Plan;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env;
+use base::files::{Disk, Files};
+use base::name::{self, PROGRAM};
+use base::source::SourceFile;
+use engine::{GivenVariable, GivenVariables, Origin};
+use model::config::values_file::{self, GivenValue};
+use model::config::{ByName, Module, Variable};
+use model::plan::Plan;
+use terrane_value::convert::convert;
+use terrane_value::{Value, json};
 
-use crate::ops::interface::ask::{Ask, NoAnswer, Question};
-use crate::ops::interface::options::VariableArgument;
-use crate::ops::setup::Setup;
+use crate::interface::ask::{Ask, NoAnswer, Question};
+use crate::interface::options::VariableArgument;
+use crate::setup::Setup;
 
 const UNREADABLE_VALUES: &str = "Failed to read variables file";
 

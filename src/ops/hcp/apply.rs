@@ -1,15 +1,16 @@
 //! The apply of a run: confirmation, start, log.
 
+use backend::hcp::{Flavor, Phase, Run};
+use base::diag::Diagnostics;
+use base::name::PROGRAM;
+use model::plan::Mode;
+
 use super::confirm::{Answer, Subject};
 use super::plan::ONLY_BY_REPOSITORY;
 use super::saved::Bookmark;
 use super::{Ended, Operation, error};
-use crate::backend::hcp::{Flavor, Phase, Run};
-use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
-use crate::model::plan::Mode;
-use crate::ops::interface::ask::Question;
-use crate::ops::run::operation::OperationKind;
+use crate::interface::ask::Question;
+use crate::run::operation::OperationKind;
 
 /// How the apply of a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use backend::hcp::{CostEstimate, Flavor, PolicyCheck, Run};
+
 use super::confirm::Answer;
 use super::stages::not_overridden;
 use super::{Ended, Operation, RULE, error, pause, seconds};
-use crate::backend::hcp::{CostEstimate, Flavor, PolicyCheck, Run};
 
 /// The pause between two looks at a policy check.
 const LOOKS: Duration = Duration::from_millis(500);

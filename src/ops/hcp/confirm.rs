@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use base::diag::Diagnostic;
+use model::plan::Mode;
+
 use super::{Ended, Operation, error};
-use crate::base::diag::Diagnostic;
-use crate::model::plan::Mode;
-use crate::ops::interface::ask::{NoAnswer, Question};
+use crate::interface::ask::{NoAnswer, Question};
 
 /// The pause between two requests for a decision that was made in the web interface.
 const LOOKS: Duration = Duration::from_secs(3);

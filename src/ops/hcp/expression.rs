@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::lang::value::json::to_simple_json;
-use crate::lang::value::{Type, Value};
+use terrane_value::json::to_simple_json;
+use terrane_value::{Type, Value};
 
 /// A known value as an expression.
 pub fn expression(value: &Value) -> String {

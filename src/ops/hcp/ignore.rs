@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::base::files::named;
+use base::files::named;
 
 /// The rules of a folder. The last rule that matches a path decides.
 #[derive(Clone, Debug)]

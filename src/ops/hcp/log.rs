@@ -1,14 +1,14 @@
 //! The log of a run, and the plan that the service describes beside it.
 
+use backend::hcp::{Flavor, Phase};
+use base::diag::Severity;
+use base::name::PROGRAM;
+use model::plan::document::{self, DescribedPlan};
 use serde_json::Value as Json;
 
 use super::{Ended, Operation, error};
-use crate::backend::hcp::{Flavor, Phase};
-use crate::base::diag::Severity;
-use crate::base::name::PROGRAM;
-use crate::model::plan::document::{self, DescribedPlan};
-use crate::ops::interface::listen::RemoteLine;
-use crate::ops::run::generated_file;
+use crate::interface::listen::RemoteLine;
+use crate::run::generated_file;
 
 /// The messages that the description of the plan repeats.
 const OF_PLAN: [&str; 3] = ["outputs", "change_summary", "planned_change"];

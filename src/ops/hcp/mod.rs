@@ -1,6 +1,6 @@
 //! Operations on the machines of HCP Terraform: upload the configuration, start a run, follow it to its end.
 //!
-//! Owns which operations run there, and what the user sees and answers meanwhile. [`crate::backend::hcp`] is the interface of the
+//! Owns which operations run there, and what the user sees and answers meanwhile. [`backend::hcp`] is the interface of the
 //! service. Never plans or applies.
 
 mod apply;
@@ -19,21 +19,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::backend::Backend;
-use crate::backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::plan::{Mode, Refresh};
-use crate::ops::backends::record::BackendRecord;
-use crate::ops::backends::{self, read_state};
-use crate::ops::interface::ask::{Ask, Question};
-use crate::ops::interface::listen::{Listener, RemoteLine};
-use crate::ops::run::apply::ApplyRequest;
-use crate::ops::run::operation::{OperationKind, OperationRequest};
-use crate::ops::run::plan::PlanRequest;
-use crate::ops::setup::Setup;
-
+use backend::Backend;
+use backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use model::plan::{Mode, Refresh};
 pub use saved::{RunPlan, ShownRun, show};
+
+use crate::backends::record::BackendRecord;
+use crate::backends::{self, read_state};
+use crate::interface::ask::{Ask, Question};
+use crate::interface::listen::{Listener, RemoteLine};
+use crate::run::apply::ApplyRequest;
+use crate::run::operation::{OperationKind, OperationRequest};
+use crate::run::plan::PlanRequest;
+use crate::setup::Setup;
 
 /// The result of an operation.
 #[derive(Debug, Default)]

@@ -3,21 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
+use backend::hcp::{Flavor, NewRun, Phase, Purpose, Run};
+use base::diag::Diagnostics;
+use base::name::{COMMAND, PROGRAM};
+use base::{atomic, env};
+use engine::Origin;
+use model::plan::{Mode, Refresh};
+
 use super::expression::expression;
 use super::saved::Bookmark;
-use super::slug;
-use super::{Ended, Operation, error};
-use crate::backend::hcp::{Flavor, NewRun, Phase, Purpose, Run};
-use crate::base::atomic;
-use crate::base::diag::Diagnostics;
-use crate::base::env;
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::engine::Origin;
-use crate::model::plan::{Mode, Refresh};
-use crate::ops::configuration::{load, variables};
-use crate::ops::interface::options::{PlanOptions, VariableArgument};
-use crate::ops::run::generated_file;
-use crate::ops::run::operation::OperationKind;
+use super::{Ended, Operation, error, slug};
+use crate::configuration::{load, variables};
+use crate::interface::options::{PlanOptions, VariableArgument};
+use crate::run::generated_file;
+use crate::run::operation::OperationKind;
 
 /// The pause between two looks at an uploaded configuration, and how many looks there are.
 const UPLOAD_LOOKS: (Duration, u32) = (Duration::from_millis(500), 60);

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
+use backend::hcp::{ApiError, Hcp, Phase, Run};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use model::plan::Mode;
+use model::plan::document::{self, DescribedPlan};
 use serde::{Deserialize, Serialize};
 
 use super::log::unreadable;
 use super::missing;
-use crate::backend::hcp::{ApiError, Hcp, Phase, Run};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::model::plan::Mode;
-use crate::model::plan::document::{self, DescribedPlan};
-use crate::ops::backends::{backend_of, read_state};
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::backends::{backend_of, read_state};
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
 
 /// The content of the file that `plan -out` writes, in the format of the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,15 +1,14 @@
 //! The archive of a configuration, for the machines that run it.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
+use base::files::named;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
 use super::ignore::IgnoreRules;
-use crate::base::files::named;
 
 /// Folders nested deeper than this are an error: a circle of links.
 const DEEPEST: usize = 100;
@@ -118,8 +117,9 @@ impl Packer {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use flate2::read::GzDecoder;
+
+    use super::*;
 
     fn names(archive: &[u8]) -> Vec<String> {
         let mut archive = tar::Archive::new(GzDecoder::new(archive));

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use backend::hcp::{PolicyEvaluation, TaskResult, TaskStage};
+
 use super::confirm::Answer;
 use super::{Ended, Operation, RULE, backoff, error, seconds};
-use crate::backend::hcp::{PolicyEvaluation, TaskResult, TaskStage};
 
 /// The shortest and the longest pause between two looks at a stage, in milliseconds.
 const PAUSES: (f64, f64) = (4000.0, 12000.0);

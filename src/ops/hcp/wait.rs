@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use backend::hcp::{Phase, Run};
+
 use super::{Ended, Operation, pause, seconds};
-use crate::backend::hcp::{Phase, Run};
 
 /// The time between two messages.
 const MESSAGES: Duration = Duration::from_secs(30);

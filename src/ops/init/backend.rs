@@ -4,26 +4,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind, StoreError};
-use crate::backend::{Access, Backend, load};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::lang::value::{Value, convert};
-use crate::model::config::{self, Module};
-use crate::model::state::file::problems_text;
-use crate::model::version::at_least;
-use crate::ops::backends::record::{self, BackendRecord};
-use crate::ops::backends::settings::{self, BackendSettings, KindRef};
-use crate::ops::backends::state_store::ProvidedKind;
-use crate::ops::backends::{default_settings, open_settings, recorded, settings_of, state_store};
-use crate::ops::interface::ask::Question;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
-use crate::ops::setup::workdir::select_workspace;
+use backend::store::{DEFAULT_WORKSPACE, ErrorKind, StoreError};
+use backend::{Access, Backend, load};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use model::config::{self, Module};
+use model::state::file::problems_text;
+use model::version::at_least;
+use terrane_value::{Value, convert};
 
 use super::cloud::{self, CLOUD, Change};
 use super::migration::{Migrated, Migration, Side, answer, error_text, is_empty, refresh_failed};
 use super::{InitEvent, InitRequest, Tell, is_cloud};
+use crate::backends::record::{self, BackendRecord};
+use crate::backends::settings::{self, BackendSettings, KindRef};
+use crate::backends::state_store::ProvidedKind;
+use crate::backends::{default_settings, open_settings, recorded, settings_of, state_store};
+use crate::interface::ask::Question;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
+use crate::setup::workdir::select_workspace;
 
 /// The backend in use and its workspace.
 pub struct InUse {
@@ -68,7 +68,7 @@ pub async fn saved(setup: &Setup) -> Result<InUse, Diagnostics> {
 }
 
 /// The state of a workspace, as a source of requirements; none without a backend.
-pub async fn state(in_use: Option<&InUse>) -> Result<Option<crate::model::state::State>, Diagnostics> {
+pub async fn state(in_use: Option<&InUse>) -> Result<Option<model::state::State>, Diagnostics> {
     let Some(in_use) = in_use else { return Ok(None) };
     let store = in_use.backend.store(&in_use.workspace).await;
     let store = store.map_err(|e| plain(format!("Error loading state: {e}")))?;

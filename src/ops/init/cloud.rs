@@ -1,15 +1,15 @@
 //! The part of `init` that only `cloud` blocks have: which changes are none of a backend, what is asked before states go to
 //! HCP Terraform, and under which names.
 
-use crate::backend::hcp::{Flavor, Hcp, Mapping};
-use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::ops::interface::ask::Question;
+use backend::hcp::{Flavor, Hcp, Mapping};
+use backend::store::DEFAULT_WORKSPACE;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
 
 use super::migration::{INPUT_DISABLED_HERE, Migrated, Migration, answer, confirm, is_empty, read};
 use super::migration_texts::not_loaded;
 use super::{InitEvent, InitRequest};
+use crate::interface::ask::Question;
 
 /// The kind that `cloud` blocks have.
 pub const CLOUD: &str = "cloud";

@@ -3,26 +3,26 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
-use crate::install::event::InstallEvent;
-use crate::model::addr;
-use crate::model::config::{self, Backend};
-use crate::model::deps::Lock;
-use crate::ops::backends::settings::BackendSettings;
-use crate::ops::backends::{open_settings, record, state_store};
-use crate::ops::configuration::load;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::state_stores::{self, Supply};
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
-use crate::ops::setup::workdir::select_workspace;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use install::event::InstallEvent;
+use model::addr;
+use model::config::{self, Backend};
+use model::deps::Lock;
 
 use super::install::{incomplete_lock, keep_lock};
 use super::migration::{Migration, Side};
 use super::store_provider::{Purpose, Selected, Trust};
 use super::{InitEvent, InitRequest, store_provider};
+use crate::backends::settings::BackendSettings;
+use crate::backends::{open_settings, record, state_store};
+use crate::configuration::load;
+use crate::interface::options::StateOptions;
+use crate::plugins::packages;
+use crate::plugins::state_stores::{self, Supply};
+use crate::setup::Setup;
+use crate::setup::network::Network;
+use crate::setup::workdir::select_workspace;
 
 pub struct MigrateRequest {
     /// Copies states without asking.

@@ -5,21 +5,21 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
-use crate::backend::{Access, Backend, StateStore, StoreError, load};
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::state::file::{self, StateFile, problems_text};
-use crate::ops::backends::{HeldState, hold_store, version};
-use crate::ops::interface::ask::{Ask, NoAnswer, Question};
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::interface::planning::Planned;
-use crate::ops::setup::Setup;
+use backend::store::{DEFAULT_WORKSPACE, ErrorKind};
+use backend::{Access, Backend, StateStore, StoreError, load};
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use engine::event::Event;
+use engine::ports::Observer;
+use model::state::file::{self, StateFile, problems_text};
 
 use super::cloud::CLOUD;
 use super::migration_texts::{Place, Texts};
+use crate::backends::{HeldState, hold_store, version};
+use crate::interface::ask::{Ask, NoAnswer, Question};
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::interface::planning::Planned;
+use crate::setup::Setup;
 
 /// A backend with the name of its kind.
 #[derive(Clone)]
@@ -275,7 +275,7 @@ impl Migration<'_> {
         for (path, state) in [(&old, source), (&new, present)] {
             let failed = |why: String| format!("Error saving temporary state: {why}");
             let text = file::write(&state.meta, &state.state).map_err(|problems| failed(problems_text(&problems)))?;
-            crate::base::atomic::write_private(path, &text).map_err(|e| failed(e.to_string()))?;
+            base::atomic::write_private(path, &text).map_err(|e| failed(e.to_string()))?;
         }
         if let Some(hcp) = self.to.backend.hcp().filter(|_| self.to.is_cloud()) {
             return confirm(self.setup, &overwrite_cloud(from, hcp.app_name, &old, &new)).await;

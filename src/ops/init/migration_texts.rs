@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use crate::base::name::PROGRAM;
-use crate::ops::interface::ask::Question;
+use base::name::PROGRAM;
+
+use crate::interface::ask::Question;
 
 /// A place of states in a message.
 #[derive(Clone, Copy)]

@@ -15,28 +15,28 @@ mod store_provider;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::Backend;
-use crate::backend::hcp::Flavor;
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::env::TF_ENCRYPTION;
-use crate::base::files::Disk;
-use crate::base::name::{self, PROGRAM, by_language};
-use crate::base::telemetry::{self, Description, Detail};
-use crate::install::event::{InstallEvent, ModuleEvent};
-use crate::model::addr;
-use crate::model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
-use crate::model::config::{self, Config, Module, test_file};
-use crate::model::deps::Constraints;
-use crate::model::model_errors::INVALID_IMPORT_PROVIDER;
-use crate::model::version::tofu_at_least;
-
-use self::install::Needs;
-use crate::ops::backends::encryption;
-use crate::ops::configuration::{load, variables};
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
+use ::backend::Backend;
+use ::backend::hcp::Flavor;
+use ::install::event::{InstallEvent, ModuleEvent};
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::env::TF_ENCRYPTION;
+use base::files::Disk;
+use base::name::{self, PROGRAM, by_language};
+use base::telemetry::{self, Description, Detail};
+use model::addr;
+use model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
+use model::config::{self, Config, Module, test_file};
+use model::deps::Constraints;
+use model::model_errors::INVALID_IMPORT_PROVIDER;
+use model::version::tofu_at_least;
 use modules::ModuleRequest;
 pub use store_provider::Trust;
+
+use self::install::Needs;
+use crate::backends::encryption;
+use crate::configuration::{load, variables};
+use crate::setup::Setup;
+use crate::setup::network::Network;
 
 #[derive(Clone, Debug, Default)]
 pub struct InitRequest {

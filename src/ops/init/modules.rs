@@ -3,23 +3,22 @@
 use std::io;
 use std::path::Path;
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::files::{Disk, Files};
-use crate::base::source::SourceFile;
-use crate::install::event::ModuleEvent;
-use crate::install::modules::from_module::{self, Copying};
-use crate::install::modules::{Checksums, Input, install};
-use crate::model::addr;
-use crate::model::config::{Module, ModuleCall};
-use crate::model::deps::ModuleLock;
-use crate::model::deps::module_lock::MODULE_LOCK_FILE;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files};
+use base::source::SourceFile;
+use base::{atomic, env};
+use install::event::ModuleEvent;
+use install::modules::from_module::{self, Copying};
+use install::modules::{Checksums, Input, install};
+use model::addr;
+use model::config::{Module, ModuleCall};
+use model::deps::ModuleLock;
+use model::deps::module_lock::MODULE_LOCK_FILE;
 
 use super::{InitEvent, Tell};
-use crate::ops::configuration::load;
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
+use crate::configuration::load;
+use crate::setup::Setup;
+use crate::setup::network::Network;
 
 /// How modules are to be installed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,7 +123,7 @@ pub async fn copy(setup: &Setup, network: &Network, source: &str, tell: Tell<'_>
         )
         .into();
     }
-    tell(InitEvent::Copying(crate::base::secret::redacted(source)));
+    tell(InitEvent::Copying(base::secret::redacted(source)));
     let mut hear = |event: Copying| {
         tell(match event {
             Copying::Module(event) => InitEvent::Module(event),

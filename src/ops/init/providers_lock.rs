@@ -2,29 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use install::event::{LockEvent, Tracked};
+use install::package::platform;
+use install::providers::platform_lock::{PlatformLockInput, lock_platforms};
+use install::source::Source;
+use install::source::demanding::Demanding;
+use install::source::filesystem::Filesystem;
+use install::source::network_mirror::NetworkMirror;
+use install::source::oci_mirror::OciMirror;
+use install::source::registry::Registry;
+use model::addr::Provider;
+use model::deps::Requirements;
+use model::service::RepositoryTemplate;
 use url::Url;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
-use crate::install::event::{LockEvent, Tracked};
-use crate::install::package::platform;
-use crate::install::providers::platform_lock::{PlatformLockInput, lock_platforms};
-use crate::install::source::Source;
-use crate::install::source::demanding::Demanding;
-use crate::install::source::filesystem::Filesystem;
-use crate::install::source::network_mirror::NetworkMirror;
-use crate::install::source::oci_mirror::OciMirror;
-use crate::install::source::registry::Registry;
-use crate::model::addr::Provider;
-use crate::model::deps::Requirements;
-use crate::model::service::RepositoryTemplate;
-
 use super::install::unwritable_lock;
-use crate::ops::configuration::load;
-use crate::ops::plugins::lock_file;
-use crate::ops::plugins::packages;
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
+use crate::configuration::load;
+use crate::plugins::{lock_file, packages};
+use crate::setup::Setup;
+use crate::setup::network::Network;
 
 #[derive(Clone, Debug, Default)]
 pub struct LockRequest {

@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::base::diag::Diagnostics;
-use crate::install::event::MirrorEvent;
-use crate::install::providers::mirror::{MirrorInput, mirror};
-use crate::install::source::demanding::Demanding;
-use crate::install::source::registry::Registry;
-use crate::install::verify;
-use crate::model::deps::Lock;
+use base::diag::Diagnostics;
+use install::event::MirrorEvent;
+use install::providers::mirror::{MirrorInput, mirror};
+use install::source::demanding::Demanding;
+use install::source::registry::Registry;
+use install::verify;
+use model::deps::Lock;
 
 use super::providers_lock::{chosen_platforms, required};
-use crate::ops::plugins::packages;
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
+use crate::plugins::packages;
+use crate::setup::Setup;
+use crate::setup::network::Network;
 
 #[derive(Clone, Debug, Default)]
 pub struct MirrorRequest {

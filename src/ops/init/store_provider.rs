@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::source::SourceFile;
-use crate::install::event::InstallEvent;
-use crate::install::package::platform;
-use crate::model::addr;
-use crate::model::config::{Backend, StoreProvider};
-use crate::model::deps::{Constraints, Lock, Requirements};
-use crate::model::state::file::problems_text;
-use crate::ops::interface::ask::Question;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::state_stores::{self, Supply};
-use crate::ops::setup::Setup;
-use crate::ops::setup::network::Network;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files};
+use base::name::{COMMAND, PROGRAM};
+use base::source::SourceFile;
+use install::event::InstallEvent;
+use install::package::platform;
+use model::addr;
+use model::config::{Backend, StoreProvider};
+use model::deps::{Constraints, Lock, Requirements};
+use model::state::file::problems_text;
 
 use super::install::{Wanted, install};
 use super::migration::answer;
 use super::{InitEvent, InitRequest, Tell};
+use crate::interface::ask::Question;
+use crate::plugins::packages;
+use crate::plugins::state_stores::{self, Supply};
+use crate::setup::Setup;
+use crate::setup::network::Network;
 
 /// The version constraints of a state store's provider; invalid ones are reported elsewhere.
 pub fn constraints(store: &StoreProvider) -> Constraints {

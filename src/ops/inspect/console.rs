@@ -3,31 +3,30 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
-use crate::base::identifier::is_identifier;
-use crate::base::name::PROGRAM;
-use crate::base::source::SourceFile;
-use crate::engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
-use crate::lang::functions::type_of::{Typed, typed};
-use crate::lang::syntax::parse_expression;
-use crate::model::addr::ModuleInstance;
-use crate::model::config::Config;
-use crate::model::deps::Requirements;
-use crate::model::plan::{Mode, Refresh};
-use crate::render::text::snippet::CONSOLE_INPUT;
-use crate::render::text::value::console_text;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use base::name::PROGRAM;
+use base::source::SourceFile;
+use engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
+use lang::functions::type_of::{Typed, typed};
+use lang::syntax::parse_expression;
+use model::addr::ModuleInstance;
+use model::config::Config;
+use model::deps::Requirements;
+use model::plan::{Mode, Refresh};
+use render::text::snippet::CONSOLE_INPUT;
+use render::text::value::console_text;
+use terrane_value::identifier::is_identifier;
 
-use crate::ops::backends::{self, HeldState};
-use crate::ops::configuration::load;
-use crate::ops::configuration::variables::{self, Collected};
-use crate::ops::interface::options::{StateOptions, VariableArgument};
-use crate::ops::plugins::cached_schemas;
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::packages::ProviderOrigins;
-use crate::ops::run::operation::{NO_OPERATION, quiet_ports};
-use crate::ops::setup::Setup;
+use crate::backends::{self, HeldState};
+use crate::configuration::load;
+use crate::configuration::variables::{self, Collected};
+use crate::interface::options::{StateOptions, VariableArgument};
+use crate::plugins::factories::Factories;
+use crate::plugins::packages::ProviderOrigins;
+use crate::plugins::{cached_schemas, packages};
+use crate::run::operation::{NO_OPERATION, quiet_ports};
+use crate::setup::Setup;
 
 #[derive(Clone, Debug)]
 pub struct ConsoleRequest {

@@ -1,25 +1,24 @@
 //! `graph`: the dependency graph.
 
-use crate::base::env;
-use crate::ops::run::operation::{CANCELED, quiet_ports};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
-use crate::model::deps::Requirements;
-use crate::model::state::State;
-use crate::render::{dot, mermaid};
+use base::diag::{Diagnostic, Diagnostics};
+use base::env;
+use base::files::{Disk, Files};
+use engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
+use model::deps::Requirements;
+use model::state::State;
+use render::{dot, mermaid};
 
-use crate::ops::backends::read_state;
-use crate::ops::configuration::load::{self, LoadedConfig};
-use crate::ops::interface::options::StateOptions;
-use crate::ops::plugins::cached_schemas;
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::run::plan_file;
-use crate::ops::setup::Setup;
+use crate::backends::read_state;
+use crate::configuration::load::{self, LoadedConfig};
+use crate::interface::options::StateOptions;
+use crate::plugins::factories::Factories;
+use crate::plugins::{cached_schemas, packages};
+use crate::run::operation::{CANCELED, quiet_ports};
+use crate::run::plan_file;
+use crate::setup::Setup;
 
 /// Which graph is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

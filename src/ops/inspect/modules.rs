@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::files::Disk;
-use crate::model::config::Module;
-use crate::model::deps::module_manifest::ModuleManifest;
+use base::diag::Diagnostics;
+use base::files::Disk;
+use model::config::Module;
+use model::deps::module_manifest::ModuleManifest;
 
-use crate::ops::configuration::load;
-use crate::ops::setup::Setup;
+use crate::configuration::load;
+use crate::setup::Setup;
 
 /// A module as it is called.
 pub struct Called {

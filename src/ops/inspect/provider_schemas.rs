@@ -3,24 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
-use crate::engine::ports::Providers;
-use crate::model::addr;
-use crate::model::deps::Requirements;
-use crate::model::provider::about_body;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use engine::ports::Providers;
+use model::addr;
+use model::deps::Requirements;
+use model::provider_diagnostics::about_body;
+use render::json::provider_schemas::Identities;
 
-use crate::ops::backends;
-use crate::ops::configuration::load;
-use crate::ops::configuration::variables;
-use crate::ops::interface::options::{StateOptions, VariableArgument};
-use crate::ops::interface::planning::Schemas;
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::schemas;
-use crate::ops::run::operation::CANCELED;
-use crate::ops::setup::Setup;
-use crate::render::json::provider_schemas::Identities;
+use crate::backends;
+use crate::configuration::{load, variables};
+use crate::interface::options::{StateOptions, VariableArgument};
+use crate::interface::planning::Schemas;
+use crate::plugins::factories::Factories;
+use crate::plugins::{packages, schemas};
+use crate::run::operation::CANCELED;
+use crate::setup::Setup;
 
 /// What providers say about their types.
 pub struct Described {

@@ -1,20 +1,20 @@
 //! `providers`: the required providers of each module.
 
-use crate::base::env;
-use crate::base::name::PROGRAM;
-use crate::ops::run::operation::NO_CONFIGURATION;
 use std::path::Path;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr;
-use crate::model::config::test_file::{TestFile, TestRun};
-use crate::model::config::{Module, RootFiles};
-use crate::model::deps::Requirements;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env;
+use base::name::PROGRAM;
+use model::addr;
+use model::config::test_file::{TestFile, TestRun};
+use model::config::{Module, RootFiles};
+use model::deps::Requirements;
 
-use crate::ops::backends::read_state;
-use crate::ops::configuration::load;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::backends::read_state;
+use crate::configuration::load;
+use crate::interface::options::StateOptions;
+use crate::run::operation::NO_CONFIGURATION;
+use crate::setup::Setup;
 
 /// A module with what it requires itself: providers with their constraints as text. Or a test file, or one of its runs.
 pub struct Needs {

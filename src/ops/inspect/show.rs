@@ -3,25 +3,25 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::encryption::{Encryption, SealError, is_sealed, outside};
-use crate::model::addr::{Resource, ResourceMode};
-use crate::model::config::{Config, Module};
-use crate::model::deps::Requirements;
-use crate::model::plan::file::{self as plan_file, SavedPlan};
-use crate::model::state::file::{self as state_file, StateFile};
-use crate::ops::backends::encryption::{self, Unopened};
+use ::encryption::{Encryption, SealError, is_sealed, outside};
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files};
+use model::addr::Resource;
+use model::config::{Config, Module};
+use model::deps::Requirements;
+use model::plan::file::{self as plan_file, SavedPlan};
+use model::state::file::{self as state_file, StateFile};
+use terrane_protocol::schema::ResourceMode;
 
-use crate::ops::backends::read_state;
-use crate::ops::configuration::load;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::interface::planning::{Planned, Schemas};
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::schemas;
-use crate::ops::run;
-use crate::ops::setup::Setup;
+use crate::backends::encryption::{self, Unopened};
+use crate::backends::read_state;
+use crate::configuration::load;
+use crate::interface::options::StateOptions;
+use crate::interface::planning::{Planned, Schemas};
+use crate::plugins::factories::Factories;
+use crate::plugins::{packages, schemas};
+use crate::run;
+use crate::setup::Setup;
 
 /// What is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

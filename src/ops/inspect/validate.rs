@@ -1,26 +1,25 @@
 //! `validate`: checks the configuration, also with the schemas of its providers.
 
-use crate::model::model_errors::UNREADABLE_MODULE;
-use crate::ops::run::operation::{CANCELED, watched_ports};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::ports::Observer;
-use crate::engine::{self, ValidateInput};
-use crate::model::config::module_source::{self, ModuleSource};
-use crate::model::config::{Config, RootFiles, check_versions};
-use crate::model::deps::Requirements;
-use crate::model::lint::{self, Selection};
-use crate::model::version::at_least;
+use base::diag::{Diagnostic, Diagnostics};
+use engine::ports::Observer;
+use engine::{self, ValidateInput};
+use model::config::module_source::{self, ModuleSource};
+use model::config::{Config, RootFiles, check_versions};
+use model::deps::Requirements;
+use model::lint::{self, Selection};
+use model::model_errors::UNREADABLE_MODULE;
+use model::version::at_least;
 
-use crate::ops::backends::settings;
-use crate::ops::configuration::load;
-use crate::ops::plugins::cached_schemas;
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::setup::Setup;
+use crate::backends::settings;
+use crate::configuration::load;
+use crate::plugins::factories::Factories;
+use crate::plugins::{cached_schemas, packages};
+use crate::run::operation::{CANCELED, watched_ports};
+use crate::setup::Setup;
 
 /// What of a configuration is looked at.
 pub struct ValidateRequest {

@@ -1,12 +1,11 @@
 //! Events of running operations.
 
+use base::diag::Diagnostics;
+use engine::event::Event;
+use engine::ports::Observer;
+use model::config::Config;
+use model::plan::document::DescribedPlan;
 use serde_json::Value as Json;
-
-use crate::base::diag::Diagnostics;
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::config::Config;
-use crate::model::plan::document::DescribedPlan;
 
 use super::planning::Planned;
 

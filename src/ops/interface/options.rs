@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, Target};
-use crate::model::lint::Selection;
-use crate::model::plan::{Mode, Refresh};
+use model::addr::{AbsActionInstance, AbsResourceInstance, Target};
+use model::lint::Selection;
+use model::plan::{Mode, Refresh};
 
 /// How the state is reached.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::addr::{self, ResourceMode};
-use crate::model::config::Config;
-use crate::model::plan::{Action, Plan, ResourceChange};
-use crate::model::schema::ProviderSchemas;
+use model::addr;
+use model::config::Config;
+use model::plan::{Action, Plan, ResourceChange};
+use terrane_protocol::schema::{ProviderSchemas, ResourceMode};
 
 /// Schemas by provider, as far as a plan or a state speaks of them.
 pub type Schemas = BTreeMap<addr::Provider, Arc<dyn ProviderSchemas>>;

@@ -5,14 +5,13 @@
 //! environment. When a command fails that has used entries, the providers are asked for their schemas: if one differs,
 //! its package is excluded from the cache, and the command starts anew unless it has changed something.
 
+use base::env::{self, Environment};
+use gotext::hex::hex;
+use plugin::schema_cache::SchemaCache;
 use sha2::{Digest, Sha256};
 
-use crate::base::env::{self, Environment};
-use crate::base::hex::hex;
-use crate::plugin::schema_cache::SchemaCache;
-
 use super::factories::Factories;
-use crate::ops::setup::{Setup, user_data};
+use crate::setup::{Setup, user_data};
 
 /// Variables on which no schema depends and which differ from one shell, folder or run to the next.
 const NEUTRAL: &[&str] = &[
@@ -65,7 +64,7 @@ fn fingerprint(environment: &Environment) -> String {
 /// changed yet, the command starts anew.
 pub async fn check(setup: &Setup, factories: &Factories, failed: bool) {
     if exclude_outdated(setup, factories, failed).await {
-        crate::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
+        base::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
         setup.restart.set();
     }
 }

@@ -8,6 +8,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::env::{self, Environment};
+use base::name::{COMMAND, PROGRAM};
+use base::suggest;
+use engine::ports::{Configuring, Providers};
+use model::addr::{self, AbsProviderConfig};
+use model::version::compatible_version;
+use plugin::process::{StartError, StartListener};
+use plugin::reattach::Reattach;
+use plugin::schema_cache::{SchemaCache, Use};
+use plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
+use terrane_protocol::provider::{
+    ClientCapabilities, ConfigureRequest, NO_SCHEMAS, Provider, ProviderDiagnostics, Provisioner, has_errors,
+};
+use terrane_protocol::schema::ProviderSchemas;
+use terrane_value::Value;
 
 use super::cached_schemas;
 use super::known_schemas::KnownSchemas;
@@ -16,23 +32,7 @@ use super::packages::MISSING_PROVIDER;
 use super::processes::{Configured, Processes};
 use super::remote_states::EncryptedRemoteStates;
 use super::time_limit::{LimitedRequest, within};
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::env::{self, Environment};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::suggest;
-use crate::engine::ports::{Configuring, Providers};
-use crate::lang::value::Value;
-use crate::model::addr::{self, AbsProviderConfig};
-use crate::model::provider::{
-    ClientCapabilities, ConfigureRequest, NO_SCHEMAS, Provider, ProviderDiagnostics, Provisioner, has_errors,
-};
-use crate::model::schema::ProviderSchemas;
-use crate::model::version::compatible_version;
-use crate::ops::setup::{Sealing, Setup};
-use crate::plugin::process::{StartError, StartListener};
-use crate::plugin::reattach::Reattach;
-use crate::plugin::schema_cache::{SchemaCache, Use};
-use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
+use crate::setup::{Sealing, Setup};
 
 /// How a provider is run.
 #[derive(Clone, Debug)]
@@ -255,7 +255,7 @@ impl Providers for Factories {
             return Ok((self.with_keys(&addr.provider, earlier.process.provider()), earlier.diagnostics));
         }
         let process = self.fresh(&addr.provider).await?;
-        crate::log!(Debug, "configuring {addr}: pid={}", process.pid());
+        base::log!(Debug, "configuring {addr}: pid={}", process.pid());
         let request = ConfigureRequest {
             terraform_version: compatible_version().to_string(),
             config: config.clone(),
@@ -286,9 +286,7 @@ impl Factories {
     async fn start_provisioner(&self, kind: &str) -> Result<Arc<ProvisionerProcess>, Diagnostics> {
         let launch = match self.provisioner_programs.get(kind) {
             Some(program) => self.launcher.package(program, kind),
-            None if crate::builtin::table::find("provisioner", kind).is_some() => {
-                self.launcher.built_in("provisioner", kind)
-            }
+            None if builtin::table::find("provisioner", kind).is_some() => self.launcher.built_in("provisioner", kind),
             None => return Err(missing_provisioner(kind)),
         };
         let process = start_provisioner(&launch, kind).await.map_err(|error| {

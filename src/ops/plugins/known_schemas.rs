@@ -5,11 +5,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use model::addr;
+use plugin::schema_cache::SchemaCache;
+use terrane_protocol::schema::ProviderSchemas;
 use tokio::sync::OnceCell;
-
-use crate::model::addr;
-use crate::model::schema::ProviderSchemas;
-use crate::plugin::schema_cache::SchemaCache;
 
 pub struct KnownSchemas {
     /// None: every provider is asked.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::base::env::{self, Environment};
-use crate::base::name;
-use crate::ops::setup::Setup;
-use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security};
+use base::env::{self, Environment};
+use base::name;
+use plugin::process::{Children, Launch, START_TIMEOUT, Security};
+
+use crate::setup::Setup;
 
 /// The launches of one command, as its environment wants them.
 pub struct Launcher {

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::base::atomic;
-use crate::base::files::{Disk, Files};
-use crate::model::deps::lock::{LOCK_FILE, Lock};
+use base::atomic;
+use base::files::{Disk, Files};
+use model::deps::lock::{LOCK_FILE, Lock};
 
 /// Writes the file anew; what people wrote between its lines stays.
 pub fn write(lock: &Lock) -> io::Result<()> {

@@ -3,18 +3,18 @@
 //!
 //! Never knows the requests to a provider.
 
-pub(in crate::ops) mod cached_schemas;
-pub(in crate::ops) mod factories;
+pub(crate) mod cached_schemas;
+pub(crate) mod factories;
 mod known_schemas;
 pub mod launch;
 pub mod lock_file;
-pub(in crate::ops) mod old_provisioners;
+pub(crate) mod old_provisioners;
 pub mod other_states;
-pub(in crate::ops) mod packages;
+pub(crate) mod packages;
 mod processes;
 mod remote_states;
 pub mod schemas;
 pub mod selections;
-pub(in crate::ops) mod stand_ins;
-pub(in crate::ops) mod state_stores;
+pub(crate) mod stand_ins;
+pub(crate) mod state_stores;
 mod time_limit;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::base::name::PROGRAM;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files};
+use base::name::PROGRAM;
 
 use super::factories::ProvisionerPrograms;
-use crate::ops::setup::Setup;
+use crate::setup::Setup;
 
 /// Programs named `terraform-provisioner-NAME` in the folders where they used to live, with a warning for each that stands
 /// in for a built-in one.
@@ -21,7 +21,7 @@ pub fn find(setup: &Setup) -> (ProvisionerPrograms, Diagnostics) {
         }
     }
     for (name, path) in &programs {
-        if crate::builtin::table::find("provisioner", name).is_some() {
+        if builtin::table::find("provisioner", name).is_some() {
             warnings.push(Diagnostic::warning(
                 "Built-in provisioner overridden",
                 format!(
@@ -43,13 +43,12 @@ fn folders(setup: &Setup) -> Vec<PathBuf> {
     if !kept.is_empty() {
         return kept;
     }
-    let mut folders =
-        vec![PathBuf::from("."), PathBuf::from("terraform.d/plugins").join(crate::install::package::platform())];
+    let mut folders = vec![PathBuf::from("."), PathBuf::from("terraform.d/plugins").join(install::package::platform())];
     let program = std::env::current_exe().ok();
     folders.extend(program.as_deref().and_then(Path::parent).map(Path::to_path_buf));
     if let Some(dir) = &setup.settings.config_dir {
         folders.push(dir.join("plugins"));
-        folders.push(dir.join("plugins").join(crate::install::package::platform()));
+        folders.push(dir.join("plugins").join(install::package::platform()));
     }
     folders
 }

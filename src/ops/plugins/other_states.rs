@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::backend::services::SharedServices;
-use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::backend::table::{self, Context, INVALID_SETTINGS, Kind};
-use crate::backend::{Access, StateStore, load, sealed};
-use crate::base::diag::Diagnostics;
-use crate::base::env::Environment;
-use crate::encryption::Cipher;
-use crate::lang::value::{Path, PathStep, Type, Value, convert};
-use crate::model::provider::{ProviderDiagnostic, RemoteStates, has_errors};
-use crate::model::schema::{Block, Nesting};
+use backend::services::SharedServices;
+use backend::store::DEFAULT_WORKSPACE;
+use backend::table::{self, Context, INVALID_SETTINGS, Kind};
+use backend::{Access, StateStore, load, sealed};
+use base::diag::Diagnostics;
+use base::env::Environment;
+use encryption::Cipher;
+use terrane_protocol::provider::{ProviderDiagnostic, RemoteStates, has_errors};
+use terrane_protocol::schema::{Block, Nesting};
+use terrane_value::{Path, PathStep, Type, Value, convert};
 
 /// The backends that there are.
 pub struct Backends {

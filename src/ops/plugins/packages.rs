@@ -1,27 +1,27 @@
 //! The package of each provider: compares the selections of the lock file with the requirements of the configuration and with
 //! the installed packages.
 
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::provider::NO_SCHEMAS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::files::{Disk, Files};
-use crate::base::source::SourceFile;
-use crate::install::package::executable;
-use crate::install::providers::resolve::built_in_advice;
-use crate::install::verify::{self, InstalledPackage, PackageProblem};
-use crate::model::addr;
-use crate::model::deps::lock::{LOCK_FILE, Lock};
-use crate::model::deps::{Constraints, Requirements};
-use crate::plugin::reattach::{self, Reattach};
+use base::diag::{Diagnostic, Diagnostics};
+use base::env;
+use base::files::{Disk, Files};
+use base::name::{COMMAND, PROGRAM};
+use base::source::SourceFile;
+use install::package::executable;
+use install::providers::resolve::built_in_advice;
+use install::verify::{self, InstalledPackage, PackageProblem};
+use model::addr;
+use model::deps::lock::{LOCK_FILE, Lock};
+use model::deps::{Constraints, Requirements};
+use plugin::reattach::{self, Reattach};
+use terrane_protocol::provider::NO_SCHEMAS;
 
 use super::factories::{Origin, ProvisionerPrograms};
 use super::stand_ins;
-use crate::ops::setup::Setup;
-use crate::ops::setup::built_in::is_built_in;
+use crate::setup::Setup;
+use crate::setup::built_in::is_built_in;
 
 const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
 
@@ -167,7 +167,7 @@ fn reattached(setup: &Setup) -> Result<BTreeMap<addr::Provider, Reattach>, Diagn
     let text = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
     let invalid = |why: String| Diagnostics::from(Diagnostic::error(INVALID_REATTACH, why));
     let all = reattach::parse(text).map_err(invalid)?.into_iter().map(|(name, at)| {
-        let provider = crate::ops::setup::settings::provider(&name);
+        let provider = crate::setup::settings::provider(&name);
         let provider = provider.ok_or_else(|| invalid(format!("Invalid provider source address {name:?}.")))?;
         Ok((provider, at))
     });
@@ -187,7 +187,7 @@ impl<'a> Look<'a> {
             return Err(diagnostics);
         }
         let mut found = ProviderOrigins { warnings: diagnostics, ..ProviderOrigins::default() };
-        for plugin in crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider") {
+        for plugin in builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider") {
             found.origins.insert(addr::Provider::builtin(plugin.name), Origin::BuiltIn);
         }
         found.origins.extend(setup.settings.built_in().into_keys().map(|provider| (provider, Origin::BuiltIn)));
@@ -264,10 +264,10 @@ impl<'a> Look<'a> {
         self.found.warnings.extend(warnings);
         for (provider, origin) in &self.found.origins {
             match origin {
-                Origin::Package { program, .. } => crate::log!(Debug, "provider {provider}: {}", program.display()),
-                Origin::BuiltIn => crate::log!(Trace, "provider {provider}: built in"),
-                Origin::Reattached(_) => crate::log!(Debug, "provider {provider}: running already"),
-                Origin::Missing(_) => crate::log!(Warn, "provider {provider}: not installed"),
+                Origin::Package { program, .. } => base::log!(Debug, "provider {provider}: {}", program.display()),
+                Origin::BuiltIn => base::log!(Trace, "provider {provider}: built in"),
+                Origin::Reattached(_) => base::log!(Debug, "provider {provider}: running already"),
+                Origin::Missing(_) => base::log!(Warn, "provider {provider}: not installed"),
             }
         }
         self.found

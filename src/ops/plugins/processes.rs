@@ -6,16 +6,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use base::diag::Diagnostics;
 use futures_util::future::{join, join_all};
+use model::addr::{self, AbsProviderConfig};
+use plugin::process::Children;
+use plugin::start::{ProviderProcess, ProvisionerProcess};
+use terrane_protocol::provider::{Provider, ProviderDiagnostics};
+use terrane_value::Value;
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
-
-use crate::base::diag::Diagnostics;
-use crate::lang::value::Value;
-use crate::model::addr::{self, AbsProviderConfig};
-use crate::model::provider::{Provider, ProviderDiagnostics};
-use crate::plugin::process::Children;
-use crate::plugin::start::{ProviderProcess, ProvisionerProcess};
 
 /// How long killed processes may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
@@ -150,19 +149,19 @@ impl Processes {
         // What is left is still starting, or has no owner any more.
         self.children.kill_all();
         if tokio::time::timeout(END_TIMEOUT, self.children.all_ended()).await.is_err() {
-            crate::log!(Warn, "plugin processes have not ended");
+            base::log!(Warn, "plugin processes have not ended");
         }
     }
 }
 
 async fn stop_provider(provider: Arc<dyn Provider>) {
     if let Err(why) = provider.stop().await {
-        crate::log!(Warn, "a provider did not stop: {why}");
+        base::log!(Warn, "a provider did not stop: {why}");
     }
 }
 
 async fn stop_provisioner(process: &ProvisionerProcess) {
     if let Err(why) = process.provisioner().stop().await {
-        crate::log!(Warn, "a provisioner did not stop: {why}");
+        base::log!(Warn, "a provisioner did not stop: {why}");
     }
 }

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use super::other_states::{self, Backends};
-use crate::base::env::Environment;
-use crate::builtin::table::{self, Make, Services};
-use crate::encryption::Encryption;
-use crate::lang::value::Value;
-use crate::model::provider::{
+use base::env::Environment;
+use builtin::table::{self, Make, Services};
+use encryption::Encryption;
+use terrane_protocol::provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, Identity, IdentitySchema,
     ImportResponse, InvokeActionRequest, ListRequest, ListSink, MoveRequest, MoveResponse, OpenEphemeralResponse,
     PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
     UpgradeRequest, ValidateListRequest, has_errors,
 };
-use crate::model::schema::ProviderSchemas;
-use crate::ops::setup::services;
+use terrane_protocol::schema::ProviderSchemas;
+use terrane_value::Value;
+
+use super::other_states::{self, Backends};
+use crate::setup::services;
 
 const REMOTE_STATE: &str = "terraform_remote_state";
 

@@ -1,16 +1,16 @@
 //! Schemas of several providers at once.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::ports::Providers;
-use crate::model::addr;
-use crate::model::deps::Requirements;
-use crate::model::provider::NO_SCHEMAS;
-use crate::model::state::State;
+use base::diag::{Diagnostic, Diagnostics};
+use engine::ports::Providers;
+use model::addr;
+use model::deps::Requirements;
+use model::state::State;
+use terrane_protocol::provider::NO_SCHEMAS;
 
 use super::factories::{Factories, Origin};
 use super::packages;
-use crate::ops::interface::planning::Schemas;
-use crate::ops::setup::Setup;
+use crate::interface::planning::Schemas;
+use crate::setup::Setup;
 
 /// The schemas of the given providers; unavailable ones are left out.
 pub async fn available(providers: &dyn Providers, needed: impl IntoIterator<Item = addr::Provider>) -> Schemas {

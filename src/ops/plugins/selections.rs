@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::base::source::SourceFile;
-use crate::model::addr;
-use crate::model::deps::lock::{LOCK_FILE, Lock};
+use base::source::SourceFile;
+use model::addr;
+use model::deps::lock::{LOCK_FILE, Lock};
 
 /// Providers with the versions selected, sorted; nothing where there is no lock file, or one with errors.
 pub fn selections() -> Vec<(addr::Provider, String)> {
@@ -23,7 +23,7 @@ fn selected_by(lock_file: &str) -> Vec<(addr::Provider, String)> {
 
 /// This machine as providers' packages name it: `linux_amd64`.
 pub fn platform() -> String {
-    crate::install::package::platform()
+    install::package::platform()
 }
 
 #[cfg(test)]

@@ -6,17 +6,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use install::providers::resolve::wrong_stand_in;
+use model::addr;
+use model::deps::{Requirements, Version};
 use serde::{Deserialize, Serialize};
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::install::providers::resolve::wrong_stand_in;
-use crate::model::addr;
-use crate::model::deps::{Requirements, Version};
-
 use super::factories::Origin;
-use crate::ops::setup::Setup;
+use crate::setup::Setup;
 
 /// Among the data of the working directory. It is ours alone: what cannot be read counts as nothing, and is written anew by
 /// the next `init`. Members may be added; a change of what is there needs another name.

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::install::verify::INCONSISTENT_LOCK;
-use crate::model::addr;
-use crate::model::deps::lock::Lock;
-use crate::model::deps::{Constraints, Version};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use install::verify::INCONSISTENT_LOCK;
+use model::addr;
+use model::deps::lock::Lock;
+use model::deps::{Constraints, Version};
 
 use super::factories::{Factories, Origin};
 use super::packages;
-use crate::ops::setup::Setup;
-use crate::ops::setup::store_processes::LastingProviders;
+use crate::setup::Setup;
+use crate::setup::store_processes::LastingProviders;
 
 /// How a provider comes to a command; the names are those that the record of the backend has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

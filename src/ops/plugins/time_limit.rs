@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env::{Environment, TERRANE_PLUGIN_CONFIGURE_TIMEOUT, TERRANE_PLUGIN_SCHEMA_TIMEOUT};
-use crate::model::addr::Provider;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env::{Environment, TERRANE_PLUGIN_CONFIGURE_TIMEOUT, TERRANE_PLUGIN_SCHEMA_TIMEOUT};
+use model::addr::Provider;
 
 /// A request with a separate time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

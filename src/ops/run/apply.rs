@@ -1,28 +1,27 @@
 //! `apply`, `destroy` and `refresh`: a plan is created or read, approved, and applied.
 
-use super::operation::CANCELED;
-use crate::backend::STATE_NOT_SAVED;
-use crate::base::name::{self, COMMAND, PROGRAM, TERRANE};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::backend::journaled::ObjectAddress;
-use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::backend::{FinishError, JournaledState};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::{self, ApplyInput, ApplyOutcome, GivenVariables};
-use crate::model::addr::{AbsResourceInstance, ResourceMode};
-use crate::model::plan::{Action, Mode, Plan};
-use crate::model::state::State;
+use backend::journaled::ObjectAddress;
+use backend::store::DEFAULT_WORKSPACE;
+use backend::{FinishError, JournaledState, STATE_NOT_SAVED};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, COMMAND, PROGRAM, TERRANE};
+use engine::{self, ApplyInput, ApplyOutcome, GivenVariables};
+use model::addr::AbsResourceInstance;
+use model::plan::{Action, Mode, Plan};
+use model::state::State;
+use terrane_protocol::schema::ResourceMode;
 
-use super::operation::{self, OperationKind, OperationRequest, Session};
+use super::operation::{self, CANCELED, OperationKind, OperationRequest, Session};
 use super::plan_file;
 use super::tracker::{self, Tracker};
-use crate::ops::interface::ask::{Ask, NoAnswer, Question};
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::{Planned, Tally, Unfinished};
-use crate::ops::plugins::cached_schemas;
-use crate::ops::setup::Setup;
+use crate::interface::ask::{Ask, NoAnswer, Question};
+use crate::interface::listen::Listener;
+use crate::interface::planning::{Planned, Tally, Unfinished};
+use crate::plugins::cached_schemas;
+use crate::setup::Setup;
 
 /// Where a state goes that no store takes.
 const ERRORED_STATE: &str = "errored.tfstate";
@@ -292,7 +291,7 @@ async fn carry_out(
     let tracker = Arc::new(Tracker::new(session.listener.clone()));
     let ports = session.ports(tracker.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
     let input = ApplyInput { config: session.config.clone(), plan: plan.clone(), variables, parallelism };
-    crate::log!(Info, "backend/local: apply calling Apply");
+    base::log!(Info, "backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
         biased;
@@ -301,7 +300,7 @@ async fn carry_out(
         done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
     };
     diagnostics.extend(session.held.lock_loss());
-    crate::log!(Info, "backend/local: apply operation completed");
+    base::log!(Info, "backend/local: apply operation completed");
     // Objects may have been changed and approval was given: the next command starts with the right schemas.
     cached_schemas::check_after_changes(&session.setup, &session.factories, diagnostics.has_errors()).await;
     let state = match outcome {
@@ -398,7 +397,7 @@ async fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
                 ),
             );
             if let Err(e) = journal.forget_journal_unless_open() {
-                crate::log!(Warn, "the journal could not be removed: {e}");
+                base::log!(Warn, "the journal could not be removed: {e}");
             }
         }
         Err(e) => diagnostics.error(

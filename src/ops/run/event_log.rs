@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::base::log::{self, Level};
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::state::DeposedKey;
+use base::log::{self, Level};
+use engine::event::Event;
+use engine::ports::Observer;
+use model::addr::AbsResourceInstance;
+use model::state::DeposedKey;
 
 use super::tracker::object_text;
 

@@ -5,13 +5,13 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::reason;
-use crate::base::name::PROGRAM;
-use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::value::text::go_quoted;
-use crate::model::plan::{ListResults, Plan};
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::reason;
+use base::name::PROGRAM;
+use base::source::{Range, SourceFile, Span};
+use model::plan::{ListResults, Plan};
+use terrane_value::text::go_quoted;
 
 pub fn exists() -> Diagnostic {
     Diagnostic::error(
@@ -116,10 +116,11 @@ fn text(plan: &Plan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource};
+    use model::plan::{Action, ActionReason, Change, ResourceChange};
+    use terrane_value::Value;
+
     use super::*;
-    use crate::lang::value::Value;
-    use crate::model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource};
-    use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
 
     #[test]
     fn diagnostics_name_lines_of_the_written_file() {

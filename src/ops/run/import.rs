@@ -3,29 +3,29 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
-use crate::base::files::Disk;
-use crate::base::name::PROGRAM;
-use crate::base::source::SourceFile;
-use crate::base::suggest;
-use crate::engine::ports::Observer;
-use crate::engine::{self, ImportInput};
-use crate::lang::syntax::parser;
-use crate::model::addr::parse::parse_abs_instance_traversal;
-use crate::model::addr::{AbsResourceInstance, Resource, ResourceMode};
-use crate::model::config::{Config, has_configuration};
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use base::name::PROGRAM;
+use base::source::SourceFile;
+use base::{env, suggest};
+use engine::ports::Observer;
+use engine::{self, ImportInput};
+use lang::syntax::parser;
+use model::addr::parse::parse_abs_instance_traversal;
+use model::addr::{AbsResourceInstance, Resource};
+use model::config::{Config, has_configuration};
+use terrane_protocol::schema::ResourceMode;
 
 use super::apply;
 use super::operation::{CANCELED, Locking, NO_OPERATION, Session, open, sound};
 use super::sink::NoSink;
-use crate::ops::backends::version;
-use crate::ops::configuration::load::{self, LoadedConfig};
-use crate::ops::configuration::variables;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::{StateOptions, VariableArgument};
-use crate::ops::plugins::cached_schemas;
-use crate::ops::setup::Setup;
+use crate::backends::version;
+use crate::configuration::load::{self, LoadedConfig};
+use crate::configuration::variables;
+use crate::interface::listen::Listener;
+use crate::interface::options::{StateOptions, VariableArgument};
+use crate::plugins::cached_schemas;
+use crate::setup::Setup;
 
 #[derive(Clone, Debug)]
 pub struct ImportRequest {

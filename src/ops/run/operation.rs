@@ -3,35 +3,32 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::backend::StateStore;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::engine::ports::{Observer, Ports, StateSink};
-use crate::engine::{self, GivenVariables, PlanInput, ValidateInput};
-use crate::model::addr;
-use crate::model::config::Config;
-use crate::model::deps::Requirements;
-use crate::model::lint;
-use crate::model::plan::file::ConfigSnapshot;
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::State;
+use backend::StateStore;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use base::name::{self, COMMAND, PROGRAM};
+use engine::ports::{Observer, Ports, StateSink};
+use engine::{self, GivenVariables, PlanInput, ValidateInput};
+use model::config::Config;
+use model::deps::Requirements;
+use model::plan::file::ConfigSnapshot;
+use model::plan::{Mode, Plan};
+use model::state::State;
+use model::{addr, lint};
 
 use super::event_log;
 use super::sink::NoSink;
-use crate::ops::backends::{self, HeldState, Opened};
-use crate::ops::configuration::load;
-use crate::ops::configuration::load::LoadedConfig;
-use crate::ops::configuration::variables::{self, Collected};
-use crate::ops::interface::listen::{Listener, SilentListener};
-use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
-use crate::ops::interface::planning::{Planned, Schemas};
-use crate::ops::plugins::cached_schemas;
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::schemas;
-use crate::ops::setup::Setup;
-use crate::ops::setup::host::Machine;
+use crate::backends::{self, HeldState, Opened};
+use crate::configuration::load;
+use crate::configuration::load::LoadedConfig;
+use crate::configuration::variables::{self, Collected};
+use crate::interface::listen::{Listener, SilentListener};
+use crate::interface::options::{PlanOptions, StateOptions, VariableArgument};
+use crate::interface::planning::{Planned, Schemas};
+use crate::plugins::factories::Factories;
+use crate::plugins::{cached_schemas, packages, schemas};
+use crate::setup::Setup;
+use crate::setup::host::Machine;
 
 /// The summary after an interrupt while waiting.
 pub const CANCELED: &str = "operation canceled";
@@ -72,7 +69,7 @@ pub async fn open_session(
     verb: OperationKind,
     listener: Arc<dyn Listener>,
 ) -> Result<(Session, Diagnostics), Diagnostics> {
-    crate::log!(Info, "backend/local: starting {verb:?} operation");
+    base::log!(Info, "backend/local: starting {verb:?} operation");
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
     let destroys = request.plan.mode == Mode::Destroy;
@@ -251,7 +248,7 @@ impl Session {
             generate_config: options.generate_config,
             parallelism: options.parallelism,
         };
-        crate::log!(Info, "backend/local: plan calling Plan");
+        base::log!(Info, "backend/local: plan calling Plan");
         let observer: Arc<dyn Observer> = self.listener.clone();
         let ports = self.ports(observer, Arc::new(NoSink));
         let plan = tokio::select! {
@@ -263,7 +260,7 @@ impl Session {
             }
         };
         diagnostics.extend(self.held.lock_loss_while_planning());
-        crate::log!(Info, "backend/local: plan operation completed");
+        base::log!(Info, "backend/local: plan operation completed");
         cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors()).await;
         let planned = match plan {
             Some(plan) => Some(self.planned(plan).await),

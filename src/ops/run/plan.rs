@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
+use base::diag::Diagnostics;
 
-use super::generated_file;
 use super::operation::{self, OperationKind, OperationRequest};
-use super::plan_file;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::Planned;
-use crate::ops::setup::Setup;
+use super::{generated_file, plan_file};
+use crate::interface::listen::Listener;
+use crate::interface::planning::Planned;
+use crate::setup::Setup;
 
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {

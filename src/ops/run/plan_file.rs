@@ -1,38 +1,37 @@
 //! Saving a plan in a file, and loading it.
 
-use crate::encryption::{Encryption, Layout, is_sealed};
-use crate::model::plan::file::PLAN_NOT_WRITTEN;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files, Overlay, reason};
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::base::source::SourceFile;
-use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
-use crate::model::deps::Requirements;
-use crate::model::deps::lock::{LOCK_FILE, Lock};
-use crate::model::lint;
-use crate::model::plan::file::{self, BackendSettings, SavedPlan, StoredSchemas, StoredType};
-use crate::model::plan::{Mode, Plan};
-use crate::model::state::StateMeta;
-use crate::model::version::compatible_version;
-use crate::ops::backends::encryption;
-use crate::ops::backends::record::BackendRecord;
+use ::encryption::{Encryption, Layout, is_sealed};
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files, Overlay, reason};
+use base::name::{self, COMMAND, PROGRAM};
+use base::source::SourceFile;
+use model::addr::{AbsResourceInstance, Provider};
+use model::deps::Requirements;
+use model::deps::lock::{LOCK_FILE, Lock};
+use model::lint;
+use model::plan::file::{self, BackendSettings, PLAN_NOT_WRITTEN, SavedPlan, StoredSchemas, StoredType};
+use model::plan::{Mode, Plan};
+use model::state::StateMeta;
+use model::version::compatible_version;
+use terrane_protocol::schema::ResourceMode;
 
 use super::apply::PreparedApply;
 use super::operation::{OperationRequest, Session};
-use crate::ops::backends;
-use crate::ops::configuration::load;
-use crate::ops::configuration::variables::{self, Collected};
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::{Planned, Schemas};
-use crate::ops::plugins::factories::Factories;
-use crate::ops::plugins::packages;
-use crate::ops::plugins::schemas;
-use crate::ops::setup::Setup;
+use crate::backends;
+use crate::backends::encryption;
+use crate::backends::record::BackendRecord;
+use crate::configuration::load;
+use crate::configuration::variables::{self, Collected};
+use crate::interface::listen::Listener;
+use crate::interface::planning::{Planned, Schemas};
+use crate::plugins::factories::Factories;
+use crate::plugins::{packages, schemas};
+use crate::setup::Setup;
 
 /// Writes the plan with everything that applying it needs. The diagnostics of a plan that is written are warnings.
 pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<Diagnostics, Diagnostics> {
@@ -50,7 +49,7 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
         schemas: schemas_for_showing(session, planned).await,
         undecoded: None,
     };
-    crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
+    base::log!(Info, "backend/local: writing plan output to: {}", path.display());
     let failed = |why: String| {
         Diagnostics::from(Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {why}.")))
     };
@@ -108,7 +107,7 @@ async fn schemas_for_showing(session: &Session, planned: &Planned) -> StoredSche
     for (provider, schemas) in &schemas::available(&*session.factories, needed).await {
         let types: Vec<StoredType> = types.get(provider).into_iter().flatten().cloned().collect();
         if let Err(why) = kept.add(provider.clone(), &types, &**schemas) {
-            crate::log!(Warn, "the plan file has no schemas: provider {provider}: {why}");
+            base::log!(Warn, "the plan file has no schemas: provider {provider}: {why}");
             return StoredSchemas::default();
         }
     }

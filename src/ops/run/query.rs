@@ -3,21 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
-use crate::base::name::PROGRAM;
-use crate::engine::{self, QueryInput, ValidateInput};
-use crate::model::plan::ListResults;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Disk;
+use base::name::PROGRAM;
+use engine::{self, QueryInput, ValidateInput};
+use model::plan::ListResults;
 
 use super::generated_file;
 use super::operation::{self, CANCELED, Locking, NO_CONFIGURATION, OperationRequest, Session};
 use super::sink::NoSink;
-use crate::ops::configuration::load;
-use crate::ops::configuration::variables;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::{StateOptions, VariableArgument};
-use crate::ops::plugins::cached_schemas;
-use crate::ops::setup::Setup;
+use crate::configuration::{load, variables};
+use crate::interface::listen::Listener;
+use crate::interface::options::{StateOptions, VariableArgument};
+use crate::plugins::cached_schemas;
+use crate::setup::Setup;
 
 #[derive(Clone, Debug, Default)]
 pub struct QueryRequest {

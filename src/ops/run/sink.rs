@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::backend::JournaledState;
-use crate::base::diag::Diagnostics;
-use crate::engine::ports::StateSink;
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::state::journal::ActionPhase;
-use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+use backend::JournaledState;
+use base::diag::Diagnostics;
+use engine::ports::StateSink;
+use model::addr::{AbsProviderConfig, AbsResourceInstance};
+use model::state::journal::ActionPhase;
+use model::state::{DeposedKey, Instance, OutputValue, State};
 
 /// Keeps what apply finishes in the journal beside the state.
 pub struct JournalSink(pub Arc<JournaledState>);

@@ -5,14 +5,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::backend::journaled::ObjectAddress;
-use crate::engine::event::Event;
-use crate::engine::ports::Observer;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{Action, Plan, ResourceChange};
-use crate::model::state::{ObjectStatus, State};
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::planning::{Tally, Unfinished};
+use backend::journaled::ObjectAddress;
+use engine::event::Event;
+use engine::ports::Observer;
+use model::addr::AbsResourceInstance;
+use model::plan::{Action, Plan, ResourceChange};
+use model::state::{ObjectStatus, State};
+
+use crate::interface::listen::Listener;
+use crate::interface::planning::{Tally, Unfinished};
 
 pub struct Tracker {
     listener: Arc<dyn Listener>,

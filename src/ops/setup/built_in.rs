@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::addr;
-use crate::model::deps::Version;
+use model::addr;
+use model::deps::Version;
 
 /// Whether a provider is a built-in one, such as that of `terraform_data`.
 pub fn is_built_in(provider: &addr::Provider) -> bool {
-    provider.is_builtin() && crate::builtin::table::find("provider", &provider.kind).is_some()
+    provider.is_builtin() && builtin::table::find("provider", &provider.kind).is_some()
 }
 
 /// The built-in providers that can also have their public addresses, with the versions that they behave like.
 pub fn public_built_ins() -> BTreeMap<addr::Provider, Version> {
-    let row = |plugin: &crate::builtin::table::BuiltInPlugin| {
+    let row = |plugin: &builtin::table::BuiltInPlugin| {
         let version = Version::parse_exact(plugin.stands_for?).ok()?;
         Some((addr::Provider::default_for(plugin.name), version))
     };
-    crate::builtin::table::PLUGINS.iter().filter_map(row).collect()
+    builtin::table::PLUGINS.iter().filter_map(row).collect()
 }
 
 /// The names of the providers that live in this program.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-    crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider").map(|plugin| plugin.name)
+    builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider").map(|plugin| plugin.name)
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::base::diag::Diagnostic;
-use crate::base::env::{self, Environment, TERRANE_COMPATIBLE_VERSION};
-use crate::base::name::{self, TERRANE};
-use crate::model::deps::compatible::{Choice, choose};
-use crate::model::deps::{Constraints, Version};
-use crate::model::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
+use base::diag::Diagnostic;
+use base::env::{self, Environment, TERRANE_COMPATIBLE_VERSION};
+use base::name::{self, TERRANE};
+use model::deps::compatible::{Choice, choose};
+use model::deps::{Constraints, Version};
+use model::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
 
 /// Reads the wish from the environment, or else from the files that version managers read; once in a process.
 pub fn note_wish(environment: &Environment) -> Result<(), Diagnostic> {
@@ -67,8 +67,9 @@ fn wish_of(text: &str, source: &str) -> Result<Wish, Diagnostic> {
 
 #[cfg(test)]
 mod tests {
+    use base::name::Name;
+
     use super::*;
-    use crate::base::name::Name;
 
     /// The release, or the second half of the error's text.
     fn outcome(variable: &str, file: &str) -> String {

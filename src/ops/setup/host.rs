@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use base::env;
+use base::files::{Disk, Files};
+use engine::ports::Host;
 use rand::RngCore;
-
-use crate::base::env;
-use crate::base::files::{Disk, Files};
-use crate::engine::ports::Host;
 
 use super::Setup;
 

@@ -1,8 +1,8 @@
 //! The common inputs of operations: settings, the working directory, hosts, the platform. Never knows a configuration.
 
-pub(in crate::ops) mod built_in;
+pub(crate) mod built_in;
 pub mod compatible;
-pub(in crate::ops) mod host;
+pub(crate) mod host;
 pub mod network;
 mod restart;
 mod sealing;
@@ -16,18 +16,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::base::diag::Diagnostics;
-use crate::base::env::Environment;
-use crate::base::stop::Stop;
+use base::diag::Diagnostics;
+use base::env::Environment;
+use base::stop::Stop;
+pub use restart::Restart;
+pub use sealing::{Declared, Sealing};
 
 use self::settings::Settings;
 use self::store_processes::StoreProcesses;
 use self::workdir::WorkDir;
-use crate::ops::interface::ask::Ask;
-use crate::ops::interface::options::VariableArgument;
-
-pub use restart::Restart;
-pub use sealing::{Declared, Sealing};
+use crate::interface::ask::Ask;
+use crate::interface::options::VariableArgument;
 
 /// The surroundings of one command; cheap to clone.
 #[derive(Clone)]

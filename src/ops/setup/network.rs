@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::base::env::Environment;
-use crate::base::http::{Client, Settings as HttpSettings};
-use crate::base::name::TERRANE;
-use crate::base::stop::Stop;
-use crate::install::modules::Fetcher;
-use crate::install::oci::{Logins, OciClient};
-use crate::install::package::platform;
-use crate::install::registry::credentials::{Credentials, Places};
-use crate::install::registry::discovery::Hosts;
-use crate::model::version::PROGRAM_VERSION;
+use base::env::Environment;
+use base::name::TERRANE;
+use base::stop::Stop;
+use install::modules::Fetcher;
+use install::oci::{Logins, OciClient};
+use install::package::platform;
+use install::registry::credentials::{Credentials, Places};
+use install::registry::discovery::Hosts;
+use model::version::PROGRAM_VERSION;
+use net::http::{Client, Settings as HttpSettings};
 
 use super::Setup;
 use super::settings::Settings;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use base::diag::{Diagnostic, Diagnostics};
+use encryption::Encryption;
+use model::config;
 use tokio::sync::OnceCell;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::encryption::Encryption;
-use crate::model::config;
-use crate::ops::interface::ask::Ask;
+use crate::interface::ask::Ask;
 
 /// What the root module says of encryption, with what its names mean.
 #[derive(Clone, Debug)]

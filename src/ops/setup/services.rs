@@ -3,14 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use backend::services::{Services, SharedServices};
+use base::env::Environment;
+use base::secret::Secret;
+use base::stop::Stop;
+use install::registry::discovery::{DiscoveryError, Hosts};
+use model::service::Host;
 use url::Url;
-
-use crate::backend::services::{Services, SharedServices};
-use crate::base::env::Environment;
-use crate::base::secret::Secret;
-use crate::base::stop::Stop;
-use crate::install::registry::discovery::{DiscoveryError, Hosts};
-use crate::model::service::Host;
 
 use super::Setup;
 use super::network::Network;

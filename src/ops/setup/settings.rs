@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::Diagnostics;
-use crate::base::env::{self, Environment};
-use crate::install::authenticate::demand::Demand;
-use crate::model::addr;
-use crate::model::deps::Version;
-use crate::model::service::{CredentialSettings, HostServices, OciCredentials, ProviderInstallation, cli_file};
+use base::diag::Diagnostics;
+use base::env::{self, Environment};
+use install::authenticate::demand::Demand;
+use model::addr;
+use model::deps::Version;
+use model::service::{CredentialSettings, HostServices, OciCredentials, ProviderInstallation, cli_file};
 
 use super::built_in::public_built_ins;
 
@@ -55,13 +55,11 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     let mut settings = Settings { config_dir: config_dir(environment), ..Settings::default() };
     let mut diagnostics = Diagnostics::new();
     for path in files(environment, &settings, &mut diagnostics) {
-        crate::log!(Debug, "reading CLI configuration file {}", path.display());
+        base::log!(Debug, "reading CLI configuration file {}", path.display());
         match std::fs::read_to_string(&path) {
             Ok(text) => read(&path, &text, environment, &mut settings, &mut diagnostics),
-            Err(e) => diagnostics.error(
-                "Unable to read CLI configuration file",
-                crate::base::files::named(e, "open", &path).to_string(),
-            ),
+            Err(e) => diagnostics
+                .error("Unable to read CLI configuration file", base::files::named(e, "open", &path).to_string()),
         }
     }
     settings.credentials.read_environment(environment.with_prefix(env::TF_TOKEN_));
@@ -304,8 +302,8 @@ mod tests {
 
     #[test]
     fn credentials_are_read_from_all_places() {
-        use crate::model::service::Host;
-        use crate::model::service::credentials::Known;
+        use model::service::Host;
+        use model::service::credentials::Known;
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(".terraform.d");
         std::fs::create_dir(&folder).unwrap();
@@ -334,8 +332,7 @@ mod tests {
         ];
         for (host, token) in cases {
             let known = settings.credentials.of(&Host::parse(host).unwrap());
-            let expected =
-                token.map_or(Known::AskHelper, |token| Known::Token(crate::base::secret::Secret::new(token)));
+            let expected = token.map_or(Known::AskHelper, |token| Known::Token(base::secret::Secret::new(token)));
             assert_eq!(known, expected, "{host}");
         }
     }

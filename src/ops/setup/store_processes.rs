@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-
-use crate::base::diag::Diagnostics;
-use crate::engine::ports::Providers;
-use crate::model::addr;
-use crate::model::deps::Lock;
-use crate::model::provider::Provider;
+use base::diag::Diagnostics;
+use engine::ports::Providers;
+use model::addr;
+use model::deps::Lock;
+use terrane_protocol::provider::Provider;
 
 /// Providers whose processes live until [`Self::end`].
 #[async_trait]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::base::env::{self, Environment};
+use base::env::{self, Environment};
 
 /// The program's folder among the user's data, which may not exist yet; none if the environment names no place.
 pub fn folder(environment: &Environment) -> Option<PathBuf> {

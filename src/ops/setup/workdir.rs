@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::base::atomic;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env::{self, Environment};
-use crate::base::files::named;
-use crate::base::name::{COMMAND, PROGRAM};
+use backend::store::DEFAULT_WORKSPACE;
+use base::atomic;
+use base::diag::{Diagnostic, Diagnostics};
+use base::env::{self, Environment};
+use base::files::named;
+use base::name::{COMMAND, PROGRAM};
 
 /// Paths are relative to the working directory unless the user gave an absolute one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! `force-unlock`: removes a stale lock on the state.
 
-use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
+use base::diag::Diagnostics;
+use base::name::PROGRAM;
 
-use crate::ops::backends::read_state;
-use crate::ops::interface::ask::{NoAnswer, Question};
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::backends::read_state;
+use crate::interface::ask::{NoAnswer, Question};
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
 
 /// What became of the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,21 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::backend::{Access, load};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, COMMAND};
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, Pattern, Target, command_line};
-use crate::model::state::file::{self as state_file, StateFile};
-use crate::model::state::{Attributes, Instance, State};
-
-use crate::ops::backends::read_state;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::interface::planning::Schemas;
-use crate::ops::plugins::schemas;
-use crate::ops::setup::Setup;
+use backend::{Access, load};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, COMMAND};
+use model::addr::{AbsResourceInstance, Pattern, Target, command_line};
+use model::state::file::{self as state_file, StateFile};
+use model::state::{Attributes, Instance, State};
+use terrane_value::Value;
 
 use super::edits::check_configuration;
+use crate::backends::read_state;
+use crate::interface::options::StateOptions;
+use crate::interface::planning::Schemas;
+use crate::plugins::schemas;
+use crate::setup::Setup;
 
 /// Why a state command has nothing to show.
 #[derive(Debug)]

@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::backend;
-use crate::backend::StateStore;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::state::file::{self, StateFile, problems_text};
-use crate::model::state::{Instance, State, StateMeta};
-use crate::ops::interface::ask::{NoAnswer, Question};
-use crate::ops::interface::listen::Listener;
-use crate::ops::setup::Setup;
+use backend::{self, StateStore};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{COMMAND, PROGRAM};
+use model::addr::AbsResourceInstance;
+use model::state::file::{self, StateFile, problems_text};
+use model::state::{Instance, State, StateMeta};
 
 use super::edits::{EditOptions, Edited, Editing, Locking, Refusal, check_configuration};
 use super::snapshots::{Candidate, NOT_LISTED, Snapshot, of_machine, of_store, unreadable};
+use crate::interface::ask::{NoAnswer, Question};
+use crate::interface::listen::Listener;
+use crate::setup::Setup;
 
 /// Which snapshot takes the place of the state.
 #[derive(Clone, Debug)]

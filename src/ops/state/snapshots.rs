@@ -2,17 +2,17 @@
 
 use std::fmt;
 
+use backend::history::{Entry, Header, identity};
+use backend::versions::Version;
+use backend::{Access, StateStore, load, opened};
+use base::diag::{Diagnostic, Diagnostics};
+use encryption::is_sealed;
 use futures_util::StreamExt;
+use model::state::StateMeta;
 
-use crate::backend::history::{Entry, Header, identity};
-use crate::backend::versions::Version;
-use crate::backend::{Access, StateStore, load, opened};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::encryption::is_sealed;
-use crate::model::state::StateMeta;
-use crate::ops::backends::read_state;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::backends::read_state;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
 
 /// The snapshots of a workspace.
 #[derive(Clone, Debug)]

@@ -2,24 +2,22 @@
 
 use std::path::Path;
 
-use crate::backend::StateStore;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::base::name::PROGRAM;
-use crate::base::suggest;
-use crate::encryption::is_sealed;
-use crate::model::addr::ResourceMode;
-use crate::model::state::State;
-use crate::model::state::StateMeta;
-use crate::model::state::file as state_file;
-use crate::model::version::compatible_version;
+use backend::StateStore;
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::{Disk, Files};
+use base::name::PROGRAM;
+use base::suggest;
+use encryption::is_sealed;
+use model::state::{State, StateMeta, file as state_file};
+use model::version::compatible_version;
+use terrane_protocol::schema::ResourceMode;
 
-use crate::ops::backends;
-use crate::ops::backends::read_state;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
-use crate::ops::setup::workdir::{is_workspace_name, select_workspace};
+use crate::backends;
+use crate::backends::read_state;
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
+use crate::setup::workdir::{is_workspace_name, select_workspace};
 
 /// Why a command about workspaces did nothing.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use terrane_protocol::provider::*;
+use terrane_value::Value;
+
 use super::loopback;
 use super::thing::{DEFERRED, settings};
-use crate::lang::value::Value;
-use crate::model::provider::*;
 
 /// Invokes the action; gives what it reported on its way and at its end.
 async fn invoke(provider: &dyn Provider, kind: &str, config: Value) -> (Vec<String>, ProviderDiagnostics) {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use terrane_protocol::provider::*;
+use terrane_value::{Type, Value};
+
 use super::loopback;
 use super::thing::{identity, thing, thing_type};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::*;
 
 fn read_request(current_identity: Option<Identity>) -> ReadRequest {
     ReadRequest {

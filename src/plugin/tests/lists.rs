@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use terrane_protocol::provider::*;
+use terrane_value::{Path, Type, Value};
 
 use super::loopback;
 use super::thing::{identity, settings, thing};
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::*;
 
 /// Takes at most so many results.
 struct Taken {

@@ -4,18 +4,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use terrane_protocol::grpc::server::{Messages, serve_connection};
+use terrane_protocol::grpc::{Reply, Service, unimplemented};
+use terrane_protocol::handshake::Address;
+use terrane_protocol::provider::*;
+use terrane_protocol::provider_server::ProviderServer;
+use terrane_protocol::wire::v6::V6;
+use terrane_value::{Type, Value};
 use tonic::Status;
 
 use super::thing::{Thing, identity, settings, thing};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::*;
-use crate::plugin::grpc::server::{Messages, serve_connection};
-use crate::plugin::grpc::{Reply, Service, unimplemented};
-use crate::plugin::handshake::Address;
-use crate::plugin::provider_server::ProviderServer;
-use crate::plugin::reattach::Reattach;
-use crate::plugin::start::reattach_provider;
-use crate::plugin::wire::v6::V6;
+use crate::reattach::Reattach;
+use crate::start::reattach_provider;
 
 /// Answers for its schema alone.
 struct SchemaOnly(ProviderServer<V6>);

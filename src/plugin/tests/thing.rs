@@ -4,12 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::*;
-use crate::model::schema::{
+use terrane_protocol::provider::*;
+use terrane_protocol::schema::{
     Attribute, Block, Capabilities, FunctionSignature, Parameter, ProviderSchemas, Schema, StaticSchemas,
 };
+use terrane_value::{Path, Type, Value};
 
 /// The `id` of its resources is computed.
 pub struct Thing;
@@ -128,7 +127,7 @@ impl Provider for Thing {
 
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
         let RawState::Json(json) = request.raw else { panic!("flat") };
-        (crate::lang::value::json::from_json(&json, &thing_type()).unwrap(), Vec::new())
+        (terrane_value::json::from_json(&json, &thing_type()).unwrap(), Vec::new())
     }
 
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {

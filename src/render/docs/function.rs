@@ -1,6 +1,6 @@
 //! Signatures of functions as Markdown.
 
-use crate::model::schema::{FunctionSignature, Parameter};
+use terrane_protocol::schema::{FunctionSignature, Parameter};
 
 use super::schema::type_name;
 

@@ -15,12 +15,11 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::provider::IdentitySchema;
-use crate::model::schema::{Block, FunctionSignature, StaticSchemas};
-
 pub use execute::{ReadFile, execute};
 pub use page::{Examples, Page, Subject, marker, render};
 pub use template::{Template, TemplateError};
+use terrane_protocol::provider::IdentitySchema;
+use terrane_protocol::schema::{Block, FunctionSignature, StaticSchemas};
 
 /// What a provider says of itself.
 #[derive(Clone, Debug, Default)]

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Kind;
+use base::name::Name;
+use terrane_protocol::provider::IdentitySchema;
+use terrane_protocol::schema::{Block, FunctionSignature};
+
 use super::execute::{Data, ReadFile, code_block, execute, prefix_lines};
-use super::function;
 use super::plain::plain;
-use super::schema;
 use super::template::Template;
-use crate::base::name::Name;
-use crate::model::provider::IdentitySchema;
-use crate::model::schema::{Block, FunctionSignature};
+use super::{Kind, function, schema};
 
 /// The comment in the front matter of pages that were made without a template. It does not follow the name by which the
 /// program was started: pages would differ.

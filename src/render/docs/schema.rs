@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::lang::value::Type;
-use crate::model::provider::{IdentityAttribute, IdentitySchema};
-use crate::model::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_protocol::provider::{IdentityAttribute, IdentitySchema};
+use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::Type;
 
 const WRITE_ONLY: &str = "https://developer.hashicorp.com/terraform/language/resources/ephemeral#write-only-arguments";
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::schema::document::read_whole_provider;
+use terrane_protocol::provider::IdentityAttribute;
+use terrane_value::Type;
+
 use super::*;
-use crate::lang::value::Type;
-use crate::model::provider::IdentityAttribute;
-use crate::model::schema::document::read_whole_provider;
 
 fn described() -> Described {
     let document: serde_json::Value = serde_json::from_str(include_str!("recorded/schema.json")).unwrap();

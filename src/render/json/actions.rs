@@ -1,18 +1,17 @@
 //! Actions in JSON: the messages of the streams, and the invocations of a plan's document.
 
+use engine::event::Event;
+use model::addr::AbsActionInstance;
+use model::config::Action;
+use model::plan::{ActionInvocation, DeferredInvocation, InvocationTrigger, LifecycleTrigger};
 use serde_json::{Map, Value as Json, json};
-
-use crate::engine::event::Event;
-use crate::lang::value::Value;
-use crate::model::addr::AbsActionInstance;
-use crate::model::config::Action;
-use crate::model::plan::{ActionInvocation, DeferredInvocation, InvocationTrigger, LifecycleTrigger};
-use crate::model::schema::Schema;
-use crate::render::text::plan::{ActionLookup, with_schema_marks};
+use terrane_protocol::schema::Schema;
+use terrane_value::Value;
 
 use super::config::expression_json;
 use super::events::{Message, instance_key, resource};
 use super::shape::{known_json, put, sensitive_json, set, unknown_json};
+use crate::text::plan::{ActionLookup, with_schema_marks};
 
 fn action(addr: &AbsActionInstance) -> Json {
     let key = instance_key(&addr.action.key);
@@ -165,8 +164,8 @@ fn without_write_only(config: &Value, schema: Option<&Schema>) -> Value {
     }
     let without = config.transform::<()>(&mut |path, value| {
         let is_hidden = path.steps().last().is_some_and(|step| match step {
-            crate::lang::value::PathStep::Attr(name) => hidden(name),
-            crate::lang::value::PathStep::Index(_) => false,
+            terrane_value::PathStep::Attr(name) => hidden(name),
+            terrane_value::PathStep::Index(_) => false,
         });
         Ok(if is_hidden { Value::null(value.ty().clone()) } else { value })
     });

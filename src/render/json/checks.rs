@@ -1,10 +1,9 @@
 //! Results of checks as JSON.
 
+use model::addr::parse::parse_target;
+use model::addr::{InstanceKey, Target};
+use model::state::{CheckResult, CheckStatus};
 use serde_json::{Map, Value as Json};
-
-use crate::model::addr::parse::parse_target;
-use crate::model::addr::{InstanceKey, Target};
-use crate::model::state::{CheckResult, CheckStatus};
 
 use super::resources::key_json;
 use super::shape::set;
@@ -125,8 +124,9 @@ fn split_module(addr: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
+    use model::state::{CheckResult, CheckStatus};
+
     use super::{checks_json, split_module};
-    use crate::model::state::{CheckResult, CheckStatus};
 
     #[test]
     fn resources_have_their_mode() {

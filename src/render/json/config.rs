@@ -3,22 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::name;
+use lang::eval;
+use lang::eval::scope::Constant;
+use lang::syntax::ast::{ExprKind, Expression, Traversal};
+use lang::syntax::body::{Body, BodySchema};
+use model::addr::parse::parse_reference;
+use model::addr::{self, InstanceKey, Subject};
+use model::config::{Config, Deprecation, Module, ModuleCall, Resource};
+use model::schema::as_blocks::written_as_blocks;
+use model::schema::decode::{body_schema, decode_body, references_in_body};
 use serde_json::{Map, Value as Json};
-
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::lang::eval;
-use crate::lang::eval::dynamic::BlockShape;
-use crate::lang::eval::scope::Constant;
-use crate::lang::syntax::ast::{ExprKind, Expression, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::Value;
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{self, InstanceKey, ResourceMode, Subject};
-use crate::model::config::{Config, Deprecation, Module, ModuleCall, Resource};
-use crate::model::schema::as_blocks::written_as_blocks;
-use crate::model::schema::decode::{decode_body, references_in_body};
-use crate::model::schema::{Block, Nesting, Schema};
+use terrane_protocol::schema::{Block, Nesting, ResourceMode, Schema};
+use terrane_value::Value;
 
 use super::actions;
 use super::provider_configs::{ProviderConfigs, key_of};
@@ -220,7 +218,7 @@ fn depends_on(list: &[Traversal]) -> Vec<String> {
 
 /// The expressions of a body: attributes as expressions, blocks as objects or lists of them.
 pub(super) fn expressions_json(body: &Body, schema: &Block) -> Json {
-    let (content, _, _) = body.partial_content(&schema.body_schema());
+    let (content, _, _) = body.partial_content(&body_schema(schema));
     let mut out: BTreeMap<String, Json> = BTreeMap::new();
     for (name, nested) in written_as_blocks(body, schema) {
         let (content, _, _) = body.partial_content(&BodySchema::new().block(&name, &[]));
@@ -322,11 +320,12 @@ fn containing(subject: &Subject) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use base::source::SourceFile;
+    use lang::syntax::parse_file;
+    use terrane_protocol::schema::Attribute;
+    use terrane_value::Type;
+
     use super::*;
-    use crate::base::source::SourceFile;
-    use crate::lang::syntax::parse_file;
-    use crate::lang::value::Type;
-    use crate::model::schema::Attribute;
 
     /// Recorded from the reference, 1.11.4; with functions as in 1.17.
     #[test]

@@ -1,13 +1,13 @@
 //! The JSON form of a diagnostic: in `validate -json` and in the streams of `-json`.
 
+use base::diag::{Diagnostic, ExpressionValue, FunctionCall, Severity};
+use base::source::{Position, SourceFile, Span};
+use lang::functions;
 use serde::Serialize;
 use serde_json::Value as Json;
+use terrane_value::{Type, Value};
 
-use crate::base::diag::{Diagnostic, ExpressionValue, FunctionCall, Severity};
-use crate::base::source::{Position, SourceFile, Span};
-use crate::lang::functions;
-use crate::lang::value::{Type, Value};
-use crate::render::text::snippet::{shown_subject, snippet};
+use crate::text::snippet::{shown_subject, snippet};
 
 /// The document of one diagnostic; serialises with the field's names and order.
 #[derive(Serialize, Debug)]
@@ -100,7 +100,7 @@ pub fn diagnostic_json(diagnostic: &Diagnostic) -> DiagnosticJson {
 }
 
 /// The end of a range; one past the end of the file counts as a column of its last line.
-fn end_of(range: &crate::base::source::Range) -> PositionJson {
+fn end_of(range: &base::source::Range) -> PositionJson {
     let mut end = PositionJson::from(range.end());
     let past = range.span.end as usize;
     if past > end.byte {
@@ -204,10 +204,10 @@ fn located(diagnostic: Diagnostic, filename: &str, line: usize, snippet: &Json) 
 
 #[cfg(test)]
 mod tests {
+    use base::source::{SourceFile, Span};
     use serde_json::json;
 
     use super::*;
-    use crate::base::source::{SourceFile, Span};
 
     #[test]
     fn has_the_known_fields() {
@@ -248,7 +248,7 @@ mod tests {
         let document = serde_json::to_value(diagnostic_json(&diagnostic)).unwrap();
         let found = from_json(&document);
         let shown = |diagnostic: &Diagnostic| {
-            crate::render::text::diagnostic::render_one(diagnostic, &crate::render::text::style::Style::plain())
+            crate::text::diagnostic::render_one(diagnostic, &crate::text::style::Style::plain())
         };
         assert_eq!(shown(&found), shown(&diagnostic));
         let bare = json!({"severity": "warning", "summary": "S", "detail": "", "address": "a.b"});

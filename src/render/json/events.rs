@@ -4,20 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::diag::Diagnostic;
+use base::name::{self, PROGRAM};
+use engine::event::{EphemeralVerb, Event};
+use model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
+use model::plan::{Action, ActionReason, OutputChange, ResourceChange};
+use model::state::OutputValue;
+use model::version::{at_least, compatible_version};
 use serde_json::{Map, Value as Json, json};
-
-use crate::base::diag::Diagnostic;
-use crate::base::name::{self, PROGRAM};
-use crate::engine::event::{EphemeralVerb, Event};
-use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
-use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
-use crate::model::state::OutputValue;
-use crate::model::version::{at_least, compatible_version};
-use crate::render::text::progress::{Operation, awaited, duration, ephemeral, words};
 
 use super::diagnostic::{diagnostic_json, severity_name};
 use super::listing;
 use super::output::output_json;
+use crate::text::progress::{Operation, awaited, duration, ephemeral, words};
 
 /// Version of the stream's format.
 const UI_VERSION: &str = "1.2";
@@ -494,8 +493,10 @@ pub fn outputs(outputs: &BTreeMap<Arc<str>, OutputValue>) -> Message {
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{ModuleInstance, Provider, Resource};
+    use terrane_protocol::schema::ResourceMode;
+
     use super::*;
-    use crate::model::addr::{ModuleInstance, Provider, Resource, ResourceMode};
 
     /// As the reference writes it.
     #[test]

@@ -1,10 +1,10 @@
 //! `metadata functions -json`: the signatures of all functions of the language, by name, each also with its namespace.
 
+use base::name::is_opentofu;
+use lang::functions::{Builtin, Function as _, Param, all};
 use serde_json::{Map, Value as Json, json};
 
 use super::go;
-use crate::base::name::is_opentofu;
-use crate::lang::functions::{Builtin, Function as _, Param, all};
 
 const FORMAT_VERSION: &str = "1.0";
 

@@ -1,11 +1,11 @@
 //! The messages of a query in the JSON stream.
 
+use model::addr::AbsResourceInstance;
+use model::plan::{ListResults, ListedObject};
 use serde_json::{Map, Value as Json, json};
+use terrane_value::{Value, json as value_json};
 
 use super::events::Message;
-use crate::lang::value::{Value, json as value_json};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{ListResults, ListedObject};
 
 /// A list begins. `config`: the settings; `sensitive`: the paths of those that are.
 pub fn started(addr: &AbsResourceInstance, config: Option<&Value>, sensitive: &[String]) -> Message {

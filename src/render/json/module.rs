@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::config::{Config, Module, ModuleCall, Output, Resource};
 use serde_json::{Map, Value as Json};
-
-use crate::model::addr::ResourceMode;
-use crate::model::config::{Config, Module, ModuleCall, Output, Resource};
+use terrane_protocol::schema::ResourceMode;
 
 use super::config::{add_variable_details, resource_head, variables_json};
 use super::provider_configs::ProviderConfigs;

@@ -1,9 +1,8 @@
 //! Root outputs, as `output -json` and the events of an apply have them.
 
+use model::state::OutputValue;
 use serde_json::{Map, Value as Json};
-
-use crate::lang::value::{Value, json as value_json};
-use crate::model::state::OutputValue;
+use terrane_value::{Value, json as value_json};
 
 /// An output; events have no values of those that are sensitive.
 pub fn output_json(output: &OutputValue, with_value: bool) -> Json {

@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
+use base::name;
+use model::addr::InstanceKey;
+use model::config::Config;
+use model::plan::{Action, OutputChange, Plan, ResourceChange};
+use model::version::{at_least, compatible_version};
 use serde_json::{Map, Value as Json};
-
-use crate::base::name;
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{InstanceKey, ResourceMode};
-use crate::model::config::Config;
-use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
-use crate::model::schema::Schema;
-use crate::model::version::{at_least, compatible_version};
-use crate::render::text::plan::{ActionLookup, with_schema_marks};
+use terrane_protocol::schema::{ResourceMode, Schema};
+use terrane_value::{Type, Value};
 
 use super::actions::{deferred_json, invocations_json};
-
 use super::checks::checks_json;
 use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
 use super::resources::{RenderedObject, key_json, module_tree, put_identity};
 use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
 use super::state::{SchemaLookup, state_json};
+use crate::text::plan::{ActionLookup, with_schema_marks};
 
 /// What the document is made from.
 pub struct PlanDocument<'a> {

@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use base::name;
+use model::addr::{self, LocalProviderConfig};
+use model::config::{Config, Module};
+use model::deps::requirement::Requirements;
 use serde_json::{Map, Value as Json};
-
-use crate::base::name;
-use crate::model::addr::{self, LocalProviderConfig};
-use crate::model::config::{Config, Module};
-use crate::model::deps::requirement::Requirements;
 
 use super::config::{ProviderSchemaLookup, expression_json, expressions_json};
 use super::shape::{put, set};
@@ -144,9 +143,10 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use base::files::Memory;
+    use model::config::{ModuleRequest, Nothing, load};
+
     use super::*;
-    use crate::base::files::Memory;
-    use crate::model::config::{ModuleRequest, Nothing, load};
 
     #[test]
     fn version_constraints_are_canonical_and_include_those_of_provider_blocks() {

@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::go;
-use crate::lang::value::Type;
-use crate::model::addr::{Provider, ResourceMode};
-use crate::model::provider::{IdentitySchema, IdentityUse};
-use crate::model::schema::{
-    Attribute, AttributeShape, Block, FunctionSignature, NestedBlock, Nesting, Parameter, ProviderSchemas, Schema,
+use model::addr::Provider;
+use terrane_protocol::provider::{IdentitySchema, IdentityUse};
+use terrane_protocol::schema::{
+    Attribute, AttributeShape, Block, FunctionSignature, NestedBlock, Nesting, Parameter, ProviderSchemas,
+    ResourceMode, Schema,
 };
+use terrane_value::Type;
+
+use super::go;
 
 const FORMAT_VERSION: &str = "1.0";
 /// Pieces are about this large, in bytes.
@@ -325,8 +327,9 @@ fn parameter(out: &mut String, parameter: &Parameter) {
 
 #[cfg(test)]
 mod tests {
+    use terrane_protocol::schema::{ObjectShape, StaticSchemas};
+
     use super::*;
-    use crate::model::schema::{ObjectShape, StaticSchemas};
 
     fn written(provider: Provider, schemas: StaticSchemas) -> String {
         let (mut text, schemas) = (String::new(), Arc::new(schemas) as Arc<dyn ProviderSchemas>);

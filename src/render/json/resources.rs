@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
+use model::state::{DeposedKey, Object, ObjectStatus, OutputValue};
 use serde_json::{Map, Value as Json};
-
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
-use crate::model::provider::Identity;
-use crate::model::state::{DeposedKey, Object, ObjectStatus, OutputValue};
+use terrane_protocol::provider::Identity;
+use terrane_value::Value;
 
 use super::shape::{known_json, put, sensitive_json, set, type_json};
 

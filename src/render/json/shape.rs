@@ -2,8 +2,7 @@
 //! the unknown is left out.
 
 use serde_json::{Map, Value as Json};
-
-use crate::lang::value::{Marks, Path, PathStep, Type, Value, json};
+use terrane_value::{Marks, Path, PathStep, Type, Value, json};
 
 /// The value as JSON, unknown parts left out of objects and maps and null in sequences.
 pub fn known_json(value: &Value) -> Json {

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
+use model::addr::{AbsResourceInstance, Provider};
+use model::state::{Attributes, CheckResult, Object, State};
+use model::version::compatible_version;
 use serde_json::{Map, Value as Json};
-
-use crate::lang::value::Value;
-use crate::lang::value::json::from_json;
-use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
-use crate::model::schema::Schema;
-use crate::model::state::{Attributes, CheckResult, Object, State};
-use crate::model::version::compatible_version;
-use crate::render::text::plan::with_schema_marks;
+use terrane_protocol::schema::{ResourceMode, Schema};
+use terrane_value::Value;
+use terrane_value::json::from_json;
 
 use super::checks::checks_json;
 use super::resources::{RenderedObject, module_tree, output_json};
 use super::shape::{put, set};
+use crate::text::plan::with_schema_marks;
 
 /// Finds a schema, as for plans.
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
@@ -95,11 +94,12 @@ pub fn object_value(
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Resource};
+    use model::state::ObjectStatus;
+    use terrane_protocol::schema::{Attribute, Block};
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
-    use crate::model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Resource};
-    use crate::model::schema::{Attribute, Block};
-    use crate::model::state::ObjectStatus;
 
     fn object(schema_version: i64, text: &str) -> Object {
         Object {

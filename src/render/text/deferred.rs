@@ -3,8 +3,9 @@
 //! The reference has these texts, but its plan and apply never show them. They are shown, so that a plan without changes is not taken
 //! for a complete one, unless the user wants no colours: then the text is that of the reference.
 
+use model::plan::{DeferredReason, Plan};
+
 use super::style::Style;
-use crate::model::plan::{DeferredReason, Plan};
 
 /// The list, from the blank line before its note; empty without deferred changes, and where it is not shown.
 pub fn list(plan: &Plan, style: &Style) -> String {

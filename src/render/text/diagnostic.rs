@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use crate::base::diag::{Cause, Diagnostic, Diagnostics, Grouping, Kind, Severity};
-use crate::base::name::PROGRAM;
+use base::diag::{Cause, Diagnostic, Diagnostics, Grouping, Kind, Severity};
+use base::name::PROGRAM;
 
 use super::snippet::{Snippet, snippet, typed_snippet};
 use super::style::Style;
@@ -233,9 +233,10 @@ fn values(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
 
 #[cfg(test)]
 mod tests {
+    use base::diag::{ExpressionValue, FunctionCall};
+    use base::source::{SourceFile, Span};
+
     use super::*;
-    use crate::base::diag::{ExpressionValue, FunctionCall};
-    use crate::base::source::{SourceFile, Span};
 
     fn at(text: &str, needle: &str, diagnostic: Diagnostic) -> Diagnostic {
         let file = SourceFile::new("main.tf", text);

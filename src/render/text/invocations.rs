@@ -3,11 +3,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use model::addr::AbsResourceInstance;
+use model::plan::{ActionInvocation, Plan, ResourceChange};
 use rustc_hash::FxHashMap;
-
-use crate::lang::value::Value;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{ActionInvocation, Plan, ResourceChange};
+use terrane_value::Value;
 
 use super::diff::{self, Drawing};
 use super::plan::{PlanText, with_schema_marks};
@@ -62,7 +61,7 @@ pub fn requested(text: &PlanText<'_>) -> String {
     match blocks.is_empty() {
         true => String::new(),
         false => {
-            let program = crate::base::name::PROGRAM;
+            let program = base::name::PROGRAM;
             format!("\n{program} will invoke the following action(s):\n\n{}\n", blocks.join("\n"))
         }
     }

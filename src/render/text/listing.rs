@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use model::plan::ListResults;
+use terrane_protocol::provider::identity_text;
+
 use super::style::Style;
 use super::visible::visible;
-use crate::model::plan::ListResults;
-use crate::model::provider::identity_text;
 
 /// A line for each object: the address of the list, the identity, and the name for people. Ends with an empty line; none if
 /// there are no objects.
@@ -38,10 +39,12 @@ pub fn without_results(lists: &[Arc<ListResults>], style: &Style) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{InstanceKey, ModuleInstance, Resource};
+    use model::plan::ListedObject;
+    use terrane_protocol::schema::ResourceMode;
+    use terrane_value::{Type, Value};
+
     use super::*;
-    use crate::lang::value::{Type, Value};
-    use crate::model::addr::{InstanceKey, ModuleInstance, Resource, ResourceMode};
-    use crate::model::plan::ListedObject;
 
     #[test]
     fn columns_have_a_width() {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use model::state::OutputValue;
+
 use super::value::console_text;
-use crate::model::state::OutputValue;
 
 /// The outputs, one entry each, as shown after an apply and by `output`. `reveal`: sensitive ones are shown.
 pub fn outputs_text<'a>(outputs: impl Iterator<Item = (&'a str, &'a OutputValue)>, reveal: bool) -> String {

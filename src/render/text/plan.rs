@@ -6,19 +6,18 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
+use base::name::{self, COMMAND, PROGRAM, by_language};
+use model::addr::{AbsResourceInstance, InstanceKey, Provider};
+use model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+use model::schema::decode;
+use model::version::tofu_at_least;
 use rustc_hash::FxHashMap;
+use terrane_protocol::schema::{Block, ResourceMode, Schema};
+use terrane_value::{Marks, Path, Value};
 
-use crate::base::name::{self, COMMAND, PROGRAM, by_language};
-use crate::lang::value::{Marks, Path, Value};
-use crate::model::addr::{AbsResourceInstance, InstanceKey, Provider, ResourceMode};
-use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
-use crate::model::schema::{Block, Schema, decode};
-use crate::model::version::tofu_at_least;
-
-use super::deferred;
 use super::diff::{self, Diff, Drawing, padded, valid_name};
-use super::invocations;
 use super::style::Style;
+use super::{deferred, invocations};
 
 /// Finds the schema of a resource type; None if the provider is not available (the change is then shown by its values).
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
@@ -537,7 +536,7 @@ mod tests {
             (empty(), empty(), Action::NoOp, ""),
         ];
         for (before, after, action, expected) in cases {
-            let change = crate::model::plan::Change { before, after };
+            let change = model::plan::Change { before, after };
             let output = OutputChange { name: "x".into(), action, change, sensitive: true };
             assert_eq!(output_lines(&[output], &Style::plain()), expected);
         }

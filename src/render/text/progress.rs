@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::name::by_language;
-use crate::engine::event::{EphemeralVerb, Event};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{Action, ActionInvocation};
-use crate::model::state::DeposedKey;
-use crate::model::version::at_least;
+use base::name::by_language;
+use engine::event::{EphemeralVerb, Event};
+use model::addr::AbsResourceInstance;
+use model::plan::{Action, ActionInvocation};
+use model::state::DeposedKey;
+use model::version::at_least;
 
 use super::listing;
 use super::style::Style;
@@ -225,8 +225,9 @@ pub fn duration(elapsed: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
+
     use super::*;
-    use crate::model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
 
     fn addr() -> AbsResourceInstance {
         Resource::managed("terraform_data", "a").absolute(ModuleInstance::root()).instance(InstanceKey::Int(1))

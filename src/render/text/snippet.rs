@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::{Range, Section, SourceFile, Span};
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::{json, parser};
-use crate::lang::value::text::go_quoted;
+use base::diag::Diagnostic;
+use base::source::{Range, Section, SourceFile, Span};
+use lang::syntax::ast::Block;
+use lang::syntax::{json, parser};
+use terrane_value::text::go_quoted;
 
 /// Input at the console's prompt; it is not shown again.
 pub const CONSOLE_INPUT: &str = "<console-input>";

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, ModuleInstance, Provider};
-use crate::model::schema::Schema;
-use crate::model::state::{DeposedKey, Object, ObjectStatus, State};
+use model::addr::{AbsResourceInstance, ModuleInstance, Provider};
+use model::state::{DeposedKey, Object, ObjectStatus, State};
+use terrane_protocol::schema::Schema;
+use terrane_value::Value;
 
 use super::diff::{self, Drawing};
 use super::plan::SchemaLookup;
@@ -128,8 +128,9 @@ pub fn instance_text(
 
 #[cfg(test)]
 mod tests {
+    use model::addr::{InstanceKey, ModuleStep};
+
     use super::*;
-    use crate::model::addr::{InstanceKey, ModuleStep};
 
     fn module(path: &[&str]) -> ModuleInstance {
         let step = |name: &&str| ModuleStep { name: (*name).into(), key: InstanceKey::None };

@@ -1,7 +1,8 @@
 //! How text is shown: with colours or not, and how wide.
 
-use super::wrap::wrap_paragraphs;
 use std::fmt::Display;
+
+use super::wrap::wrap_paragraphs;
 
 /// Columns and colours of the place that text goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

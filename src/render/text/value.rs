@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::lang::value::text::write_go_quoted;
-use crate::lang::value::{Marks, Type, Value};
+use terrane_value::text::write_go_quoted;
+use terrane_value::{Marks, Type, Value};
 
 use super::visible::visible;
 

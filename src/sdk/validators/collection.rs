@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use terrane_value::{Type, Value};
+
 use super::super::validator::{ConfiguredAttribute, Validator, attribute_name};
 use super::INVALID_VALUE;
-use crate::lang::value::{Type, Value};
 
 /// "list", "set" or "map".
 fn kind(value: &Value) -> &'static str {
@@ -31,7 +32,7 @@ fn size(rule: String, is_valid: impl Fn(usize) -> bool + Send + Sync + 'static) 
 /// There are at least so many elements.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::size_at_least};
+/// # use terrane_sdk::{Attribute, validators::size_at_least};
 /// let zones = Attribute::string_list("zones").required().validator(size_at_least(2));
 /// ```
 pub fn size_at_least(minimum: usize) -> impl Validator {
@@ -41,7 +42,7 @@ pub fn size_at_least(minimum: usize) -> impl Validator {
 /// There are at most so many elements.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::size_at_most};
+/// # use terrane_sdk::{Attribute, validators::size_at_most};
 /// let labels = Attribute::string_map("labels").optional().validator(size_at_most(64));
 /// ```
 pub fn size_at_most(maximum: usize) -> impl Validator {
@@ -51,7 +52,7 @@ pub fn size_at_most(maximum: usize) -> impl Validator {
 /// The number of elements is in the range, ends included.
 ///
 /// ```
-/// # use terrane::sdk::{Model, Set, validators::size_between};
+/// # use terrane_sdk::{Model, Set, validators::size_between};
 /// #[derive(Model)]
 /// struct Network {
 ///     #[attribute(required, validators(size_between(1, 4)))]
@@ -66,7 +67,7 @@ pub fn size_between(minimum: usize, maximum: usize) -> impl Validator {
 /// The block is required: schemas cannot express this.
 ///
 /// ```
-/// # use terrane::sdk::{Model, validators::is_required};
+/// # use terrane_sdk::{Model, validators::is_required};
 /// # #[derive(Model)] struct Disk { #[attribute(required)] size: i64 }
 /// #[derive(Model)]
 /// struct Machine {
@@ -89,7 +90,7 @@ pub fn is_required() -> impl Validator {
 /// No element is null.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::no_null_values};
+/// # use terrane_sdk::{Attribute, validators::no_null_values};
 /// let names = Attribute::string_list("names").required().validator(no_null_values());
 /// ```
 pub fn no_null_values() -> impl Validator {
@@ -110,7 +111,7 @@ fn capitalized(word: &str) -> String {
 /// No two elements of the list are equal.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::unique_values};
+/// # use terrane_sdk::{Attribute, validators::unique_values};
 /// let servers = Attribute::string_list("servers").required().validator(unique_values());
 /// ```
 pub fn unique_values() -> impl Validator {
@@ -130,7 +131,7 @@ pub fn unique_values() -> impl Validator {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use terrane::sdk::{Attribute, validators::{length_at_least, values}};
+/// # use terrane_sdk::{Attribute, validators::{length_at_least, values}};
 /// let names = Attribute::string_list("names").required().validator(values(vec![Arc::new(length_at_least(1))]));
 /// ```
 pub fn values(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
@@ -150,7 +151,7 @@ pub fn values(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use terrane::sdk::{Attribute, validators::{keys, length_at_most}};
+/// # use terrane_sdk::{Attribute, validators::{keys, length_at_most}};
 /// let labels = Attribute::string_map("labels").optional().validator(keys(vec![Arc::new(length_at_most(63))]));
 /// ```
 pub fn keys(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
@@ -168,7 +169,7 @@ pub fn keys(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
 fn run(
     validators: &[Arc<dyn Validator>],
     attribute: &mut ConfiguredAttribute<'_>,
-    path: &crate::lang::value::Path,
+    path: &terrane_value::Path,
     value: &Value,
 ) {
     for validator in validators {

@@ -1,8 +1,9 @@
 //! Attributes that depend on others of the same object.
 
+use terrane_protocol::provider::ProviderDiagnostic;
+
 use super::super::validator::{ConfiguredAttribute, Validator, attribute_name};
 use super::{INVALID_COMBINATION, sibling, sibling_path};
-use crate::model::provider::ProviderDiagnostic;
 
 fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
@@ -15,7 +16,7 @@ fn is_configured(attribute: &ConfiguredAttribute<'_>, name: &str) -> bool {
 /// If this attribute is set, the others must be set too.
 ///
 /// ```
-/// # use terrane::sdk::{Model, validators::also_requires};
+/// # use terrane_sdk::{Model, validators::also_requires};
 /// #[derive(Model)]
 /// struct Config {
 ///     #[attribute(optional, validators(also_requires(&["password"])))]
@@ -44,7 +45,7 @@ pub fn also_requires(names: &[&str]) -> impl Validator {
 /// If this attribute is set, the others must not be set.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::conflicts_with};
+/// # use terrane_sdk::{Attribute, validators::conflicts_with};
 /// let path = Attribute::string("path").optional().validator(conflicts_with(&["url"]));
 /// ```
 pub fn conflicts_with(names: &[&str]) -> impl Validator {
@@ -89,7 +90,7 @@ fn configured(attribute: &ConfiguredAttribute<'_>, names: &[String]) -> Option<u
 
 fn sibling_own_name(attribute: &ConfiguredAttribute<'_>) -> Option<String> {
     match attribute.path.steps().last() {
-        Some(crate::lang::value::PathStep::Attr(name)) => Some(name.to_string()),
+        Some(terrane_value::PathStep::Attr(name)) => Some(name.to_string()),
         _ => None,
     }
 }
@@ -97,7 +98,7 @@ fn sibling_own_name(attribute: &ConfiguredAttribute<'_>) -> Option<String> {
 /// This attribute or one of the others must be set.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::at_least_one_of};
+/// # use terrane_sdk::{Attribute, validators::at_least_one_of};
 /// let mail = Attribute::string("mail").optional().validator(at_least_one_of(&["phone"]));
 /// ```
 pub fn at_least_one_of(names: &[&str]) -> impl Validator {
@@ -118,7 +119,7 @@ pub fn at_least_one_of(names: &[&str]) -> impl Validator {
 /// serves all of them.
 ///
 /// ```
-/// # use terrane::sdk::{Schema, Attribute, validators::exactly_one_of};
+/// # use terrane_sdk::{Schema, Attribute, validators::exactly_one_of};
 /// let sources = ["path", "url", "text"];
 /// let schema = Schema::new(sources.map(|name| Attribute::string(name).optional().validator(exactly_one_of(&sources))));
 /// assert_eq!(schema.block.attributes.len(), 3);
@@ -140,7 +141,7 @@ pub fn exactly_one_of(names: &[&str]) -> impl Validator {
 /// Warns if this attribute is set, and names the write-only one that can be used instead of it.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::prefer_write_only};
+/// # use terrane_sdk::{Attribute, validators::prefer_write_only};
 /// let password = Attribute::string("password").optional().sensitive().validator(prefer_write_only("password_wo"));
 /// let password_wo = Attribute::string("password_wo").optional().write_only();
 /// ```

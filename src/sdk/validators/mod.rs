@@ -9,6 +9,8 @@ mod combination;
 mod number;
 mod text;
 
+use std::sync::Arc;
+
 pub use collection::{
     is_required, keys, no_null_values, size_at_least, size_at_most, size_between, unique_values, values,
 };
@@ -17,20 +19,18 @@ pub use number::{
     at_least, at_least_sum_of, at_most, at_most_sum_of, between, equal_to_product_of, equal_to_sum_of, none_of_numbers,
     one_of_numbers,
 };
+use terrane_value::{Path, PathStep, Value};
 pub use text::{
     characters_at_least, characters_at_most, characters_between, length_at_least, length_at_most, length_between,
     matches, none_of, one_of, one_of_ignoring_case,
 };
 
-use std::sync::Arc;
-
 use super::validator::{ConfiguredAttribute, Validator};
-use crate::lang::value::{Path, PathStep, Value};
 
 /// The summary of errors about one value.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, ConfiguredAttribute, validators::INVALID_VALUE};
+/// # use terrane_sdk::{Attribute, ConfiguredAttribute, validators::INVALID_VALUE};
 /// fn is_even(attribute: &mut ConfiguredAttribute<'_>) {
 ///     if attribute.value.as_i64().is_some_and(|number| number % 2 != 0) {
 ///         attribute.invalid(INVALID_VALUE, "value must be even");
@@ -42,7 +42,7 @@ pub const INVALID_VALUE: &str = "Invalid Attribute Value";
 /// The summary of errors about several attributes together.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, ConfiguredAttribute, Value, validators::INVALID_COMBINATION};
+/// # use terrane_sdk::{Attribute, ConfiguredAttribute, Value, validators::INVALID_COMBINATION};
 /// fn is_large_enough(cache: &mut ConfiguredAttribute<'_>) {
 ///     if cache.config.get("fast") == Some(&Value::bool(true)) && cache.value.as_i64().is_some_and(|size| size < 8) {
 ///         cache.error(INVALID_COMBINATION, "Attribute \"cache\" must be at least 8 when \"fast\" is true");
@@ -56,7 +56,7 @@ pub const INVALID_COMBINATION: &str = "Invalid Attribute Combination";
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use terrane::sdk::{Attribute, Validator, validators::{all, length_at_most, none_of}};
+/// # use terrane_sdk::{Attribute, Validator, validators::{all, length_at_most, none_of}};
 /// fn name() -> impl Validator {
 ///     all(vec![Arc::new(length_at_most(63)), Arc::new(none_of(["admin", "root"]))])
 /// }
@@ -74,7 +74,7 @@ pub fn all(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use terrane::sdk::{Attribute, validators::{any, between, one_of_numbers}};
+/// # use terrane_sdk::{Attribute, validators::{any, between, one_of_numbers}};
 /// let port = any(vec![Arc::new(one_of_numbers([80, 443])), Arc::new(between(8000, 8999))]);
 /// let port = Attribute::int("port").required().validator(port);
 /// ```
@@ -89,7 +89,7 @@ pub fn any(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
                 config: attribute.config,
                 found: &mut found,
             });
-            if !crate::model::provider::has_errors(&found) {
+            if !terrane_protocol::provider::has_errors(&found) {
                 attribute.found.extend(found);
                 return;
             }

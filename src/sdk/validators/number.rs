@@ -1,8 +1,9 @@
 //! Numbers: limits, choices, and sums of other attributes.
 
+use terrane_value::Number;
+
 use super::super::validator::{ConfiguredAttribute, Validator};
 use super::{INVALID_VALUE, sibling};
-use crate::lang::value::Number;
 
 /// Checks a known number; `rule` is what it must be.
 fn number(rule: String, is_valid: impl Fn(&Number) -> bool + Send + Sync + 'static) -> impl Validator {
@@ -16,7 +17,7 @@ fn number(rule: String, is_valid: impl Fn(&Number) -> bool + Send + Sync + 'stat
 /// The value must not be less than `minimum`.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::at_least};
+/// # use terrane_sdk::{Attribute, validators::at_least};
 /// let size = Attribute::int("size").required().validator(at_least(1));
 /// ```
 pub fn at_least(minimum: impl Into<Number>) -> impl Validator {
@@ -27,7 +28,7 @@ pub fn at_least(minimum: impl Into<Number>) -> impl Validator {
 /// The value must not be more than `maximum`.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, Number, Type, validators::at_most};
+/// # use terrane_sdk::{Attribute, Number, Type, validators::at_most};
 /// let third = Number::parse("0.33").unwrap();
 /// let share = Attribute::plain("share", Type::Number).required().validator(at_most(third));
 /// ```
@@ -39,7 +40,7 @@ pub fn at_most(maximum: impl Into<Number>) -> impl Validator {
 /// The value must be in the range, ends included.
 ///
 /// ```
-/// # use terrane::sdk::{Model, validators::between};
+/// # use terrane_sdk::{Model, validators::between};
 /// #[derive(Model)]
 /// struct Listener {
 ///     #[attribute(required, validators(between(1, 65535)))]
@@ -56,7 +57,7 @@ pub fn between(minimum: impl Into<Number>, maximum: impl Into<Number>) -> impl V
 /// The value must be one of these.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::one_of_numbers};
+/// # use terrane_sdk::{Attribute, validators::one_of_numbers};
 /// let bits = Attribute::int("bits").required().validator(one_of_numbers([2048, 4096]));
 /// ```
 pub fn one_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator {
@@ -69,7 +70,7 @@ pub fn one_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator 
 /// The value must be none of these.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::none_of_numbers};
+/// # use terrane_sdk::{Attribute, validators::none_of_numbers};
 /// let port = Attribute::int("port").required().validator(none_of_numbers([22]));
 /// ```
 pub fn none_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator {
@@ -118,7 +119,7 @@ fn combined(
 /// The value must not be less than the other attributes of the object together.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::at_least_sum_of};
+/// # use terrane_sdk::{Attribute, validators::at_least_sum_of};
 /// let disk = Attribute::int("disk").required().validator(at_least_sum_of(&["data", "log"]));
 /// ```
 pub fn at_least_sum_of(names: &[&str]) -> impl Validator {
@@ -128,7 +129,7 @@ pub fn at_least_sum_of(names: &[&str]) -> impl Validator {
 /// The value must not be more than the other attributes of the object together.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::at_most_sum_of};
+/// # use terrane_sdk::{Attribute, validators::at_most_sum_of};
 /// let used = Attribute::int("used").required().validator(at_most_sum_of(&["memory", "swap"]));
 /// ```
 pub fn at_most_sum_of(names: &[&str]) -> impl Validator {
@@ -138,7 +139,7 @@ pub fn at_most_sum_of(names: &[&str]) -> impl Validator {
 /// The value must be the sum of the other attributes of the object.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::equal_to_sum_of};
+/// # use terrane_sdk::{Attribute, validators::equal_to_sum_of};
 /// let total = Attribute::int("total").required().validator(equal_to_sum_of(&["leaders", "workers"]));
 /// ```
 pub fn equal_to_sum_of(names: &[&str]) -> impl Validator {
@@ -148,7 +149,7 @@ pub fn equal_to_sum_of(names: &[&str]) -> impl Validator {
 /// The value must be the product of the other attributes of the object.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::equal_to_product_of};
+/// # use terrane_sdk::{Attribute, validators::equal_to_product_of};
 /// let machines = Attribute::int("machines").required().validator(equal_to_product_of(&["zones", "replicas"]));
 /// ```
 pub fn equal_to_product_of(names: &[&str]) -> impl Validator {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use terrane_value::Type;
+
 use super::*;
-use crate::lang::value::Type;
 
 /// The errors for the attribute `a` of an object with the attributes `a`, `b` and `c`.
 fn errors(validator: impl Validator, a: Value, b: Value, c: Value) -> Vec<String> {

@@ -27,7 +27,7 @@ fn characters(text: &str) -> usize {
 /// The text has at least so many bytes of UTF-8.
 ///
 /// ```
-/// # use terrane::sdk::{Model, validators::length_at_least};
+/// # use terrane_sdk::{Model, validators::length_at_least};
 /// #[derive(Model)]
 /// struct Note {
 ///     #[attribute(required, validators(length_at_least(1)))]
@@ -41,7 +41,7 @@ pub fn length_at_least(minimum: usize) -> impl Validator {
 /// The text has at most so many bytes of UTF-8.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::length_at_most};
+/// # use terrane_sdk::{Attribute, validators::length_at_most};
 /// let host = Attribute::string("host").required().validator(length_at_most(253));
 /// ```
 pub fn length_at_most(maximum: usize) -> impl Validator {
@@ -51,7 +51,7 @@ pub fn length_at_most(maximum: usize) -> impl Validator {
 /// The number of bytes of UTF-8 is in the range, ends included.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::length_between};
+/// # use terrane_sdk::{Attribute, validators::length_between};
 /// let bucket = Attribute::string("bucket").required().validator(length_between(3, 63));
 /// ```
 pub fn length_between(minimum: usize, maximum: usize) -> impl Validator {
@@ -62,7 +62,7 @@ pub fn length_between(minimum: usize, maximum: usize) -> impl Validator {
 /// The text has at least so many characters.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::characters_at_least};
+/// # use terrane_sdk::{Attribute, validators::characters_at_least};
 /// let name = Attribute::string("name").required().validator(characters_at_least(2));
 /// ```
 pub fn characters_at_least(minimum: usize) -> impl Validator {
@@ -72,7 +72,7 @@ pub fn characters_at_least(minimum: usize) -> impl Validator {
 /// The text has at most so many characters.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::characters_at_most};
+/// # use terrane_sdk::{Attribute, validators::characters_at_most};
 /// let title = Attribute::string("title").required().validator(characters_at_most(80));
 /// ```
 pub fn characters_at_most(maximum: usize) -> impl Validator {
@@ -82,7 +82,7 @@ pub fn characters_at_most(maximum: usize) -> impl Validator {
 /// The number of characters is in the range, ends included.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::characters_between};
+/// # use terrane_sdk::{Attribute, validators::characters_between};
 /// let nickname = Attribute::string("nickname").optional().validator(characters_between(2, 20));
 /// ```
 pub fn characters_between(minimum: usize, maximum: usize) -> impl Validator {
@@ -113,7 +113,7 @@ fn owned<'a>(choices: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 /// The text is one of these.
 ///
 /// ```
-/// # use terrane::sdk::{Model, validators::one_of};
+/// # use terrane_sdk::{Model, validators::one_of};
 /// #[derive(Model)]
 /// struct Reminder {
 ///     #[attribute(default = "mail", validators(one_of(["mail", "phone"])))]
@@ -128,7 +128,7 @@ pub fn one_of<'a>(choices: impl IntoIterator<Item = &'a str>) -> impl Validator 
 /// The text is one of these; the case of its letters does not matter.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::one_of_ignoring_case};
+/// # use terrane_sdk::{Attribute, validators::one_of_ignoring_case};
 /// let method = Attribute::string("method").required().validator(one_of_ignoring_case(["GET", "POST"]));
 /// ```
 pub fn one_of_ignoring_case<'a>(choices: impl IntoIterator<Item = &'a str>) -> impl Validator {
@@ -141,7 +141,7 @@ pub fn one_of_ignoring_case<'a>(choices: impl IntoIterator<Item = &'a str>) -> i
 /// The text is none of these.
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::none_of};
+/// # use terrane_sdk::{Attribute, validators::none_of};
 /// let user = Attribute::string("user").required().validator(none_of(["root", "admin"]));
 /// ```
 pub fn none_of<'a>(choices: impl IntoIterator<Item = &'a str>) -> impl Validator {
@@ -152,7 +152,7 @@ pub fn none_of<'a>(choices: impl IntoIterator<Item = &'a str>) -> impl Validator
 /// The text has a form; `rule` says which: "value must be a date".
 ///
 /// ```
-/// # use terrane::sdk::{Attribute, validators::matches};
+/// # use terrane_sdk::{Attribute, validators::matches};
 /// let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
 /// let zip = Attribute::string("zip").required().validator(matches("value must have only digits", is_number));
 /// ```

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use terrane::sdk::acceptance::state::Tracked;
-use terrane::sdk::acceptance::{Action, Echo, Import, State, Step, Test, Version, expect, plan, state};
+use terrane_sdk_acceptance::state::Tracked;
+use terrane_sdk_acceptance::{Action, Echo, Import, State, Step, Test, Version, expect, plan, state};
 
 use crate::fake::Fake;
 use crate::provider::Todo;

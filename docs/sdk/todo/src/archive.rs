@@ -1,6 +1,6 @@
 //! The action `todo_archive`: deletes the notes that are done.
 
-use terrane::sdk::{Action, Context, Error, Model, Progress, Values};
+use terrane_sdk::{Action, Context, Error, Model, Progress, Values};
 
 use crate::client::Client;
 
@@ -36,7 +36,7 @@ impl Action for Archive {
 
 #[cfg(test)]
 mod tests {
-    use terrane::sdk::testing;
+    use terrane_sdk::testing;
 
     use super::*;
     use crate::client;

@@ -163,8 +163,8 @@ impl From<reqwest::Error> for Error {
 }
 
 /// What users see: so that `?` is enough in resources.
-impl From<Error> for terrane::sdk::Error {
-    fn from(error: Error) -> terrane::sdk::Error {
-        terrane::sdk::Error::new("Request to the to-do service failed", error.to_string())
+impl From<Error> for terrane_sdk::Error {
+    fn from(error: Error) -> terrane_sdk::Error {
+        terrane_sdk::Error::new("Request to the to-do service failed", error.to_string())
     }
 }

@@ -1,6 +1,6 @@
 //! The list resource `todo_note`: finds the notes that no configuration manages yet.
 
-use terrane::sdk::{Context, Error, ListResource, Model, Query, Results};
+use terrane_sdk::{Context, Error, ListResource, Model, Query, Results};
 
 use crate::client::Client;
 use crate::note::Note;
@@ -41,7 +41,7 @@ impl ListResource for NoteList {
 
 #[cfg(test)]
 mod tests {
-    use terrane::sdk::testing;
+    use terrane_sdk::testing;
 
     use super::*;
     use crate::client;

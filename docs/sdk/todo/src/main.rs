@@ -17,7 +17,7 @@ mod slug;
 
 use std::process::ExitCode;
 
-use terrane::sdk::Serve;
+use terrane_sdk::Serve;
 
 fn main() -> ExitCode {
     Serve::new("registry.terraform.io/example/todo").run(provider::Todo)

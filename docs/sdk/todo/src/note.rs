@@ -4,8 +4,8 @@
 mod tests;
 
 use serde::Deserialize;
-use terrane::sdk::validators::{length_at_least, one_of};
-use terrane::sdk::{
+use terrane_sdk::validators::{length_at_least, one_of};
+use terrane_sdk::{
     ConfiguredAttribute, Context, Creation, Error, Field, IdentitySchema, Import, Model, Resource, Schema, Set, Stored,
     Type, Update, Validation, Value, identity_schema,
 };

@@ -1,6 +1,6 @@
 //! The data source `todo_notes`: the notes that a filter leaves.
 
-use terrane::sdk::{Context, DataSource, Error, Field, Model, Values};
+use terrane_sdk::{Context, DataSource, Error, Field, Model, Values};
 
 use crate::client::{self, Client};
 
@@ -62,7 +62,7 @@ impl DataSource for NotesDataSource {
 
 #[cfg(test)]
 mod tests {
-    use terrane::sdk::testing;
+    use terrane_sdk::testing;
 
     use super::*;
     use crate::fake::Fake;

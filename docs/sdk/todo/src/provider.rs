@@ -2,7 +2,7 @@
 
 use std::env;
 
-use terrane::sdk::{Context, Error, Field, Model, Provider, Types, Values};
+use terrane_sdk::{Context, Error, Field, Model, Provider, Types, Values};
 
 use crate::archive::Archive;
 use crate::client::Client;
@@ -56,7 +56,7 @@ impl Provider for Todo {
 
 #[cfg(test)]
 mod tests {
-    use terrane::sdk::{testing, validate_implementation};
+    use terrane_sdk::{testing, validate_implementation};
 
     use super::*;
 

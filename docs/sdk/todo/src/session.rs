@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use terrane::sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
+use terrane_sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
 
 use crate::client::{Client, Session};
 
@@ -55,7 +55,7 @@ fn token(context: &mut Context<Client>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use terrane::sdk::testing;
+    use terrane_sdk::testing;
 
     use super::*;
     use crate::fake::Fake;

@@ -1,6 +1,6 @@
 //! The function `slug`: a title as a part of an address.
 
-use terrane::sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
+use terrane_sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
 
 pub struct Slug;
 

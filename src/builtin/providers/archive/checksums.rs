@@ -6,12 +6,12 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gotext::hex::hex;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use super::portions::copy;
-use crate::base::hex::hex;
 
 /// The computed attributes: `output_size` in bytes, and the checksums.
 #[derive(Clone, Debug, PartialEq, Eq)]

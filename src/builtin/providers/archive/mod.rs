@@ -23,11 +23,11 @@ use std::io::Read;
 use std::path::Path;
 
 pub use checksums::Output;
-
-use super::failure::Failure;
-use crate::builtin::wording::{io_text, reason};
 use walk::{DirectoryWalk, path_bytes};
 use writer::ArchiveWriter;
+
+use super::failure::Failure;
+use crate::wording::{io_text, reason};
 
 /// Attributes of which at least one is required.
 pub const SOURCES: [&str; 4] = ["source", "source_content_filename", "source_file", "source_dir"];

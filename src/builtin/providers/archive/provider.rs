@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{CONFLICTS, Output, Request, SOURCES, Source, create};
-use crate::builtin::providers::rules::require_one_of;
-use crate::sdk::validators::conflicts_with;
-use crate::sdk::{
+use terrane_sdk::validators::conflicts_with;
+use terrane_sdk::{
     Attribute, Block, Context, Creation, DataSource, Error, NestedBlock, Nesting, Object, Provider, Resource, Schema,
     Types, Update, Validation, Value, Values, replace,
 };
+
+use super::{CONFLICTS, Output, Request, SOURCES, Source, create};
+use crate::providers::rules::require_one_of;
 
 pub struct Archive;
 
@@ -58,7 +59,7 @@ fn checked(attribute: Attribute) -> Attribute {
 fn schema(input: impl Fn(Attribute) -> Attribute) -> Schema {
     let texts = TEXTS.iter().map(|(name, text)| input(checked(Attribute::string(*name).optional().description(*text))));
     let outputs = OUTPUTS.iter().map(|(name, text)| Attribute::string(*name).computed().description(*text));
-    let excludes = Attribute::plain("excludes", crate::sdk::Type::set(crate::sdk::Type::String));
+    let excludes = Attribute::plain("excludes", terrane_sdk::Type::set(terrane_sdk::Type::String));
     let excludes = excludes.optional().description("Patterns of paths in source_dir that are left out.");
     let links = Attribute::bool("exclude_symlink_directories");
     let links = links.optional().description("Whether links to folders in source_dir are left out.");
@@ -176,6 +177,6 @@ impl Resource for Managed {
 mod tests {
     #[test]
     fn the_implementation_is_valid() {
-        crate::sdk::validate_implementation(super::Archive).unwrap();
+        terrane_sdk::validate_implementation(super::Archive).unwrap();
     }
 }

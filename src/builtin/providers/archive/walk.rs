@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::glob::{BAD_PATTERN, Glob};
-use crate::builtin::wording::io_text;
+use crate::wording::io_text;
 
 /// A file for the archive.
 pub struct SourceFile<'a> {

@@ -4,13 +4,14 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Read};
 use std::path::Path;
 
+use gotext::deflate::Gzip;
+
 use super::Format;
 use super::mode::{FileMode, parse_integer};
 use super::portions::Content;
 use super::tar::{Header, TarWriter};
 use super::zip::{Attributes, DATE_OF_FILES, ZipWriter};
-use crate::base::deflate::Gzip;
-use crate::builtin::wording::io_text;
+use crate::wording::io_text;
 
 pub struct ArchiveWriter<'a> {
     container: Container,

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use gotext::deflate::{Deflate, Level};
+
 use super::mode::FileMode;
 use super::portions::Content;
-use crate::base::deflate::{Deflate, Level};
 
 const VERSION: u16 = 20;
 const VERSION_ZIP64: u16 = 45;

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gotext::deflate::Gzip;
 
 use super::failure::Failure;
-use crate::base::deflate::Gzip;
 
 pub const DEFAULT_BOUNDARY: &str = "MIMEBOUNDARY";
 pub const DEFAULT_CONTENT_TYPE: &str = "text/plain";

@@ -1,11 +1,12 @@
 //! The cloudinit provider: the data source and the resource `cloudinit_config`.
 
-use super::{Config, DEFAULT_BOUNDARY, DEFAULT_CONTENT_TYPE, Document, Part, render, validate};
-use crate::sdk::validators::{is_required, length_at_least};
-use crate::sdk::{
+use terrane_sdk::validators::{is_required, length_at_least};
+use terrane_sdk::{
     Attribute, Block, Context, Creation, DataSource, Error, NestedBlock, Nesting, Object, Path, Provider, Resource,
     Schema, Types, Validation, Value, Values, replace,
 };
+
+use super::{Config, DEFAULT_BOUNDARY, DEFAULT_CONTENT_TYPE, Document, Part, render, validate};
 
 pub struct CloudInit;
 
@@ -93,7 +94,7 @@ fn rendered(object: &Object) -> Result<Object, Error> {
         .zip(&document.content_types)
         .map(|(part, content_type)| Object(part.clone()).with([("content_type", Value::string(content_type))]).0);
     let element = parts.ty().element_type().cloned();
-    let parts = Value::list(element.unwrap_or(crate::sdk::Type::Dynamic), typed.collect());
+    let parts = Value::list(element.unwrap_or(terrane_sdk::Type::Dynamic), typed.collect());
     let Document { gzip, base64_encode, boundary, rendered, id, .. } = document;
     Ok(object.with([
         ("part", parts),
@@ -158,6 +159,6 @@ impl Resource for Managed {
 mod tests {
     #[test]
     fn the_implementation_is_valid() {
-        crate::sdk::validate_implementation(super::CloudInit).unwrap();
+        terrane_sdk::validate_implementation(super::CloudInit).unwrap();
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-
-use crate::lang::value::text::lossy_text;
+use terrane_value::text::lossy_text;
 
 /// Encodes a query as the reference does: sorted by key, with escapes for characters that are special in HTML and
 /// JavaScript.

@@ -12,14 +12,14 @@ mod tests;
 use std::collections::BTreeMap;
 use std::process::{Output, Stdio};
 
+use base::limits;
+use base::program::output_within;
+use terrane_value::text::lossy_text;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Child;
 
 use super::failure::Failure;
 use super::program::{Program, exit_text};
-use crate::base::limits;
-use crate::base::program::output_within;
-use crate::lang::value::text::lossy_text;
 
 /// The constant `id`.
 pub const ID: &str = "-";

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use terrane_sdk::validators::size_at_least;
+use terrane_sdk::{Attribute, Context, DataSource, Error, Object, Path, Provider, Schema, Type, Types, Value, Values};
+
 use super::{Call, ID, run};
-use crate::builtin::providers::{NOT_READ, until_stopped};
-use crate::sdk::validators::size_at_least;
-use crate::sdk::{Attribute, Context, DataSource, Error, Object, Path, Provider, Schema, Type, Types, Value, Values};
+use crate::providers::{NOT_READ, until_stopped};
 
 pub struct External;
 
@@ -68,6 +69,6 @@ impl DataSource for Program {
 mod tests {
     #[test]
     fn the_implementation_is_valid() {
-        crate::sdk::validate_implementation(super::External).unwrap();
+        terrane_sdk::validate_implementation(super::External).unwrap();
     }
 }

@@ -54,7 +54,7 @@ mod programs {
 
     use super::super::{Call, run};
     use super::{BTreeMap, query};
-    use crate::builtin::providers::failure::Failure;
+    use crate::providers::failure::Failure;
 
     fn attempt(call: Call) -> Result<Option<BTreeMap<String, String>>, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -82,14 +82,14 @@ async fn dial(address: &str) -> io::Result<TcpStream> {
     })?;
     let found: Vec<_> = found.collect();
     TcpStream::connect(&*found).await.map_err(|error| {
-        let reason = crate::builtin::wording::reason(&error);
+        let reason = crate::wording::reason(&error);
         io::Error::new(error.kind(), format!("dial tcp {address}: connect: {reason}"))
     })
 }
 
 /// Why a name has no address, as Go says it.
 fn lookup_text(error: &io::Error) -> String {
-    let text = crate::builtin::wording::reason(error);
+    let text = crate::wording::reason(error);
     let reason = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
     match reason {
         "name or service not known" | "no address associated with hostname" => "no such host".to_owned(),

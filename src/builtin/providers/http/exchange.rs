@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use base::limits::{self, Limit};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
@@ -16,8 +17,7 @@ use super::header::{self, Outgoing};
 use super::proxy::Proxies;
 use super::redirect::{self, Hop};
 use super::{Response, address};
-use crate::base::limits::{self, Limit};
-use crate::builtin::providers::tls_text::handshake_text;
+use crate::providers::tls_text::handshake_text;
 
 /// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]

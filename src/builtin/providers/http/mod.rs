@@ -21,19 +21,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use address::AddressError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tokio::time::Instant;
-use url::Url;
-
-use super::failure::Failure;
-use crate::lang::value::text::lossy_text;
-use address::AddressError;
 use exchange::{Client, ErrorKind, ExchangeError, Reply, describe};
 pub use proxy::Proxies;
 use redirect::Hop;
 pub use retry::Retry;
+use terrane_value::text::lossy_text;
 pub use tls::Tls;
+use tokio::time::Instant;
+use url::Url;
+
+use super::failure::Failure;
 
 /// The values of `method`.
 pub const METHODS: [&str; 3] = ["GET", "POST", "HEAD"];

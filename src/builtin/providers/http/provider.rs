@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{METHODS, NOT_UTF8, Proxies, Request, Response, Retry, Tls, fetch};
-use crate::base::env::Environment;
-use crate::builtin::providers::until_stopped;
-use crate::sdk::validators::{also_requires, at_least, at_least_sum_of, conflicts_with, one_of};
-use crate::sdk::{
+use base::env::Environment;
+use terrane_sdk::validators::{also_requires, at_least, at_least_sum_of, conflicts_with, one_of};
+use terrane_sdk::{
     Attribute, Block, Context, DataSource, Error, NestedBlock, Nesting, Object, Provider, Schema, Type, Types, Value,
     Values,
 };
+
+use super::{METHODS, NOT_UTF8, Proxies, Request, Response, Retry, Tls, fetch};
+use crate::providers::until_stopped;
 
 pub struct Http;
 
@@ -133,6 +134,6 @@ fn answered(config: &Object, response: &Response) -> Object {
 mod tests {
     #[test]
     fn the_implementation_is_valid() {
-        crate::sdk::validate_implementation(super::Http).unwrap();
+        terrane_sdk::validate_implementation(super::Http).unwrap();
     }
 }

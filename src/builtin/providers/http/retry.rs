@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use hyper::header::{HeaderMap, RETRY_AFTER};
 
-use crate::builtin::providers::time::timestamp::Timestamp;
+use crate::providers::time::timestamp::Timestamp;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

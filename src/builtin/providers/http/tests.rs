@@ -8,7 +8,7 @@ use std::time::Duration;
 use server::{Server, answer, run};
 
 use super::{Proxies, Request, Response, Retry, fetch};
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 fn get(url: String) -> Request {
     Request { url, ..Request::default() }
@@ -56,7 +56,7 @@ fn requests_have_the_headers_of_the_reference() {
 
 #[test]
 fn bodies_are_bytes_and_text() {
-    let packed = crate::base::deflate::gzip(b"packed text");
+    let packed = gotext::deflate::gzip(b"packed text");
     let server = Server::start(move |request| match request.path() {
         "/gzip" => answer("200 OK", &[("Content-Encoding", "gzip"), ("X-A", "1"), ("x-a", "2")], &packed),
         "/bytes" => answer("200 OK", &[], &[0x00, 0xff, 0x80, 0xc3, 0xe2, 0x82]),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use net::certificates::{AnyServer, Forgiving};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -10,8 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 
-use crate::base::certificates::{AnyServer, Forgiving};
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 /// The arguments about TLS; all texts are PEM.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use terrane_sdk::{Attribute, Context, DataSource, Error, Object, Schema, Value, Values};
+use terrane_value::text::lossy_text;
 
 use super::{checksum_attributes, checksums};
-use crate::builtin::wording::io_text;
-use crate::lang::value::text::lossy_text;
-use crate::sdk::{Attribute, Context, DataSource, Error, Object, Schema, Value, Values};
+use crate::wording::io_text;
 
 pub struct File {
     description: &'static str,
@@ -66,7 +66,7 @@ impl DataSource for File {
 mod tests {
     use super::super::Local;
     use super::*;
-    use crate::builtin::providers::tester::{Tester, text};
+    use crate::providers::tester::{Tester, text};
 
     #[tokio::test]
     async fn reads() {

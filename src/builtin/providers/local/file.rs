@@ -5,13 +5,13 @@ use std::path::Path as FsPath;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gotext::hex::hex;
 use sha1::{Digest, Sha1};
+use terrane_sdk::validators::exactly_one_of;
+use terrane_sdk::{Attribute, ConfiguredAttribute, Context, Creation, Error, Object, Resource, Schema, Value, replace};
 
 use super::{checksum_attributes, checksums};
-use crate::base::hex::hex;
-use crate::builtin::wording::{base64_text, io_text};
-use crate::sdk::validators::exactly_one_of;
-use crate::sdk::{Attribute, ConfiguredAttribute, Context, Creation, Error, Object, Resource, Schema, Value, replace};
+use crate::wording::{base64_text, io_text};
 
 /// Where the content comes from; exactly one is given.
 const PLAIN_SOURCES: &[&str] = &["content", "sensitive_content", "content_base64", "source"];
@@ -170,7 +170,7 @@ impl Resource for File {
 mod tests {
     use super::super::Local;
     use super::*;
-    use crate::builtin::providers::tester::Tester;
+    use crate::providers::tester::Tester;
 
     async fn file(kind: &'static str) -> Tester {
         Tester::resource(Local, kind).await

@@ -6,19 +6,19 @@ mod command;
 mod data;
 mod file;
 
+use base::files::normal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gotext::hex::hex;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
-
-use crate::base::files::normal;
-use crate::base::hex::hex;
-use crate::builtin::wording::{io_text, reason};
-use crate::sdk::{
+use terrane_sdk::{
     Attribute, Context, Error, Function, FunctionError, Provider, Signature, Type, Types, Value, Values, argument,
     parameter, signature,
 };
+
+use crate::wording::{io_text, reason};
 
 /// The provider.
 pub struct Local;
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_provider_is_valid() {
-        crate::sdk::validate_implementation(Local).unwrap();
+        terrane_sdk::validate_implementation(Local).unwrap();
     }
 
     #[tokio::test]

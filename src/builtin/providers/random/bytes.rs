@@ -2,15 +2,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use gotext::hex::hex;
 use num_bigint::BigUint;
+use terrane_sdk::validators::at_least;
+use terrane_sdk::{Context, Creation, Ephemeral, Error, Field, Import, Model, Opened, Resource, Schema, Values};
 
 use super::source::system_bytes;
 use super::{LONGEST, count_of, read_error, retry_error};
-use crate::base::hex::hex;
-use crate::builtin::providers::rules::{Keepers, replace_if_values};
-use crate::builtin::wording::base64_text;
-use crate::sdk::validators::at_least;
-use crate::sdk::{Context, Creation, Ephemeral, Error, Field, Import, Model, Opened, Resource, Schema, Values};
+use crate::providers::rules::{Keepers, replace_if_values};
+use crate::wording::base64_text;
 
 /// Of `random_id`: its decimal notation takes time by the square of its length.
 const LONGEST_ID: usize = 1 << 20;
@@ -253,9 +253,10 @@ fn uuid_text(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use terrane_sdk::Value;
+
     use super::super::Random;
-    use crate::builtin::providers::tester::{Tester, text};
-    use crate::sdk::Value;
+    use crate::providers::tester::{Tester, text};
 
     async fn resource(kind: &'static str) -> Tester {
         Tester::resource(Random, kind).await

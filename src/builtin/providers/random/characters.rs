@@ -1,10 +1,11 @@
 //! The characters of random texts: the attributes that select them, and the selection.
 
+use terrane_sdk::validators::{INVALID_COMBINATION, at_least, at_least_sum_of};
+use terrane_sdk::{Attribute, ConfiguredAttribute, Error, Object, Validator, Value, replace};
+
 use super::source::Source;
 use super::{LONGEST, count_of, read_error};
-use crate::builtin::providers::rules::replace_unless_empty_to_null;
-use crate::sdk::validators::{INVALID_COMBINATION, at_least, at_least_sum_of};
-use crate::sdk::{Attribute, ConfiguredAttribute, Error, Object, Validator, Value, replace};
+use crate::providers::rules::replace_unless_empty_to_null;
 
 pub const DIGITS: &str = "0123456789";
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";

@@ -1,9 +1,10 @@
 //! `random_integer`: a number of a range.
 
+use terrane_sdk::{Context, Creation, Error, Field, Import, Model, Resource, Schema};
+
 use super::read_error;
 use super::source::Source;
-use crate::builtin::providers::rules::{Keepers, replace_if_values};
-use crate::sdk::{Context, Creation, Error, Field, Import, Model, Resource, Schema};
+use crate::providers::rules::{Keepers, replace_if_values};
 
 /// A random whole number of a range.
 #[derive(Model)]
@@ -88,9 +89,10 @@ impl Resource for Integer {
 
 #[cfg(test)]
 mod tests {
+    use terrane_sdk::Value;
+
     use super::super::Random;
-    use crate::builtin::providers::tester::{Tester, text};
-    use crate::sdk::Value;
+    use crate::providers::tester::{Tester, text};
 
     async fn integer() -> Tester {
         Tester::resource(Random, "random_integer").await

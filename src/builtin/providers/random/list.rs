@@ -1,10 +1,11 @@
 //! `random_pet` and `random_shuffle`: choices from lists.
 
+use terrane_sdk::{Context, Creation, Error, Field, Model, Resource, Schema};
+
 use super::source::Source;
 use super::words::{ADJECTIVES, ADVERBS, ANIMALS};
 use super::{LONGEST, count_of, read_error};
-use crate::builtin::providers::rules::{Keepers, replace_if_values};
-use crate::sdk::{Context, Creation, Error, Field, Model, Resource, Schema};
+use crate::providers::rules::{Keepers, replace_if_values};
 
 /// A random name fit for a pet, meant as a readable identifier.
 #[derive(Model)]
@@ -119,10 +120,11 @@ impl Resource for Shuffle {
 
 #[cfg(test)]
 mod tests {
+    use terrane_sdk::{Type, Value};
+
     use super::super::Random;
     use super::*;
-    use crate::builtin::providers::tester::{Tester, text};
-    use crate::sdk::{Type, Value};
+    use crate::providers::tester::{Tester, text};
 
     #[tokio::test]
     async fn pet_words() {

@@ -11,8 +11,8 @@ mod source;
 mod text;
 mod words;
 
-use crate::sdk::validators::INVALID_VALUE;
-use crate::sdk::{Context, Error, Path, Provider, Types, Values};
+use terrane_sdk::validators::INVALID_VALUE;
+use terrane_sdk::{Context, Error, Path, Provider, Types, Values};
 
 /// Characters or elements of a result. More would not fit in one message to the real provider (64 MiB).
 const LONGEST: usize = 16 << 20;
@@ -76,9 +76,10 @@ fn read_error(error: String) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use terrane_sdk::{Value, validate_implementation};
+
     use super::*;
-    use crate::builtin::providers::tester::Tester;
-    use crate::sdk::{Value, validate_implementation};
+    use crate::providers::tester::Tester;
 
     #[test]
     fn the_provider_is_valid() {

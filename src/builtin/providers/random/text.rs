@@ -1,13 +1,13 @@
 //! `random_string` and `random_password`, the latter also as an ephemeral resource.
 
 use bcrypt::Version;
-
-use super::characters::{character_attributes, digits_attribute, generate};
-use crate::builtin::providers::rules::replace_if_values;
-use crate::sdk::{
+use terrane_sdk::{
     Attribute, Context, Creation, Ephemeral, Error, Import, Object, Opened, Plan, PlanModifier, PlannedAttribute,
     Resource, Schema, Stored, Value, Values, keep, replace,
 };
+
+use super::characters::{character_attributes, digits_attribute, generate};
+use crate::providers::rules::replace_if_values;
 
 const BCRYPT_COST: u32 = 10;
 const HASH: &str = "A bcrypt hash of the text, of its first 72 bytes if it is longer.";

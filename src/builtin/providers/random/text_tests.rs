@@ -1,10 +1,11 @@
 //! Random texts: their characters, checks, plans and imports.
 
+use terrane_sdk::Type;
+
 use super::super::Random;
 use super::super::characters::{DIGITS, SPECIAL, UPPER};
 use super::*;
-use crate::builtin::providers::tester::{Tester, text};
-use crate::sdk::Type;
+use crate::providers::tester::{Tester, text};
 
 async fn password() -> Tester {
     Tester::resource(Random, "random_password").await

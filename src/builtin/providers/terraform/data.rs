@@ -1,11 +1,12 @@
 //! `terraform_data`: a value that is kept, and a trigger of replacement. Called once per instance of the largest
 //! configurations: each verb touches four attributes and nothing else.
 
-use super::store;
-use crate::sdk::{
+use terrane_sdk::{
     Attribute, Context, Creation, Error, Import, Moved, Object, Path, Plan, Resource, Schema, Type, Update, Validation,
     Value,
 };
+
+use super::store;
 
 /// With the block `store` of Terraform 1.16, or without it, as before.
 pub struct Data {
@@ -125,7 +126,7 @@ mod tests {
     use super::super::Terraform;
     use super::super::remote_state::tests::One;
     use super::*;
-    use crate::builtin::providers::tester::{Tester, text};
+    use crate::providers::tester::{Tester, text};
 
     async fn tester() -> Tester {
         let provider = Terraform { remote_states: Arc::new(One), has_data_stores: false };

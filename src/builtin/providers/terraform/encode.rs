@@ -1,8 +1,8 @@
 //! A value as the language's syntax, laid out as the formatter would.
 
-use crate::base::identifier::is_identifier;
-use crate::lang::syntax::quote::quoted;
-use crate::lang::value::Value;
+use lang::syntax::quote::quoted;
+use terrane_value::Value;
+use terrane_value::identifier::is_identifier;
 
 /// The text of an expression, without a newline at its end.
 pub fn expression(value: &Value) -> String {
@@ -163,8 +163,9 @@ fn columns(name: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
 
     fn object<const N: usize>(values: [(&str, Value); N]) -> Value {
         Value::object(values)

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile};
+use lang::eval::{Resolved, Scope, evaluate};
+use lang::syntax::syntax_errors::{no_functions, no_variables};
+use lang::syntax::{Expression, Traversal, parse_file};
+use terrane_sdk::{Function, FunctionError, Parameter, Signature, Type, Types, Value, parameter, signature};
+
 use super::encode;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile};
-use crate::lang::eval::{Resolved, Scope, evaluate};
-use crate::lang::syntax::syntax_errors::{no_functions, no_variables};
-use crate::lang::syntax::{Expression, Traversal, parse_file};
-use crate::sdk::{Function, FunctionError, Parameter, Signature, Type, Types, Value, parameter, signature};
 
 /// A function of one argument.
 struct OfOne {
@@ -74,7 +75,7 @@ fn encode_tfvars(value: &Value) -> Result<Value, String> {
                     variable names"
             .into());
     }
-    if let Some(name) = value.entries().keys().find(|name| !crate::base::identifier::is_identifier(name)) {
+    if let Some(name) = value.entries().keys().find(|name| !terrane_value::identifier::is_identifier(name)) {
         return Err(format!(
             "invalid variable name {name:?}: must be a valid identifier, per Terraform's rules for input variable \
              declarations"

@@ -10,8 +10,8 @@ mod store;
 
 use std::sync::Arc;
 
-use crate::model::provider::RemoteStates;
-use crate::sdk::{Context, Error, Provider, Types, Values};
+use terrane_protocol::provider::RemoteStates;
+use terrane_sdk::{Context, Error, Provider, Types, Values};
 
 pub struct Terraform {
     /// What answers for `terraform_remote_state`.

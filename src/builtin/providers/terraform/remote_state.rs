@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::builtin::providers::{NOT_READ, until_stopped};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, RemoteStates, has_errors};
-use crate::sdk::{Attribute, Context, DataSource, Error, Object, Path, Schema, Type, Validation, Value, Values};
+use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, RemoteStates, has_errors};
+use terrane_sdk::{Attribute, Context, DataSource, Error, Object, Path, Schema, Type, Validation, Value, Values};
+
+use crate::providers::{NOT_READ, until_stopped};
 
 pub struct RemoteState(pub Arc<dyn RemoteStates>);
 
@@ -80,7 +81,7 @@ impl DataSource for RemoteState {
 pub(super) mod tests {
     use super::super::Terraform;
     use super::*;
-    use crate::builtin::providers::tester::Tester;
+    use crate::providers::tester::Tester;
 
     /// One state, with the output `x`, in the workspace "full".
     pub struct One;
@@ -106,7 +107,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_provider_is_valid() {
-        crate::sdk::validate_implementation(Terraform { remote_states: Arc::new(One), has_data_stores: true }).unwrap();
+        terrane_sdk::validate_implementation(Terraform { remote_states: Arc::new(One), has_data_stores: true })
+            .unwrap();
     }
 
     #[tokio::test]

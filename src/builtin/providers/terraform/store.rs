@@ -1,6 +1,6 @@
 //! The block `store` of `terraform_data`: a value, also an ephemeral one, that is kept in the state.
 
-use crate::sdk::{Attribute, Block, Error, NestedBlock, Nesting, Object, Path, Plan, Type, Value};
+use terrane_sdk::{Attribute, Block, Error, NestedBlock, Nesting, Object, Path, Plan, Type, Value};
 
 const STORE: &str = "store";
 
@@ -110,7 +110,7 @@ mod tests {
     use super::super::Terraform;
     use super::super::remote_state::tests::One;
     use super::*;
-    use crate::builtin::providers::tester::Tester;
+    use crate::providers::tester::Tester;
 
     async fn tester() -> Tester {
         let provider = Terraform { remote_states: Arc::new(One), has_data_stores: true };

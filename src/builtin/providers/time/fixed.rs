@@ -2,7 +2,7 @@
 
 use super::import_error;
 use super::timestamp::{Parts, Timestamp};
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 /// Computes the attributes for `rfc3339`, by default the current time.
 pub fn attributes(rfc3339: Option<&str>, now: Timestamp) -> Result<Parts, Failure> {

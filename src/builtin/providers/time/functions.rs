@@ -1,7 +1,8 @@
 //! The functions `duration_parse`, `rfc3339_parse` and `unix_timestamp_parse`. Errors belong to argument 0.
 
+use terrane_value::duration;
+
 use super::timestamp::Timestamp;
-use crate::base::duration;
 
 const MONTHS: [&str; 12] = [
     "January",

@@ -22,8 +22,9 @@ mod sleep_resource;
 mod tests;
 pub mod timestamp;
 
-use super::failure::Failure;
 use timestamp::Timestamp;
+
+use super::failure::Failure;
 
 /// Parses a field of an import ID as an integer. An empty field is `None`.
 fn import_number(text: &str, what: &str) -> Result<Option<i64>, String> {

@@ -1,12 +1,13 @@
 //! The time provider: its resources and functions.
 
-use super::functions::{self, Moment};
-use super::resources::{Fixed, Offset, Rotating};
-use super::sleep_resource::Sleep;
-use crate::sdk::{
+use terrane_sdk::{
     Attribute, Context, Error, Function, FunctionError, Provider, Signature, Type, Types, Value, Values, argument,
     parameter, replace, signature,
 };
+
+use super::functions::{self, Moment};
+use super::resources::{Fixed, Offset, Rotating};
+use super::sleep_resource::Sleep;
 
 pub struct Time;
 
@@ -85,7 +86,7 @@ impl Function for DurationParse {
     async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         let text: String = argument(&arguments, 0)?;
         let parts = functions::duration_parse(&text).map_err(|error| FunctionError::argument(0, error))?;
-        let float = |number: f64| crate::sdk::FieldType::into_value(number);
+        let float = |number: f64| terrane_sdk::FieldType::into_value(number);
         Ok(Value::object([
             ("hours", float(parts.hours)),
             ("minutes", float(parts.minutes)),
@@ -138,6 +139,6 @@ mod tests {
 
     #[test]
     fn the_implementation_is_valid() {
-        crate::sdk::validate_implementation(Time).unwrap();
+        terrane_sdk::validate_implementation(Time).unwrap();
     }
 }

@@ -1,16 +1,17 @@
 //! `time_static`, `time_offset` and `time_rotating`: timestamps that are kept in the state.
 
+use terrane_sdk::validators::at_least;
+use terrane_sdk::{
+    Attribute, ConfiguredAttribute, Context, Creation, Error, Import, Object, Plan, PlanModifier, PlannedAttribute,
+    Resource, Schema, Type, Update, Validation, Value, replace,
+};
+
 use super::fixed;
 use super::offset::{self, OffsetTime, Offsets};
 use super::provider::triggers;
 use super::rotating::{self, RotatingTime, Rotation};
 use super::timestamp::{self, Parts, Timestamp};
-use crate::builtin::providers::rules::require_one_of;
-use crate::sdk::validators::at_least;
-use crate::sdk::{
-    Attribute, ConfiguredAttribute, Context, Creation, Error, Import, Object, Plan, PlanModifier, PlannedAttribute,
-    Resource, Schema, Type, Update, Validation, Value, replace,
-};
+use crate::providers::rules::require_one_of;
 
 const PARTS: &[&str] = &["year", "month", "day", "hour", "minute", "second"];
 

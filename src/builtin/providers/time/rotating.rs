@@ -2,7 +2,7 @@
 
 use super::timestamp::{Parts, Timestamp};
 use super::{bad_id, import_error, import_number};
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 const NANOSECONDS_PER_MINUTE: i64 = 60_000_000_000;
 

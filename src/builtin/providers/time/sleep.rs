@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use terrane_value::duration;
+
 use super::{bad_id, import_error};
-use crate::base::duration;
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 /// The requirement on `create_duration` and `destroy_duration`, in the words of the validation error.
 pub const DURATION_RULE: &str = "must be a number immediately followed by ms (milliseconds), s (seconds), \

@@ -1,10 +1,11 @@
 //! `time_sleep`: pauses after the creation and before the deletion.
 
+use terrane_sdk::validators::{at_least_one_of, matches};
+use terrane_sdk::{Attribute, Context, Creation, Error, Import, Object, Resource, Schema, Type, Value, keep};
+
 use super::provider::triggers;
 use super::sleep::{self, DURATION_RULE, Pause};
 use super::timestamp::Timestamp;
-use crate::sdk::validators::{at_least_one_of, matches};
-use crate::sdk::{Attribute, Context, Creation, Error, Import, Object, Resource, Schema, Type, Value, keep};
 
 const DURATIONS: &[&str] = &["create_duration", "destroy_duration"];
 

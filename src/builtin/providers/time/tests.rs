@@ -8,8 +8,7 @@ use super::provider::Time;
 use super::rotating::{self, Rotation};
 use super::timestamp::{self, Parts, Timestamp};
 use super::{fixed, functions, sleep};
-use crate::builtin::providers::tester::{Tester, text};
-use crate::sdk;
+use crate::providers::tester::{Tester, text};
 
 fn recorded(kind: &str) -> Vec<Vec<&'static str>> {
     let lines = include_str!("golden.tsv").lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -292,8 +291,8 @@ async fn ids_of_given_timestamps() {
     ];
     for (kind, base, unit, id) in cases {
         let tester = Tester::resource(Time, kind).await;
-        let units = unit.map(|unit| (unit, sdk::Value::int(1)));
-        let config = tester.object_of([(base, sdk::Value::string(GIVEN))].into_iter().chain(units));
+        let units = unit.map(|unit| (unit, terrane_sdk::Value::int(1)));
+        let config = tester.object_of([(base, terrane_sdk::Value::string(GIVEN))].into_iter().chain(units));
         let planned = tester.plan(tester.absent(), config.clone()).await.planned;
         if kind == "time_static" {
             assert_eq!(text(&planned, "id"), id);

@@ -3,8 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::calendar::{Date, SECONDS_PER_DAY};
-
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
 

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::{tag, write};
-use crate::builtin::providers::tls::uri::Uri;
-use crate::lang::value::text::go_quoted;
+use terrane_value::text::go_quoted;
+
+use crate::providers::failure::Failure;
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::{tag, write};
+use crate::providers::tls::uri::Uri;
 
 /// The context tags of general names.
 const EMAIL: u8 = 1;
@@ -112,7 +113,7 @@ fn is_domain(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, hex, text};
+    use crate::providers::tls::golden::{cases, hex, text};
 
     #[test]
     fn addresses_are_read_as_go_reads_them() {

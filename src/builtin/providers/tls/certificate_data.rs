@@ -1,11 +1,12 @@
 //! The data source `tls_certificate`.
 
+use terrane_sdk::validators::{conflicts_with, exactly_one_of};
+use terrane_sdk::{Attribute, ConfiguredAttribute, Context, DataSource, Error, Object, Schema, Type, Value, Values};
+
 use super::certificate::describe::{Description, describe_content, id};
 use super::fetch::proxy::Proxy;
 use super::fetch::{check_url, fetch};
-use crate::builtin::providers::{NOT_READ, until_stopped};
-use crate::sdk::validators::{conflicts_with, exactly_one_of};
-use crate::sdk::{Attribute, ConfiguredAttribute, Context, DataSource, Error, Object, Schema, Type, Value, Values};
+use crate::providers::{NOT_READ, until_stopped};
 
 pub struct CertificateData;
 

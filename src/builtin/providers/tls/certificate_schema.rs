@@ -1,14 +1,14 @@
 //! What self-signed and locally signed certificates share: validity, uses, renewal.
 
 use jiff::{Timestamp, Zoned};
+use terrane_sdk::validators::{at_least, one_of, values};
+use terrane_sdk::{Attribute, Context, Error, Object, Plan, PlanModifier, PlannedAttribute, Value, keep, replace};
 
 use super::certificate::{Issued, Options};
 use super::fetch::proxy::Proxy;
 use super::subject_schema::kept;
 use super::uses;
 use super::validity::{Validity, is_ready_for_renewal, time_text};
-use crate::sdk::validators::{at_least, one_of, values};
-use crate::sdk::{Attribute, Context, Error, Object, Plan, PlanModifier, PlannedAttribute, Value, keep, replace};
 
 const READY: &str = "ready_for_renewal";
 
@@ -79,7 +79,7 @@ pub(super) fn validity_of(object: &Object) -> Result<Validity, Error> {
 pub(super) fn issued(object: &Object, issued: Issued) -> Object {
     let offset = Zoned::now().offset();
     let length = object.value("max_path_length");
-    let length = if length.is_known() { length } else { Value::null(crate::sdk::Type::Number) };
+    let length = if length.is_known() { length } else { Value::null(terrane_sdk::Type::Number) };
     object.with([
         ("cert_pem", Value::string(issued.pem)),
         ("id", Value::string(issued.id)),
@@ -110,8 +110,8 @@ pub(super) fn plan_renewal(_: &Context<Proxy>, plan: &mut Plan<Object>) -> Resul
     let prior = plan.prior.model()?;
     let early = plan.planned.model()?.int("early_renewal_hours").unwrap_or(0);
     if is_ready(&prior, early)? {
-        plan.planned.set_value(READY, Value::unknown(crate::sdk::Type::Bool));
-        plan.requires_replace.push(crate::sdk::Path::new().attr(READY));
+        plan.planned.set_value(READY, Value::unknown(terrane_sdk::Type::Bool));
+        plan.requires_replace.push(terrane_sdk::Path::new().attr(READY));
     }
     Ok(())
 }
@@ -119,9 +119,9 @@ pub(super) fn plan_renewal(_: &Context<Proxy>, plan: &mut Plan<Object>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tester::Tester;
-    use crate::builtin::providers::tls::golden::{cases, text};
-    use crate::builtin::providers::tls::provider::Tls;
+    use crate::providers::tester::Tester;
+    use crate::providers::tls::golden::{cases, text};
+    use crate::providers::tls::provider::Tls;
 
     #[tokio::test]
     async fn renewal_that_begins_at_once_is_planned() {

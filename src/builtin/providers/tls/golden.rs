@@ -7,7 +7,7 @@ use super::keys::parse::parse_pem;
 
 /// The cases of a golden file.
 pub fn cases(file: &str) -> Vec<Value> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/builtin/providers/tls/testdata").join(file);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("providers/tls/testdata").join(file);
     let text = std::fs::read_to_string(path).expect("golden file");
     serde_json::from_str(&text).expect("JSON")
 }

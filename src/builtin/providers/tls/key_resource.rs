@@ -1,13 +1,14 @@
 //! `tls_private_key` and `tls_public_key`.
 
-use super::fetch::proxy::Proxy;
-use super::keys::parse::{Owner, parse_for_public, parse_for_resource};
-use super::keys::{Algorithm, Curve, KeyKind, PrivateKey};
-use crate::sdk::validators::{exactly_one_of, one_of};
-use crate::sdk::{
+use terrane_sdk::validators::{exactly_one_of, one_of};
+use terrane_sdk::{
     Attribute, Context, Creation, DataSource, Ephemeral, Error, Object, Opened, Resource, Schema, Stored, Value,
     Values, replace,
 };
+
+use super::fetch::proxy::Proxy;
+use super::keys::parse::{Owner, parse_for_public, parse_for_resource};
+use super::keys::{Algorithm, Curve, KeyKind, PrivateKey};
 
 const ALGORITHMS: [&str; 3] = ["RSA", "ECDSA", "ED25519"];
 const CURVES: [&str; 4] = ["P224", "P256", "P384", "P521"];
@@ -195,9 +196,9 @@ impl Ephemeral for EphemeralPublicKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tester::Tester;
-    use crate::builtin::providers::tls::golden::{cases, text};
-    use crate::builtin::providers::tls::provider::Tls;
+    use crate::providers::tester::Tester;
+    use crate::providers::tls::golden::{cases, text};
+    use crate::providers::tls::provider::Tls;
 
     #[tokio::test]
     async fn upgrades_fill_in_notations_that_are_missing() {

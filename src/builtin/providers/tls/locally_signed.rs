@@ -1,5 +1,7 @@
 //! `tls_locally_signed_cert`.
 
+use terrane_sdk::{Context, Creation, Error, Object, Plan, Resource, Schema};
+
 use super::certificate::issue::{NOT_AN_AUTHORITY, random_serial};
 use super::certificate::{Authority, Template, issue, read};
 use super::certificate_schema::{certificate_attributes, issued, options_of, plan_renewal, refreshed, validity_of};
@@ -7,7 +9,6 @@ use super::fetch::proxy::Proxy;
 use super::keys::parse::Owner;
 use super::request;
 use super::subject_schema::{algorithm_of, kept, key_of, pem_attribute};
-use crate::sdk::{Context, Creation, Error, Object, Plan, Resource, Schema};
 
 pub struct LocallySigned;
 

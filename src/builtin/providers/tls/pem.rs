@@ -1,10 +1,8 @@
 //! PEM, read as tolerantly as Go's `encoding/pem` reads it.
 
-use base64::Engine;
-use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
-
-use crate::lang::value::text::go_quoted;
+use base64::{Engine, alphabet};
+use terrane_value::text::go_quoted;
 
 pub const PUBLIC_KEY: &str = "PUBLIC KEY";
 pub const PKCS8_KEY: &str = "PRIVATE KEY";
@@ -135,7 +133,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{bytes, cases, text};
+    use crate::providers::tls::golden::{bytes, cases, text};
 
     #[test]
     fn blocks_are_found_where_go_finds_them() {

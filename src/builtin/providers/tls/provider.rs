@@ -1,5 +1,12 @@
 //! The tls provider: its configuration and its types.
 
+use base::env::Environment;
+use terrane_sdk::validators::{also_requires, conflicts_with, size_between};
+use terrane_sdk::{
+    Attribute, Block, ConfiguredAttribute, Context, Error, NestedBlock, Nesting, Object, Provider, Schema, Types,
+    Values,
+};
+
 use super::certificate_data::CertificateData;
 use super::fetch::check_url;
 use super::fetch::proxy::{Proxy, ProxyBlock, ProxyVariables};
@@ -7,12 +14,6 @@ use super::key_resource::{EphemeralKey, EphemeralPublicKey, PrivateKeyResource, 
 use super::locally_signed::LocallySigned;
 use super::request_resource::RequestResource;
 use super::self_signed::SelfSigned;
-use crate::base::env::Environment;
-use crate::sdk::validators::{also_requires, conflicts_with, size_between};
-use crate::sdk::{
-    Attribute, Block, ConfiguredAttribute, Context, Error, NestedBlock, Nesting, Object, Provider, Schema, Types,
-    Values,
-};
 
 pub struct Tls;
 
@@ -50,7 +51,7 @@ impl Provider for Tls {
 
     async fn configure(&self, _: &mut Context<()>, config: Values<Object>) -> Result<Proxy, Error> {
         let blocks = config.model()?.value("proxy");
-        let block = Object(blocks.at(0).cloned().unwrap_or_else(crate::sdk::Value::null_dynamic));
+        let block = Object(blocks.at(0).cloned().unwrap_or_else(terrane_sdk::Value::null_dynamic));
         let text = |name: &str| block.text(name).map(str::to_owned);
         let settings = ProxyBlock {
             url: text("url"),
@@ -88,13 +89,13 @@ impl Provider for Tls {
 mod tests {
     #[test]
     fn the_implementation_is_valid() {
-        crate::sdk::validate_implementation(super::Tls).unwrap();
+        terrane_sdk::validate_implementation(super::Tls).unwrap();
     }
 
     #[tokio::test]
     async fn proxy_credentials_need_what_they_belong_to() {
-        use crate::sdk::{Type, Value};
-        let provider = crate::sdk::server(super::Tls);
+        use terrane_sdk::{Type, Value};
+        let provider = terrane_sdk::server(super::Tls);
         let names = ["url", "username", "password"];
         for (given, expected) in [(vec!["username"], 1), (vec!["url", "password"], 1), (vec!["url", "username"], 0)] {
             let value = |name: &str| match given.contains(&name) {

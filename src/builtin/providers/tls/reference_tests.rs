@@ -14,9 +14,8 @@ use super::golden::{cases, key, text, texts};
 use super::keys::PrivateKey;
 use super::keys::parse::parse_for_public;
 use super::name::Name;
-use super::pem;
-use super::request;
 use super::validity::{Validity, time_text};
+use super::{pem, request};
 
 /// The records of a type, in their order.
 fn records(kind: &str) -> Vec<Value> {

@@ -1,14 +1,14 @@
 //! Certificate requests: PKCS #10.
 
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::alternative_names::AlternativeNames;
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::{oid, tag, write};
-use crate::builtin::providers::tls::extension::Extension;
-use crate::builtin::providers::tls::keys::public::id_of;
-use crate::builtin::providers::tls::keys::{PrivateKey, PublicKey};
-use crate::builtin::providers::tls::name::{Name, Strictness};
-use crate::builtin::providers::tls::pem;
+use crate::providers::failure::Failure;
+use crate::providers::tls::alternative_names::AlternativeNames;
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::{oid, tag, write};
+use crate::providers::tls::extension::Extension;
+use crate::providers::tls::keys::public::id_of;
+use crate::providers::tls::keys::{PrivateKey, PublicKey};
+use crate::providers::tls::name::{Name, Strictness};
+use crate::providers::tls::pem;
 
 /// A request that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,8 +131,8 @@ fn extensions(der: &[u8]) -> Option<Vec<RawExtension<'_>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::certificate::recorded::{expected_unsigned, names, subject};
-    use crate::builtin::providers::tls::golden::{bytes, cases, key, text};
+    use crate::providers::tls::certificate::recorded::{expected_unsigned, names, subject};
+    use crate::providers::tls::golden::{bytes, cases, key, text};
 
     #[test]
     fn requests_are_those_of_go() {

@@ -1,12 +1,13 @@
 //! `tls_cert_request`.
 
+use terrane_sdk::{Context, Creation, Error, Object, Resource, Schema, Value};
+
 use super::fetch::proxy::Proxy;
 use super::keys::parse::Owner;
 use super::request;
 use super::subject_schema::{
     algorithm_of, kept, key_of, names_attributes, names_of, pem_attribute, subject_block, subject_of,
 };
-use crate::sdk::{Context, Creation, Error, Object, Resource, Schema, Value};
 
 pub struct RequestResource;
 

@@ -1,5 +1,7 @@
 //! `tls_self_signed_cert`.
 
+use terrane_sdk::{Attribute, Context, Creation, Error, Object, Plan, Resource, Schema, Value, replace};
+
 use super::certificate::issue::random_serial;
 use super::certificate::{Authority, Template, issue};
 use super::certificate_schema::{certificate_attributes, issued, options_of, plan_renewal, refreshed, validity_of};
@@ -8,7 +10,6 @@ use super::keys::parse::Owner;
 use super::subject_schema::{
     algorithm_of, kept, key_of, names_attributes, names_of, pem_attribute, subject_block, subject_of,
 };
-use crate::sdk::{Attribute, Context, Creation, Error, Object, Plan, Resource, Schema, Value, replace};
 
 pub struct SelfSigned;
 

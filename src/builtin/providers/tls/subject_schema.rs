@@ -1,15 +1,16 @@
 //! What requests and self-signed certificates share: the subject, other names, and the key.
 
+use terrane_sdk::validators::size_between;
+use terrane_sdk::{
+    Attribute, Block, Error, NestedBlock, Nesting, Object, PlanModifier, PlannedAttribute, Value, keep, replace,
+    replace_if,
+};
+
 use super::alternative_names::AlternativeNames;
 use super::keys::PrivateKey;
 use super::keys::parse::{Owner, parse_for_resource};
 use super::name::{Name, Subject};
 use super::pem;
-use crate::sdk::validators::size_between;
-use crate::sdk::{
-    Attribute, Block, Error, NestedBlock, Nesting, Object, PlanModifier, PlannedAttribute, Value, keep, replace,
-    replace_if,
-};
 
 const SUBJECT: &[&str] = &[
     "common_name",

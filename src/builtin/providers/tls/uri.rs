@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::Ipv6Addr;
 
-use crate::lang::value::text::go_quoted;
+use terrane_value::text::go_quoted;
 
 /// A parsed URL. Texts are bytes, because escapes may stand for any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -311,7 +311,7 @@ impl Uri {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::providers::tls::golden::{cases, text};
 
     #[test]
     fn urls_are_read_and_written_as_in_go() {

@@ -1,7 +1,7 @@
 //! `allowed_uses`: key usages and extended key usages.
 
-use crate::builtin::providers::tls::der::oid::Oid;
-use crate::builtin::providers::tls::der::write;
+use crate::providers::tls::der::oid::Oid;
+use crate::providers::tls::der::write;
 
 /// Names of bits of the key usage extension, from the first bit on.
 const KEY_USAGES: [&str; 9] = [

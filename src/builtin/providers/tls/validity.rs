@@ -3,10 +3,10 @@
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
+use terrane_value::text::go_quoted;
 
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::der::time::zone_text;
-use crate::lang::value::text::go_quoted;
+use crate::providers::failure::Failure;
+use crate::providers::tls::der::time::zone_text;
 
 /// When a certificate begins and ends to be valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::providers::tls::golden::{cases, text};
 
     fn now(case: &Value) -> Timestamp {
         let number = |field: &str| case[field].as_i64().expect("number");

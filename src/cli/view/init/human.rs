@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::base::name::{self, PROGRAM};
-use crate::cli::console::Console;
-use crate::cli::view::downloads::Downloads;
-use crate::install::event::InstallEvent;
-use crate::model::addr::Provider;
-use crate::model::deps::Version;
-use crate::model::version::at_least;
-use crate::ops::init::{InitEvent, InitOutcome, Trust};
-use crate::render::text::style::Style;
+use base::name::{self, PROGRAM};
+use install::event::InstallEvent;
+use model::addr::Provider;
+use model::deps::Version;
+use model::version::at_least;
+use ops::init::{InitEvent, InitOutcome, Trust};
+use render::text::style::Style;
 
 use super::InitView;
 use super::texts::{
     LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready, reused_version,
     trust_text,
 };
+use crate::console::Console;
+use crate::view::downloads::Downloads;
 
 pub struct Human {
     console: Arc<Console>,

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::cli::console::Console;
-use crate::cli::view::get::module_message;
-use crate::cli::view::json::{write, write_to_the_second};
-use crate::model::version::at_least;
-use crate::ops::init::{InitEvent, InitOutcome, Trust};
-use crate::render::json::events;
-use crate::render::text::style::Style;
+use base::diag::Diagnostics;
+use base::name;
+use model::version::at_least;
+use ops::init::{InitEvent, InitOutcome, Trust};
+use render::json::events;
+use render::text::style::Style;
 
 use super::InitView;
 use super::human::{install, is_of_store};
 use super::texts::{advice, message, ready, ready_codes, reused_version, trust_text};
+use crate::console::Console;
+use crate::view::get::module_message;
+use crate::view::json::{write, write_to_the_second};
 
 pub struct Json {
     console: Arc<Console>,

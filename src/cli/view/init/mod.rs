@@ -8,11 +8,11 @@ pub mod texts;
 
 use std::sync::Arc;
 
-use crate::cli::console::Console;
-use crate::ops::init::{InitEvent, InitOutcome};
+use ops::init::{InitEvent, InitOutcome};
 
 use super::both::Both;
 use super::operation::Audience;
+use crate::console::Console;
 
 /// The view of `init`.
 pub trait InitView: Sync {

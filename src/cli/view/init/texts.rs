@@ -1,10 +1,10 @@
 //! The texts of `init`: the same for people and for programs, but for their layout.
 
-use crate::base::name::{self, COMMAND, Name, PROGRAM};
-use crate::install::event::InstallEvent;
-use crate::model::addr::Provider;
-use crate::model::deps::{Constraints, Version};
-use crate::ops::init::{InitEvent, StatePlace, Trust};
+use base::name::{self, COMMAND, Name, PROGRAM};
+use install::event::InstallEvent;
+use model::addr::Provider;
+use model::deps::{Constraints, Version};
+use ops::init::{InitEvent, StatePlace, Trust};
 
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 

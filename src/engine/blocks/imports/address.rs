@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::engine::engine_errors::INVALID_IMPORT_TARGET;
-use crate::lang::eval::describe::with_values;
-use crate::lang::eval::{Scope, evaluate};
-use crate::lang::syntax::ast::{Expr, ExprKind, Expression, IndexKey, TraversalStep};
-use crate::lang::syntax::syntax_errors::no_functions;
-use crate::lang::syntax::visit::each_child;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
+use lang::eval::describe::with_values;
+use lang::eval::{Scope, evaluate};
+use lang::syntax::ast::{Expr, ExprKind, Expression, IndexKey, TraversalStep};
+use lang::syntax::syntax_errors::no_functions;
+use lang::syntax::visit::each_child;
+use model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};
+use terrane_value::Value;
+
+use crate::engine_errors::INVALID_IMPORT_TARGET;
 
 /// One step of an address.
 enum Step {

@@ -3,21 +3,21 @@
 
 pub mod address;
 
-use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
+use base::source::Range;
+use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
+use lang::syntax::syntax_errors::not_a_reference;
+use model::addr::parse::{INSTANCE_REQUIRED, INVALID_ADDRESS};
+use model::addr::{AbsResourceInstance, ConfigResource, LocalProviderConfig};
+use model::config::Import;
 use rustc_hash::FxHashMap;
+use terrane_value::Value;
 
 use super::tree::{ModuleId, Tree};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
-use crate::lang::syntax::syntax_errors::not_a_reference;
-use crate::lang::value::Value;
-use crate::model::addr::parse::{INSTANCE_REQUIRED, INVALID_ADDRESS};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, LocalProviderConfig};
-use crate::model::config::Import;
+use crate::blocks::BlockId;
 
 /// The summary where an import has nothing to go to.
 pub const NO_TARGET: &str = "Configuration for import target does not exist";

@@ -1,20 +1,20 @@
 //! Invoking the actions of an object's change, before and after it.
 
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::engine::change::breach_text;
-use crate::engine::change::compatible::{object_compatible, replaced_nulls};
-use crate::engine::engine_errors::{actions_not_invoked, differs_from_plan, halted, is_halted};
-use crate::engine::graph::Invocation;
-use crate::engine::run::{Run, Verb};
-use crate::engine::step::resource;
-use crate::lang::eval::evaluate_to;
-use crate::lang::value::{Type, Value};
-use crate::model::config::{ActionEvent, OnActionFailure};
-use crate::model::plan::LifecycleTrigger;
-use crate::model::state::journal::ActionPhase;
+use base::diag::{Diagnostic, Diagnostics, Severity};
+use lang::eval::evaluate_to;
+use model::config::{ActionEvent, OnActionFailure};
+use model::plan::LifecycleTrigger;
+use model::state::journal::ActionPhase;
+use terrane_value::{Type, Value};
 
 use super::instance::Instance;
 use super::invoke::{address, invoke};
+use crate::change::breach_text;
+use crate::change::compatible::{object_compatible, replaced_nulls};
+use crate::engine_errors::{actions_not_invoked, differs_from_plan, halted, is_halted};
+use crate::graph::Invocation;
+use crate::run::{Run, Verb};
+use crate::step::resource;
 
 /// How the actions of an occasion ended.
 #[derive(Default)]

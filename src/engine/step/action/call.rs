@@ -1,14 +1,13 @@
 //! The elements of `actions` in a trigger: which instance of an action they name.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::eval::Scope;
-use crate::lang::eval::evaluate;
-use crate::lang::eval::traversal::INVALID_INDEX;
-use crate::lang::syntax::ast::{ExprKind, Expression};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{ActionInstance, InstanceKey, Subject};
-use crate::model::config::{Action, ActionCall};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::eval::traversal::INVALID_INDEX;
+use lang::eval::{Scope, evaluate};
+use lang::syntax::ast::{ExprKind, Expression};
+use model::addr::parse::parse_reference;
+use model::addr::{ActionInstance, InstanceKey, Subject};
+use model::config::{Action, ActionCall};
 
 /// A key, as far as it is known.
 pub enum Key {

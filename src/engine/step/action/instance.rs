@@ -2,24 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::base::source::Range;
-use crate::engine::blocks::BlockId;
-use crate::engine::run::Run;
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::resource::ephemeral_use;
-use crate::engine::waiting::PendingRequest;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, Provider as ProviderAddr};
-use crate::model::config::Action;
-use crate::model::plan::DeferredReason;
-use crate::model::provider::{
-    ClientCapabilities, PlanActionRequest, Provider, ProviderDiagnostic, ProviderDiagnostics, about_body, has_errors,
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use base::source::Range;
+use model::addr::{AbsActionInstance, Provider as ProviderAddr};
+use model::config::Action;
+use model::plan::DeferredReason;
+use model::provider_diagnostics::about_body;
+use model::schema::decode::decode_body;
+use terrane_protocol::provider::{
+    ClientCapabilities, PlanActionRequest, Provider, ProviderDiagnostic, ProviderDiagnostics, has_errors,
 };
-use crate::model::schema::Schema;
-use crate::model::schema::decode::decode_body;
+use terrane_protocol::schema::Schema;
+use terrane_value::Value;
+
+use crate::blocks::BlockId;
+use crate::run::Run;
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::step::resource::ephemeral_use;
+use crate::waiting::PendingRequest;
 
 pub struct Instance<'r> {
     pub run: &'r Run,
@@ -49,7 +51,7 @@ impl<'r> Instance<'r> {
         match found {
             Some((module, each)) => Ok(Instance { run, addr, config, schema, module, each }),
             None => {
-                let block = crate::engine::build::actions::config_addr(&run.blocks.tree, module, config);
+                let block = crate::build::actions::config_addr(&run.blocks.tree, module, config);
                 let detail = format!("The address {addr} does not identify an instance of {block}");
                 let error = Diagnostic::error("Reference to non-existent action instance", detail);
                 Err(error.at_opt(place))

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use terrane_protocol::provider::{ClientCapabilities, InvokeActionRequest, Output, ProviderDiagnostics, Severity};
+use terrane_value::Value;
+
 use super::instance::{about_action, unknown_type};
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::engine::event::Event;
-use crate::engine::graph::Invocation;
-use crate::engine::run::Run;
-use crate::lang::value::Value;
-use crate::model::provider::{ClientCapabilities, InvokeActionRequest, Output, ProviderDiagnostics};
+use crate::event::Event;
+use crate::graph::Invocation;
+use crate::run::Run;
 
 /// Invokes an action with a configuration. Its messages name the caller.
 pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagnostics {
@@ -19,7 +20,7 @@ pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagno
     }
     let Some(provider) = run.results.provider(invocation.provider) else {
         let detail = format!("The provider configuration {} is not available.", planned.provider);
-        return Diagnostic::error(crate::engine::engine_errors::NOT_CONFIGURED, detail).at(action.range.clone()).into();
+        return Diagnostic::error(crate::engine_errors::NOT_CONFIGURED, detail).at(action.range.clone()).into();
     };
     if !config.is_wholly_known() {
         let detail = format!(

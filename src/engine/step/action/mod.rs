@@ -10,12 +10,12 @@ pub mod plan;
 pub mod request;
 pub mod validate;
 
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
+use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
+use crate::blocks::tree::ModuleId;
+use crate::run::scope::ModuleScope;
+use crate::run::{Run, Verb};
 
 /// Whether anything may be evaluated of an action in this run.
 pub fn is_evaluated(run: &Run) -> bool {

@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::blocks::BlockId;
-use crate::engine::build::actions::config_addr;
-use crate::engine::change::write_only;
-use crate::engine::engine_errors::unexpected_deferral;
-use crate::engine::run::Verb;
-use crate::engine::run::results::{Each, Expansion};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::resource;
-use crate::lang::eval::evaluate_to;
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Type, Value};
-use crate::model::addr::InstanceKey;
-use crate::model::config::{ActionCall, ActionEvent, ActionTrigger, Resource};
-use crate::model::plan::{
-    Action, ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger, ResourceChange,
-};
+use base::diag::{Diagnostic, Diagnostics};
+use lang::eval::evaluate_to;
+use lang::syntax::ast::Expression;
+use model::addr::InstanceKey;
+use model::config::{ActionCall, ActionEvent, ActionTrigger, Resource};
+use model::plan::{Action, ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger, ResourceChange};
+use terrane_value::{Marks, Type, Value};
 
 use super::call;
 use super::instance::Instance;
+use crate::blocks::BlockId;
+use crate::build::actions::config_addr;
+use crate::change::write_only;
+use crate::engine_errors::unexpected_deferral;
+use crate::run::Verb;
+use crate::run::results::{Each, Expansion};
+use crate::run::scope::ModuleScope;
+use crate::step::resource;
 
 /// True if changes of the instance may invoke actions.
 pub fn has_triggers(instance: &resource::Instance<'_>) -> bool {

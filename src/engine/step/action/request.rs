@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use model::addr::parse::parse_reference;
+use model::addr::{AbsActionInstance, AbsResourceInstance, InstanceKey, Resource, Subject};
+use model::plan::{ActionInvocation, InvocationTrigger};
+use model::schema::decode::references_in_body;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Marks, Value};
+
 use super::instance::Instance;
 use super::invoke::invoke;
 use super::plan::EPHEMERAL_CONFIG;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::engine::blocks::BlockId;
-use crate::engine::engine_errors::{actions_not_invoked, halted, missing_request, unexpected_deferral};
-use crate::engine::graph::{Invocation, PlannedRequest, Request};
-use crate::engine::run::Run;
-use crate::engine::run::object::decode;
-use crate::engine::run::results::ModuleSlots;
-use crate::lang::value::{Marks, Value};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{AbsActionInstance, AbsResourceInstance, InstanceKey, Resource, ResourceMode, Subject};
-use crate::model::plan::{ActionInvocation, InvocationTrigger};
-use crate::model::schema::decode::references_in_body;
+use crate::blocks::BlockId;
+use crate::engine_errors::{actions_not_invoked, halted, missing_request, unexpected_deferral};
+use crate::graph::{Invocation, PlannedRequest, Request};
+use crate::run::Run;
+use crate::run::object::decode;
+use crate::run::results::ModuleSlots;
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     match &run.schedule.requests[index as usize] {

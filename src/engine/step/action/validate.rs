@@ -2,26 +2,27 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use lang::eval::evaluate_to;
+use lang::syntax::ast::{Expression, Traversal};
+use model::addr::parse::parse_reference;
+use model::addr::{InstanceKey, Subject};
+use model::config::{Action, ActionEvent, ActionTrigger, Resource};
+use model::provider_diagnostics::about_body;
+use model::schema::decode::{decode_body, references_in_body};
+use terrane_value::{Type, Value};
+
 use super::call::{check_key, key};
 use super::instance::unknown_type;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::blocks::references::{names, refers_to_itself};
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::build::actions::config_addr;
-use crate::engine::run::Run;
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::expansion::{Unknown, expand};
-use crate::engine::step::resource::ephemeral_use;
-use crate::engine::waiting::PendingRequest;
-use crate::lang::eval::evaluate_to;
-use crate::lang::syntax::ast::{Expression, Traversal};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{InstanceKey, Subject};
-use crate::model::config::{Action, ActionEvent, ActionTrigger, Resource};
-use crate::model::provider::about_body;
-use crate::model::schema::decode::{decode_body, references_in_body};
+use crate::blocks::references::{names, refers_to_itself};
+use crate::blocks::tree::ModuleId;
+use crate::build::actions::config_addr;
+use crate::run::Run;
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::step::expansion::{Unknown, expand};
+use crate::step::resource::ephemeral_use;
+use crate::waiting::PendingRequest;
 
 /// The object that calls an action, while it is not known, and its address.
 struct Caller {

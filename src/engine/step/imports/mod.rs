@@ -4,21 +4,21 @@
 mod values;
 pub mod written;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::engine::blocks::BlockId;
-use crate::engine::blocks::imports::{NO_TARGET, Statement};
-use crate::engine::run::results::Expansion;
-use crate::engine::run::{Run, Verb};
-use crate::engine::step::expansion::Unknown;
-use crate::engine::step::resource::identity::IDENTITY_SCHEMAS;
-use crate::engine::waiting::PendingRequest;
-use crate::lang::value::Type;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::config::ImportBy;
-use crate::model::provider::about_body;
-
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
+use model::addr::AbsResourceInstance;
+use model::config::ImportBy;
+use model::provider_diagnostics::about_body;
+use terrane_value::Type;
 pub use values::{Known, expand, named};
+
+use crate::blocks::BlockId;
+use crate::blocks::imports::{NO_TARGET, Statement};
+use crate::run::results::Expansion;
+use crate::run::{Run, Verb};
+use crate::step::expansion::Unknown;
+use crate::step::resource::identity::IDENTITY_SCHEMAS;
+use crate::waiting::PendingRequest;
 
 /// The type that the identities of a block's imports are converted to. None: there are none, or with errors.
 pub async fn identity_type(run: &Run, block: BlockId) -> (Option<Type>, Diagnostics) {

@@ -1,24 +1,23 @@
 //! The values of an import block: an address and an ID per element of its `for_each`.
 
-use crate::base::name::{self, PROGRAM};
-use crate::engine::blocks::BlockId;
-use crate::engine::engine_errors::{
-    INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET,
-};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::blocks::imports::{Named, Statement, address, is_static, not_static};
-use crate::engine::run::Run;
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::expansion::Unknown;
-use crate::lang::eval::describe::{Causes, with_causes};
-use crate::lang::eval::{Scope, evaluate, evaluate_to};
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{AbsResourceInstance, InstanceKey};
-use crate::model::config::{Import, ImportBy};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM};
+use lang::eval::describe::{Causes, with_causes};
+use lang::eval::{Scope, evaluate, evaluate_to};
+use lang::syntax::ast::Expression;
+use model::addr::{AbsResourceInstance, InstanceKey};
+use model::config::{Import, ImportBy};
+use terrane_value::{Type, Value};
+
+use crate::blocks::BlockId;
+use crate::blocks::imports::{Named, Statement, address, is_static, not_static};
+use crate::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET};
+use crate::run::Run;
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::step::expansion::Unknown;
 
 /// What is known where imports are evaluated.
 #[derive(Clone, Copy)]

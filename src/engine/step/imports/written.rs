@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::lang::syntax::fmt::format_blanks;
-use crate::lang::syntax::quote::quoted;
-use crate::lang::value::{Entries, Type, Value, json};
-use crate::model::addr::{LocalProviderConfig, Resource};
-use crate::model::provider::IdentitySchema;
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use lang::syntax::fmt::format_blanks;
+use lang::syntax::quote::quoted;
+use model::addr::{LocalProviderConfig, Resource};
+use terrane_protocol::provider::IdentitySchema;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::{Entries, Type, Value, json};
 
 /// Where values come from, which decides on what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,8 +319,9 @@ fn key_text(key: &str) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use terrane_protocol::schema::AttributeShape;
+
     use super::*;
-    use crate::model::schema::AttributeShape;
 
     /// As the reference writes them; `with_empty` is ours.
     #[test]

@@ -1,31 +1,32 @@
 //! Applying a planned change of one instance: plan again with the values that are known now, check, apply, check, record.
 
-use crate::base::name::PROGRAM;
-use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, differs_from_plan, halted};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::telemetry::{self, Description, Detail};
-use crate::engine::change::{breach_text, compatible, write_only};
-use crate::engine::event::Event;
-use crate::engine::graph::Task;
-use crate::engine::graph::walk::Turn;
-use crate::engine::ports::Ports;
-use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
-use crate::engine::run::{Run, Verb};
-use crate::engine::step::action;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ResourceMode};
-use crate::model::config::ProvisionerWhen;
-use crate::model::plan::{Action, ResourceChange};
-use crate::model::provider::ApplyRequest;
-use crate::model::state::{DeposedKey, ObjectStatus};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use base::telemetry::{self, Description, Detail};
+use model::addr::{AbsResourceInstance, ConfigResource, InstanceKey};
+use model::config::ProvisionerWhen;
+use model::plan::{Action, ResourceChange};
+use model::state::{DeposedKey, ObjectStatus};
+use terrane_protocol::provider::ApplyRequest;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::Value;
 
 use super::plan::{Forced, plan};
 use super::record::{save, shown_id, shown_id_or_name};
 use super::upgrade::upgrade;
 use super::{Instance, conditions, data, provision, with_instance};
-use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
+use crate::change::{breach_text, compatible, write_only};
+use crate::engine_errors::{INVALID_PROVIDER_OBJECT, differs_from_plan, halted};
+use crate::event::Event;
+use crate::graph::Task;
+use crate::graph::walk::Turn;
+use crate::ports::Ports;
+use crate::run::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
+use crate::run::results::{Each, ModuleSlots, ResourceSlots};
+use crate::run::{Run, Verb};
+use crate::step::action;
 
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
 
@@ -569,7 +570,7 @@ fn check_known(instance: &Instance<'_>, value: Value, diagnostics: &mut Diagnost
 
 impl Run {
     /// The key under which the current object of an instance is put aside; the same for all steps of a run.
-    pub fn deposed_key(&self, addr: &crate::model::addr::AbsResourceInstance) -> Option<DeposedKey> {
+    pub fn deposed_key(&self, addr: &model::addr::AbsResourceInstance) -> Option<DeposedKey> {
         debug_assert!(matches!(self.verb, Verb::Apply { .. }));
         let states = self.results.states();
         let instance = states.current.instance(addr)?;

@@ -1,28 +1,17 @@
 //! Planning a resource block: its instances, and additional instances in the state.
 
-use crate::engine::blocks::{BlockId, Blocks};
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::name;
+use base::telemetry::{self, Description, Detail};
+use model::addr::{AbsResourceInstance, ConfigResource};
+use model::plan::{Action, ActionReason, Refresh, ResourceChange};
+use model::state::DeposedKey;
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Type, Value};
 use tokio::task::JoinSet;
-
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::base::telemetry::{self, Description, Detail};
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::engine_errors;
-use crate::engine::graph::NodeId;
-use crate::engine::graph::walk::{End, Turn, catch_panic};
-use crate::engine::run::object::Stored;
-use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Prior, Run, Verb};
-use crate::engine::step::expansion::{Unknown, expand};
-use crate::engine::step::{action, imports};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
-use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
-use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
 use super::orphan::{self, OrphanObject};
@@ -33,6 +22,17 @@ use super::upgrade::upgrade;
 use super::{
     Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace, with_instance,
 };
+use crate::blocks::tree::ModuleId;
+use crate::blocks::{BlockId, Blocks};
+use crate::engine_errors;
+use crate::graph::NodeId;
+use crate::graph::walk::{End, Turn, catch_panic};
+use crate::run::object::Stored;
+use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::run::scope::ModuleScope;
+use crate::run::{Prior, Run, Verb};
+use crate::step::expansion::{Unknown, expand};
+use crate::step::{action, imports};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -445,10 +445,7 @@ fn forced(instance: &Instance<'_>) -> (Forced, Diagnostics) {
 }
 
 /// Plans one managed instance. Returns what references see.
-async fn managed(
-    instance: &Instance<'_>,
-    slot: &crate::engine::run::results::InstanceSlot,
-) -> (Option<Value>, Diagnostics) {
+async fn managed(instance: &Instance<'_>, slot: &crate::run::results::InstanceSlot) -> (Option<Value>, Diagnostics) {
     let run = instance.run;
     let dependencies = instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
     let mut diagnostics = instance.check_destroy_argument();

@@ -1,18 +1,19 @@
 //! The provider configuration of an instance, if its block selects one of a `for_each`.
 
-use crate::engine::blocks::{BlockId, Blocks};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::blocks::provider_configs::{Chosen, not_present};
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::run::Run;
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::eval::evaluate;
-use crate::lang::value::{Marks, Type, convert};
-use crate::model::addr::{AbsResourceInstance, ModuleInstance};
-use crate::model::state::Instance as Stored;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::eval::evaluate;
+use model::addr::{AbsResourceInstance, ModuleInstance};
+use model::state::Instance as Stored;
+use terrane_value::{Marks, Type, convert};
+
+use crate::blocks::provider_configs::{Chosen, not_present};
+use crate::blocks::tree::ModuleId;
+use crate::blocks::{BlockId, Blocks};
+use crate::run::Run;
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
 
 /// The provider of an instance that the configuration has.
 pub fn provider(run: &Run, block: BlockId, module: &Arc<ModuleSlots>, each: &Each) -> Result<u32, Diagnostics> {

@@ -1,11 +1,11 @@
 //! Pre- and postconditions of resources.
 
-use crate::base::diag::Diagnostics;
-use crate::engine::step::condition::{Checked, Kind, check};
-use crate::lang::value::Value;
-use crate::model::addr::ResourceMode;
+use base::diag::Diagnostics;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::Value;
 
 use super::Instance;
+use crate::step::condition::{Checked, Kind, check};
 
 fn checked(instance: &Instance<'_>) -> Checked {
     Checked { config_addr: instance.addr.config().to_string(), addr: instance.addr.to_string() }

@@ -1,23 +1,23 @@
 //! Data sources: read in plan if their dependencies have no pending changes, otherwise in apply.
 
-use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
-
-use crate::base::diag::{Diagnostic, Diagnostics, Severity};
-use crate::engine::change::proposed::planned_data_object;
-use crate::engine::event::Event;
-use crate::engine::run::records::PlannedChanges;
-use crate::engine::run::results::CheckRecord;
-use crate::engine::step::check::addr;
-use crate::lang::value::Value;
-use crate::model::addr::{ConfigResource, ResourceMode};
-use crate::model::config::Check;
-use crate::model::plan::{Action, ActionReason};
-use crate::model::provider::{ReadDataRequest, has_errors};
-use crate::model::state::{CheckStatus, Object, ObjectStatus};
+use base::diag::{Diagnostic, Diagnostics, Severity};
+use model::addr::ConfigResource;
+use model::config::Check;
+use model::plan::{Action, ActionReason};
+use model::state::{CheckStatus, Object, ObjectStatus};
+use terrane_protocol::provider::{ReadDataRequest, has_errors};
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::Value;
 
 use super::record::{new_change, note_change, put, shown_id};
 use super::{Instance, conditions, deferral, ephemeral_use};
-use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null};
+use crate::change::proposed::planned_data_object;
+use crate::engine_errors::INVALID_PROVIDER_OBJECT;
+use crate::event::Event;
+use crate::run::object::{Stored, mark, nonconforming, unknown_as_null};
+use crate::run::records::PlannedChanges;
+use crate::run::results::CheckRecord;
+use crate::step::check::addr;
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
 pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {

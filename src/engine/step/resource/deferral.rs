@@ -1,17 +1,18 @@
 //! Deferral: instances whose change is left to a later plan, and the placeholders of those that are not known yet.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::engine_errors;
-use crate::engine::run::Verb;
-use crate::engine::run::results::is_placeholder;
-use crate::engine::step::action;
-use crate::lang::value::{Marks, Value};
-use crate::model::addr::{ConfigResource, InstanceKey, ResourceMode};
-use crate::model::plan::{Action, ActionReason, DeferredReason, ResourceChange};
-use crate::model::provider::{ClientCapabilities, DeferralReason};
+use base::diag::{Diagnostic, Diagnostics};
+use model::addr::{ConfigResource, InstanceKey};
+use model::plan::{Action, ActionReason, DeferredReason, ResourceChange};
+use terrane_protocol::provider::{ClientCapabilities, DeferralReason};
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Marks, Value};
 
 use super::record::new_change;
 use super::{Instance, data, plan};
+use crate::engine_errors;
+use crate::run::Verb;
+use crate::run::results::is_placeholder;
+use crate::step::action;
 
 impl Instance<'_> {
     /// The capabilities that requests about this instance carry.

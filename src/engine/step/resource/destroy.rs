@@ -1,21 +1,22 @@
 //! Destroying one object: a current one, or a deposed one of this or an earlier run.
 
-use crate::base::diag::Diagnostics;
-use crate::base::telemetry::{self, Detail};
-use crate::engine::graph::Task;
-use crate::engine::run::Run;
-use crate::engine::run::results::Each;
-use crate::engine::step::action;
-use crate::lang::value::Value;
-use crate::model::addr::{InstanceKey, ResourceMode};
-use crate::model::config::{ActionEvent, ProvisionerWhen};
-use crate::model::plan::{Action, ResourceChange};
-use crate::model::state::DeposedKey;
+use base::diag::Diagnostics;
+use base::telemetry::{self, Detail};
+use model::addr::InstanceKey;
+use model::config::{ActionEvent, ProvisionerWhen};
+use model::plan::{Action, ResourceChange};
+use model::state::DeposedKey;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::Value;
 
 use super::apply::{announce, announce_import, apply, describe_task, finish};
 use super::record::save;
 use super::upgrade::upgrade;
 use super::{Instance, orphan, provision};
+use crate::graph::Task;
+use crate::run::Run;
+use crate::run::results::Each;
+use crate::step::action;
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let describe = || describe_task(&run.schedule.tasks[index as usize]);

@@ -1,10 +1,10 @@
 //! Checks that ephemeral values are not used where plan or state would store them.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Body;
-use crate::lang::value::{Marks, Path, PathStep, Value};
-use crate::model::schema::Block;
-use crate::model::schema::place::attribute_range;
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::Body;
+use model::schema::place::attribute_range;
+use terrane_protocol::schema::Block;
+use terrane_value::{Marks, Path, PathStep, Value};
 
 /// Errors for ephemeral parts of a resource's configuration that are not write-only.
 pub fn check(config: &Value, schema: &Block, body: Option<&Body>, address: &str) -> Diagnostics {

@@ -1,18 +1,19 @@
 //! Which instances a resource block has in apply, destroy and evaluation, and the values of those that nothing will change.
 //! In a plan, `block` expands them.
 
-use crate::base::diag::Diagnostics;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Prior, Run, Verb};
-use crate::engine::step::expansion::{Unknown, expand};
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResource, InstanceKey};
-use crate::model::schema::Schema;
 use std::sync::Arc;
 
-use crate::engine::run::object::decode;
+use base::diag::Diagnostics;
+use model::addr::{AbsResource, InstanceKey};
+use terrane_protocol::schema::Schema;
+use terrane_value::Value;
+
+use crate::blocks::tree::ModuleId;
+use crate::run::object::decode;
+use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::run::scope::ModuleScope;
+use crate::run::{Prior, Run, Verb};
+use crate::step::expansion::{Unknown, expand};
 
 /// In apply: expands the block; instances without a task take their values from the state.
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {

@@ -3,25 +3,25 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::SourceFile;
-use crate::engine::blocks::imports::Generated;
-use crate::engine::graph::NodeId;
-use crate::engine::graph::walk::End;
-use crate::engine::run::Run;
-use crate::engine::run::results::Each;
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::expansion::Unknown;
-use crate::engine::step::imports::{Known, named, written};
-use crate::lang::syntax::parser::parse_file;
-use crate::lang::value::{Path, PathStep, Value};
-use crate::model::addr::InstanceKey;
-use crate::model::config::{ImportBy, Resource, resource_from_text};
-use crate::model::plan::{Action, ResourceChange};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::SourceFile;
+use lang::syntax::parser::parse_file;
+use model::addr::InstanceKey;
+use model::config::{ImportBy, Resource, resource_from_text};
+use model::plan::{Action, ResourceChange};
+use terrane_value::{Path, PathStep, Value};
 
 use super::plan::{Forced, plan};
 use super::record::{new_change, note_change, put};
 use super::{Instance, identity, import};
+use crate::blocks::imports::Generated;
+use crate::graph::NodeId;
+use crate::graph::walk::End;
+use crate::run::Run;
+use crate::run::results::Each;
+use crate::run::scope::ModuleScope;
+use crate::step::expansion::Unknown;
+use crate::step::imports::{Known, named, written};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
     let generated = &run.blocks.imports.generated[index as usize];

@@ -1,7 +1,8 @@
 //! Identities of objects: stored ones are brought to the current schema, so that requests can contain them.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::provider::{Identity, IdentitySchema, about_body, has_errors};
+use base::diag::{Diagnostic, Diagnostics};
+use model::provider_diagnostics::about_body;
+use terrane_protocol::provider::{Identity, IdentitySchema, has_errors};
 
 use super::Instance;
 use super::upgrade::newer_version;

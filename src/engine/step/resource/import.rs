@@ -1,21 +1,21 @@
 //! Importing an existing object by its ID or identity.
 
-use crate::base::name::{self, COMMAND};
-use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::blocks::imports::Named;
-use crate::engine::change::write_only;
-use crate::engine::event::Event;
-use crate::lang::value::{Marks, Value};
-use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{DeferredReason, Importing};
-use crate::model::provider::{ClientCapabilities, ImportResponse, ImportedObject, has_errors, identity_text};
-use crate::model::state::ObjectStatus;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, COMMAND};
+use model::addr::AbsResourceInstance;
+use model::plan::{DeferredReason, Importing};
+use model::state::ObjectStatus;
+use terrane_protocol::provider::{ClientCapabilities, ImportResponse, ImportedObject, has_errors, identity_text};
+use terrane_value::{Marks, Value};
 
 use super::{Instance, identity, read};
-use crate::engine::run::object::{Stored, mark, nonconforming};
+use crate::blocks::imports::Named;
+use crate::change::write_only;
+use crate::engine_errors::INVALID_PROVIDER_OBJECT;
+use crate::event::Event;
+use crate::run::object::{Stored, mark, nonconforming};
 
 /// The request in the plugin protocol.
 pub const IMPORT: &str = "ImportResourceState";

@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use model::addr::AbsResourceInstance;
+use model::provider_diagnostics::about_body;
 use rustc_hash::FxHashMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::engine::blocks::imports::Named;
-use crate::engine::change::write_only;
-use crate::engine::event::Event;
-use crate::lang::value::Value;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::{ClientCapabilities, ImportedObject, about_body, has_errors};
+use terrane_protocol::provider::{ClientCapabilities, ImportedObject, has_errors};
+use terrane_value::Value;
 
 use super::import::{IMPORT, IMPORTED_WRITE_ONLY, no_such_object, nothing_returned, stored};
 use super::record::put;
 use super::{Instance, read};
+use crate::blocks::imports::Named;
+use crate::change::write_only;
+use crate::event::Event;
 
 /// Imports into an instance of a block. Returns what references see; none with errors.
 pub async fn import(instance: &Instance<'_>, id: &Arc<str>) -> (Option<Value>, Diagnostics) {

@@ -4,29 +4,29 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::stop::Stop;
-use crate::engine::engine_errors::halted;
-use crate::engine::event::Event;
-use crate::engine::run::object::mark;
-use crate::engine::step::imports::written;
-use crate::lang::eval::evaluate_to;
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Path, PathStep, Type, Value};
-use crate::model::addr::parse::NO_WHOLE_NUMBER;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, LocalProviderConfig, Resource, ResourceMode};
-use crate::model::config::ListArguments;
-use crate::model::plan::{GeneratedImport, ListResults, ListedObject};
-use crate::model::provider::{
-    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostics, ValidateListRequest, about_body,
-    has_errors, no_identity_schema,
+use base::diag::{Diagnostic, Diagnostics};
+use base::stop::Stop;
+use lang::eval::evaluate_to;
+use lang::syntax::ast::Expression;
+use model::addr::parse::NO_WHOLE_NUMBER;
+use model::addr::{AbsResourceInstance, InstanceKey, LocalProviderConfig, Resource};
+use model::config::ListArguments;
+use model::plan::{GeneratedImport, ListResults, ListedObject};
+use model::provider_diagnostics::about_body;
+use model::schema::list_block::{CONFIG, DATA};
+use terrane_protocol::provider::{
+    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostics, ValidateListRequest, has_errors,
+    no_identity_schema,
 };
-use crate::model::schema::list_block::{CONFIG, DATA};
-use crate::model::schema::{Block, Schema};
+use terrane_protocol::schema::{Block, ResourceMode, Schema};
+use terrane_value::{Marks, Path, PathStep, Type, Value};
 
 use super::{Instance, identity};
-use crate::engine::run::scope::ModuleScope;
+use crate::engine_errors::halted;
+use crate::event::Event;
+use crate::run::object::mark;
+use crate::run::scope::ModuleScope;
+use crate::step::imports::written;
 
 /// The most results of a block that does not say how many.
 const DEFAULT_LIMIT: u64 = 100;

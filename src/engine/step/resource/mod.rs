@@ -27,27 +27,29 @@ pub mod upgrade;
 pub mod validate;
 mod winrm;
 
-use crate::engine::blocks::BlockId;
 use std::sync::{Arc, OnceLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::telemetry::Description;
-use crate::engine::blocks::references::{Gatherer, refers_to_itself};
-use crate::engine::change::write_only;
-use crate::engine::engine_errors::NOT_CONFIGURED;
-use crate::engine::graph::Task;
-use crate::engine::run::Run;
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::waiting::PendingRequest;
-use crate::lang::syntax::ast::Body;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::config::{Check, ProvisionerBlock, Resource};
-use crate::model::plan::DeferredReason;
-use crate::model::provider::{Provider, about_body, no_provider_meta};
-use crate::model::schema::Schema;
-use crate::model::schema::decode::decode_body;
+use base::diag::{Diagnostic, Diagnostics};
+use base::telemetry::Description;
+use lang::syntax::ast::Body;
+use model::addr::{AbsProviderConfig, AbsResourceInstance};
+use model::config::{Check, ProvisionerBlock, Resource};
+use model::plan::DeferredReason;
+use model::provider_diagnostics::about_body;
+use model::schema::decode::decode_body;
+use terrane_protocol::provider::{Provider, no_provider_meta};
+use terrane_protocol::schema::Schema;
+use terrane_value::Value;
+
+use crate::blocks::BlockId;
+use crate::blocks::references::{Gatherer, refers_to_itself};
+use crate::change::write_only;
+use crate::engine_errors::NOT_CONFIGURED;
+use crate::graph::Task;
+use crate::run::Run;
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::waiting::PendingRequest;
 
 /// A span with the instance that it is about.
 fn with_instance(span: Description, addr: &AbsResourceInstance) -> Description {
@@ -176,7 +178,7 @@ impl<'r> Instance<'r> {
     }
 
     /// What the provider said, at the places of the configuration.
-    pub fn about(&self, found: crate::model::provider::ProviderDiagnostics) -> Diagnostics {
+    pub fn about(&self, found: terrane_protocol::provider::ProviderDiagnostics) -> Diagnostics {
         if found.is_empty() {
             return Diagnostics::new();
         }

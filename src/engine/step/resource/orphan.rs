@@ -1,24 +1,25 @@
 //! Planning to destroy: orphaned objects, deposed objects, and all objects in a destroy.
 
-use crate::base::diag::Diagnostics;
-use crate::base::name;
-use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
-use crate::engine::run::results::Expansion;
-use crate::engine::run::{Run, Verb};
-use crate::engine::step::action;
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, ResourceMode};
-use crate::model::config::Removed;
-use crate::model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
-use crate::model::provider::{PlanRequest, has_errors};
-use crate::model::state::{DeposedKey, Object};
+use base::diag::Diagnostics;
+use base::name;
+use model::addr::{AbsResourceInstance, InstanceKey};
+use model::config::Removed;
+use model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
+use model::state::{DeposedKey, Object};
+use terrane_protocol::provider::{PlanRequest, has_errors};
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::Value;
 
 use super::plan::deferral_error;
 use super::prevention::check_prevent_destroy;
 use super::record::{change_of, new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
 use super::{Instance, deferral, read};
-use crate::engine::run::object::Stored;
+use crate::engine_errors::INVALID_PROVIDER_PLAN;
+use crate::run::object::Stored;
+use crate::run::results::Expansion;
+use crate::run::{Run, Verb};
+use crate::step::action;
 
 /// What the plan of a destruction is about.
 pub struct OrphanObject<'o> {

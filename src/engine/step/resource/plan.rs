@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use model::config::IgnoreChanges;
+use model::plan::{Action, ActionReason, Refresh, ResourceChange};
+use model::state::Object;
 use rustc_hash::FxHashSet;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
-use crate::engine::change::go_text::go_path;
-use crate::engine::change::{ignore, plan_valid, proposed, replace};
-use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
-use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
-use crate::lang::value::{Marks, Path, PathStep, Value};
-use crate::model::config::IgnoreChanges;
-use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
-use crate::model::provider::{DeferralReason, Identity, PlanRequest, PlanResponse, has_errors};
-use crate::model::state::Object;
+use terrane_protocol::provider::{DeferralReason, Identity, PlanRequest, PlanResponse, has_errors};
+use terrane_value::{Marks, Path, PathStep, Value};
 
 use super::record::new_change;
 use super::{Instance, conditions, ephemeral_use};
-use crate::engine::run::object::{Stored, mark, nonconforming};
+use crate::change::go_text::go_path;
+use crate::change::{ignore, plan_valid, proposed, replace};
+use crate::engine_errors::INVALID_PROVIDER_PLAN;
+use crate::run::object::{Stored, mark, nonconforming};
 
 /// Why a replacement is asked for from outside of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

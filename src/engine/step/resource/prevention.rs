@@ -1,15 +1,15 @@
 //! `prevent_destroy`: whether the configuration forbids a planned destruction.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, by_language};
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::eval::evaluate;
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Type, convert};
-use crate::model::config::PreventDestroy;
-use crate::model::plan::ResourceChange;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, by_language};
+use lang::eval::evaluate;
+use lang::syntax::ast::Expression;
+use model::config::PreventDestroy;
+use model::plan::ResourceChange;
+use terrane_value::{Type, convert};
 
 use super::Instance;
+use crate::run::scope::ModuleScope;
 
 /// The error of a planned destruction that the configuration forbids.
 pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Diagnostics {
@@ -80,16 +80,17 @@ fn prevents(instance: &Instance<'_>, expr: &Expression) -> Result<bool, Diagnost
 
 /// The rules of OpenTofu: the expression of every planned change is evaluated, but a value is only needed for a destruction.
 mod opentofu {
-    use crate::base::diag::{Diagnostic, Diagnostics};
-    use crate::base::name::PROGRAM;
-    use crate::engine::blocks::references::Gatherer;
-    use crate::engine::run::scope::ModuleScope;
-    use crate::engine::step::resource::Instance;
-    use crate::lang::eval::evaluate;
-    use crate::lang::syntax::ast::Expression;
-    use crate::lang::value::{Marks, Type, Value, convert};
-    use crate::model::addr::Subject;
-    use crate::model::addr::parse::parse_reference;
+    use base::diag::{Diagnostic, Diagnostics};
+    use base::name::PROGRAM;
+    use lang::eval::evaluate;
+    use lang::syntax::ast::Expression;
+    use model::addr::Subject;
+    use model::addr::parse::parse_reference;
+    use terrane_value::{Marks, Type, Value, convert};
+
+    use crate::blocks::references::Gatherer;
+    use crate::run::scope::ModuleScope;
+    use crate::step::resource::Instance;
 
     pub fn prevents(instance: &Instance<'_>, is_destroyed: bool, expr: &Expression) -> Result<bool, Diagnostics> {
         let Some(module) = &instance.module else { return Ok(false) };

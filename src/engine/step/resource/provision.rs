@@ -1,25 +1,26 @@
 //! Provisioners: they run after an object was created, or before it is destroyed.
 
-use crate::lang::syntax::syntax_errors::missing_argument;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::base::telemetry;
-use crate::engine::blocks::connection::connection_schema;
-use crate::engine::engine_errors;
-use crate::engine::event::Event;
-use crate::engine::graph::walk::Turn;
-use crate::engine::run::results::ResourceSlots;
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::syntax::ast::Body;
-use crate::lang::value::{Marks, Type, Value};
-use crate::model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
-use crate::model::provider::{Output, ProvisionRequest, about_body, has_errors};
-use crate::model::schema::decode::{decode_body, references_in_body};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use base::telemetry;
+use lang::syntax::ast::Body;
+use lang::syntax::syntax_errors::missing_argument;
+use model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
+use model::provider_diagnostics::about_body;
+use model::schema::decode::{decode_body, references_in_body};
+use terrane_protocol::provider::{Output, ProvisionRequest, has_errors};
+use terrane_value::{Marks, Type, Value};
 
 use super::{Instance, winrm};
+use crate::blocks::connection::connection_schema;
+use crate::engine_errors;
+use crate::event::Event;
+use crate::graph::walk::Turn;
+use crate::run::results::ResourceSlots;
+use crate::run::scope::ModuleScope;
 
 /// Whether there are provisioners for an occasion.
 pub fn any(instance: &Instance<'_>, when: ProvisionerWhen) -> bool {
@@ -69,7 +70,7 @@ async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, tu
     }
     let Some(slots) = module.resources[index as usize].get() else { return };
     for (traversal, expr) in references {
-        let Ok(reference) = crate::model::addr::parse::parse_reference(&traversal, &expr.file) else { continue };
+        let Ok(reference) = model::addr::parse::parse_reference(&traversal, &expr.file) else { continue };
         for position in siblings(&reference.subject, config, slots) {
             if !slots.instances[position].is_published() {
                 turn.pause(slots.instances[position].wait()).await;
@@ -78,12 +79,8 @@ async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, tu
     }
 }
 
-fn siblings(
-    subject: &crate::model::addr::Subject,
-    config: &crate::model::config::Resource,
-    slots: &ResourceSlots,
-) -> Vec<usize> {
-    use crate::model::addr::Subject;
+fn siblings(subject: &model::addr::Subject, config: &model::config::Resource, slots: &ResourceSlots) -> Vec<usize> {
+    use model::addr::Subject;
     match subject {
         Subject::Resource(resource) if *resource == config.addr => (0..slots.instances.len()).collect(),
         Subject::ResourceInstance(of) if of.resource == config.addr => {

@@ -1,14 +1,14 @@
 //! Refreshing: reading the current object from the provider.
 
-use crate::base::diag::Diagnostics;
-use crate::engine::engine_errors::INVALID_PROVIDER_OBJECT;
-use crate::engine::event::Event;
-use crate::model::provider::{ReadRequest, has_errors};
-use crate::model::state::DeposedKey;
+use base::diag::Diagnostics;
+use model::state::DeposedKey;
+use terrane_protocol::provider::{ReadRequest, has_errors};
 
 use super::Instance;
 use super::record::shown_id;
-use crate::engine::run::object::{Stored, mark, nonconforming, normalise};
+use crate::engine_errors::INVALID_PROVIDER_OBJECT;
+use crate::event::Event;
+use crate::run::object::{Stored, mark, nonconforming, normalise};
 
 /// The object as it is now; none: it is gone. With errors and if the provider defers, the object as it was.
 pub async fn refresh(

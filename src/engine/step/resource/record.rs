@@ -1,16 +1,16 @@
 //! Recording: the result of a step goes to the plan, the state and the observer.
 
-use crate::base::diag::Diagnostics;
-use crate::engine::run::records::States;
-use crate::engine::run::results::Results;
-use crate::engine::run::{Prior, Run, Verb};
-use crate::lang::value::{Path, Type, Value};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
-use crate::model::state::{DeposedKey, Instance as StateInstance, Object};
-use crate::model::version::at_least;
+use base::diag::Diagnostics;
+use model::addr::{AbsProviderConfig, AbsResourceInstance};
+use model::plan::{Action, ActionReason, Change, ResourceChange};
+use model::state::{DeposedKey, Instance as StateInstance, Object};
+use model::version::at_least;
+use terrane_value::{Path, Type, Value};
 
 use super::Instance;
+use crate::run::records::States;
+use crate::run::results::Results;
+use crate::run::{Prior, Run, Verb};
 
 /// What tells people which object is meant: its id, or its name if objects of its type have no id. None if that is null,
 /// unknown or secret; the text may be empty.
@@ -166,8 +166,9 @@ pub fn note_change(results: &Results, change: ResourceChange) {
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::Marks;
+
     use super::*;
-    use crate::lang::value::Marks;
 
     fn object(attributes: &[(&str, Value)]) -> Value {
         Value::object(attributes.iter().map(|(name, value)| (*name, value.clone())))

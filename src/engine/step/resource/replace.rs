@@ -1,24 +1,26 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
-use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::base::name::is_opentofu;
-use crate::engine::blocks::reference_steps::check_steps;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::engine_errors::UNDECLARED_RESOURCE;
-use crate::engine::run::Run;
-use crate::engine::run::results::Expansion;
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::eval::{Scope, evaluate, traversal::apply_step};
-use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
-use crate::lang::value::Value;
-use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{AbsResource, InstanceKey, Resource, Subject};
-use crate::model::config::{self, names::static_traversal};
-use crate::model::model_errors::INVALID_TRIGGER;
-use crate::model::plan::ResourceChange;
-use crate::model::version::at_least;
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name::is_opentofu;
+use lang::eval::traversal::apply_step;
+use lang::eval::{Scope, evaluate};
+use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
+use model::addr::parse::parse_reference;
+use model::addr::{AbsResource, InstanceKey, Resource, Subject};
+use model::config;
+use model::config::names::static_traversal;
+use model::model_errors::INVALID_TRIGGER;
+use model::plan::ResourceChange;
+use model::version::at_least;
+use terrane_value::Value;
 
 use super::Instance;
+use crate::blocks::reference_steps::check_steps;
+use crate::blocks::tree::ModuleId;
+use crate::engine_errors::UNDECLARED_RESOURCE;
+use crate::run::Run;
+use crate::run::results::Expansion;
+use crate::run::scope::ModuleScope;
 
 /// What an element of `replace_triggered_by` names.
 struct Trigger {

@@ -1,17 +1,16 @@
 //! Upgrading: the provider converts a stored object to its current schema.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::change::write_only;
-use crate::lang::value::json;
-use crate::lang::value::surplus::without_surplus;
-use crate::lang::value::text::text_bytes;
-use crate::model::addr::ResourceMode;
-use crate::model::provider::{RawState, UpgradeRequest, has_errors};
-use crate::model::schema::Schema;
-use crate::model::state::{Attributes, Object};
+use base::diag::{Diagnostic, Diagnostics};
+use model::state::{Attributes, Object};
+use terrane_protocol::provider::{RawState, UpgradeRequest, has_errors};
+use terrane_protocol::schema::{ResourceMode, Schema};
+use terrane_value::json;
+use terrane_value::surplus::without_surplus;
+use terrane_value::text::text_bytes;
 
 use super::{Instance, identity};
-use crate::engine::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
+use crate::change::write_only;
+use crate::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
 

@@ -2,35 +2,36 @@
 
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, PROGRAM};
+use base::source::Range;
+use base::telemetry::{self, Description, Detail};
+use lang::eval::{evaluate, evaluate_to};
+use lang::syntax::body::{Body, BodySchema};
+use model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
+use model::model_errors::did_you_mean;
+use model::provider_diagnostics::about_body;
+use model::schema::decode::decode_body;
+use model::version::tofu_at_least;
+use terrane_protocol::provider::{ClientCapabilities, ProviderDiagnostics, ValidateListRequest};
+use terrane_protocol::schema::{Block, ResourceMode, Schema};
+use terrane_value::{Type, Value};
+
 use super::plan::path_of;
 use super::prevention::prevention;
 use super::{ephemeral_use, list, replace, winrm};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, PROGRAM};
-use crate::base::source::Range;
-use crate::base::telemetry::{self, Description, Detail};
-use crate::engine::blocks::Blocks;
-use crate::engine::blocks::connection::connection_schema;
-use crate::engine::blocks::tree::ModuleId;
-use crate::engine::change::Shape;
-use crate::engine::ports::Ports;
-use crate::engine::run::Run;
-use crate::engine::run::results::{Each, ModuleSlots};
-use crate::engine::run::scope::ModuleScope;
-use crate::engine::step::expansion::{Unknown, expand};
-use crate::engine::step::resource::provision::missing_host;
-use crate::engine::step::{action, imports};
-use crate::engine::waiting::PendingRequest;
-use crate::lang::eval::{evaluate, evaluate_to};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::ResourceMode;
-use crate::model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
-use crate::model::model_errors::did_you_mean;
-use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, ValidateListRequest, about_body};
-use crate::model::schema::decode::decode_body;
-use crate::model::schema::{Block, Schema};
-use crate::model::version::tofu_at_least;
+use crate::blocks::Blocks;
+use crate::blocks::connection::connection_schema;
+use crate::blocks::tree::ModuleId;
+use crate::change::Shape;
+use crate::ports::Ports;
+use crate::run::Run;
+use crate::run::results::{Each, ModuleSlots};
+use crate::run::scope::ModuleScope;
+use crate::step::expansion::{Unknown, expand};
+use crate::step::resource::provision::missing_host;
+use crate::step::{action, imports};
+use crate::waiting::PendingRequest;
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let describe = || {
@@ -248,7 +249,7 @@ fn suggestion(kind: &Arc<str>, names: &[Arc<str>]) -> String {
 
 fn check_ignored(
     schema: &Block,
-    path: &crate::lang::syntax::ast::Traversal,
+    path: &lang::syntax::ast::Traversal,
     config: &Resource,
     diagnostics: &mut Diagnostics,
 ) {

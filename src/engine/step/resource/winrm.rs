@@ -1,12 +1,13 @@
 //! Connections of type `winrm`: OpenTofu 1.12 warns about them, and OpenTofu 1.13 refuses them with two errors.
 
-use crate::base::diag::Diagnostic;
-use crate::engine::run::scope::ModuleScope;
-use crate::lang::eval::evaluate;
-use crate::lang::syntax::ast::{Attribute, Body};
-use crate::lang::syntax::body::BodySchema;
-use crate::lang::value::Value;
-use crate::model::version::tofu_at_least;
+use base::diag::Diagnostic;
+use lang::eval::evaluate;
+use lang::syntax::ast::{Attribute, Body};
+use lang::syntax::body::BodySchema;
+use model::version::tofu_at_least;
+use terrane_value::Value;
+
+use crate::run::scope::ModuleScope;
 
 const WINRM: &str = "winrm";
 const OPENSSH: &str =

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use base::files::Files;
 
 use super::World;
-use crate::base::files::Files;
-use crate::engine::ports::Host;
+use crate::ports::Host;
 
 pub(super) struct Machine(pub(super) Arc<World>);
 #[async_trait]

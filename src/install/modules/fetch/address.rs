@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::base::secret::redacted;
-use crate::model::config::module_source::split_method;
+use base::secret::redacted;
+use model::config::module_source::split_method;
 
 use super::FetchError;
 

@@ -7,10 +7,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use crate::base::files::named;
+use base::files::named;
 
 use super::FetchError;
-use crate::install::package::names::Names;
+use crate::package::names::Names;
 
 /// How much an archive may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

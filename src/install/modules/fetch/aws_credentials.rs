@@ -3,13 +3,11 @@
 //! Owns what addresses say about credentials, and when a request may go out without any. Never knows how sources are asked: that is
 //! `base::aws`.
 
+use base::env::{self, Environment};
+use net::aws::sources::Source;
+use net::aws::{Settings, credentials};
 use reqsign_aws_v4::Credential;
 use reqsign_core::Context;
-
-use crate::base::aws::Settings;
-use crate::base::aws::credentials;
-use crate::base::aws::sources::Source;
-use crate::base::env::{self, Environment};
 
 use super::FetchError;
 use super::address::Address;

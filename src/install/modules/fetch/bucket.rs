@@ -5,21 +5,20 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::env::{self, Environment};
+use base::files::named;
+use base::limits::Limit;
+use base::secret::Secret;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use gotext::hex::hex;
+use net::cloud;
+use net::http::Request;
+use net::percent::encoded;
 use reqsign_aws_v4::{Credential, RequestSigner};
 use reqsign_core::{Context, SignRequest};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use url::Url;
-
-use crate::base::cloud;
-use crate::base::env::{self, Environment};
-use crate::base::files::named;
-use crate::base::hex::hex;
-use crate::base::http::Request;
-use crate::base::limits::Limit;
-use crate::base::percent::encoded;
-use crate::base::secret::Secret;
 
 use super::address::Address;
 use super::{FetchError, Fetcher, aws_credentials, percent_decoded};
@@ -318,10 +317,9 @@ fn gcs_page(json: &str) -> Result<(Vec<String>, Option<String>), FetchError> {
 
 #[cfg(test)]
 mod tests {
+    use base::stop::Stop;
     use http::HeaderValue;
-
-    use crate::base::http::{Client, Settings};
-    use crate::base::stop::Stop;
+    use net::http::{Client, Settings};
 
     use super::*;
 

@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use base::files::named;
+use gotext::hex::{self, hex};
 use sha1::Digest;
-
-use crate::base::files::named;
-use crate::base::hex::{self, hex};
 
 use super::FetchError;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::base::files::named;
+use base::files::named;
 
 use super::address::Address;
 use super::{FetchError, Fetched};

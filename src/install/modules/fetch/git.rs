@@ -3,11 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use base::{env, program};
 use base64::Engine;
 use tokio::process::Command;
-
-use crate::base::env;
-use crate::base::program;
 
 use super::address::Address;
 use super::{FetchError, Fetcher};
@@ -117,7 +115,7 @@ pub async fn finish(program: &Path, command: Command, fetcher: &Fetcher, address
         Some(ran) => {
             let code = ran.status.code().unwrap_or(-1);
             // Programs repeat the address as they were given it.
-            let (open, safe) = (address.to_string(), crate::base::secret::redacted(&address.to_string()));
+            let (open, safe) = (address.to_string(), base::secret::redacted(&address.to_string()));
             let said = ran.output.replace(&open, &safe);
             Err(FetchError::new(format!("{shown} exited with {code}: {said}")))
         }

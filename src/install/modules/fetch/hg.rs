@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
+use base::{env, program};
 use tokio::process::Command;
-
-use crate::base::env;
-use crate::base::program;
 
 use super::address::Address;
 use super::git::finish;

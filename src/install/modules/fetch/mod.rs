@@ -18,16 +18,16 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::env::{self, Environment};
-use crate::base::http::{Client, Failure, FailureKind};
-use crate::base::limits::Limit;
-use crate::base::secret::redacted;
-use crate::install::oci::OciClient;
-
 use address::{Address, percent_decoded};
 use archive::Kind;
 pub use archive::Limits;
+use base::env::{self, Environment};
+use base::limits::Limit;
+use base::secret::redacted;
 use bucket::Bucket;
+use net::http::{Client, Failure, FailureKind};
+
+use crate::oci::OciClient;
 
 /// Why a package did not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl Fetcher {
         let shown = redacted(request.url.as_str());
         let progress = |have: u64, all: Option<u64>| {
             if all == Some(have) || have % (16 << 20) < 16 << 10 {
-                crate::log!(Debug, "modules: {have} of {all:?} bytes of {shown}");
+                base::log!(Debug, "modules: {have} of {all:?} bytes of {shown}");
             }
         };
         let answer = self.http.download(&request, file.as_file_mut(), self.limit(), &progress).await?;

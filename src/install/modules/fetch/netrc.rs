@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::base::env::{self, Environment};
-use crate::base::secret::Secret;
+use base::env::{self, Environment};
+use base::secret::Secret;
 
 /// Name and password for a host, if the user's file has them. A file that cannot be read has none.
 pub fn login(environment: &Environment, host: &str) -> Option<(String, Secret)> {

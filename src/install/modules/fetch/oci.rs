@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
+use model::service::Repository;
+use model::service::oci_repository::is_tag;
 use serde::Deserialize;
-
-use crate::install::oci::client::{self, Descriptor, INDEX, MANIFEST, decode};
-use crate::install::oci::{Digest, OciError};
-use crate::model::service::Repository;
-use crate::model::service::oci_repository::is_tag;
 
 use super::address::Address;
 use super::archive::Kind;
 use super::{FetchError, Fetcher};
+use crate::oci::client::{self, Descriptor, INDEX, MANIFEST, decode};
+use crate::oci::{Digest, OciError};
 
 /// The error for a parameter that other methods take.
 pub const ARCHIVE_ARGUMENT: &str = "the \"archive\" argument is not allowed for OCI sources: the manifest of the package says what kind \

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::base::http::Request;
-use crate::base::secret::redacted;
-use crate::model::config::module_source::{self, SourceError};
+use base::secret::redacted;
+use model::config::module_source::{self, SourceError};
+use net::http::Request;
 
 use super::address::Address;
 use super::{FetchError, Fetched, Fetcher, netrc};
@@ -56,7 +56,7 @@ pub async fn follow(fetcher: &Fetcher, address: &Address, target: &Path, led: us
     let beside = tempfile::Builder::new().prefix("package-").tempdir_in(target.parent().unwrap_or(Path::new(".")))?;
     let whole = beside.path().join("p");
     fetcher.fetch_led(&source.package, &whole, led + 1).await?;
-    let folder = crate::install::modules::place::sub_folder(&whole, &source.folder).map_err(FetchError::new)?;
+    let folder = crate::modules::place::sub_folder(&whole, &source.folder).map_err(FetchError::new)?;
     std::fs::rename(&folder, target)
         .map_err(|e| FetchError::new(format!("Error downloading {}: {e}", redacted(&source.package))))?;
     Ok(Fetched::Files)

@@ -1,11 +1,12 @@
 //! Files as bytes: comments may hold what is no UTF-8, and keep it.
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{SourceFile, Span};
+
 use super::super::lexer::{self, Start};
 use super::super::syntax_errors::NOT_UTF8;
 use super::super::token::TokenKind;
 use super::format;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{SourceFile, Span};
 
 /// Stand for the bytes 0x80 to 0xFF while a text is formatted: characters for private use, as wide as the byte is counted.
 const STAND_INS: u32 = 0x10_fe80;

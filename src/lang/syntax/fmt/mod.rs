@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::source::SourceFile;
 pub use bytes::format_bytes;
 
 use super::lexer::{self, Start};
 use super::parser::parse_tokens;
 use super::token::{Token, TokenKind};
-use crate::base::diag::Diagnostics;
-use crate::base::source::SourceFile;
 
 mod bytes;
 mod layout;

@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use base::source::Span;
 use unicode_normalization::UnicodeNormalization;
 
 use super::super::ast::{Attribute, Block, Body};
 use super::super::quote::write_escaped;
 use super::super::token::{Token, TokenKind};
 use super::{Edit, Piece};
-use crate::base::source::Span;
 
 /// What to change, by place. `risky`: something of several lines was taken out of its template, which may not parse there.
 pub struct Rewritten<'a> {

@@ -19,7 +19,7 @@ fn formatted(text: &str) -> String {
 
 #[test]
 fn golden_cases() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lang/syntax/fmt/cases");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("syntax/fmt/cases");
     let mut count = 0;
     for entry in fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

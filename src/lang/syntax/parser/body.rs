@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use base::source::Span;
 use rustc_hash::FxHashMap;
 
 use super::super::ast::{Attribute, Block, Expression, Ident, Label};
 use super::super::body::{Body, NativeBody};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
-use crate::base::source::Span;
 
 const ITEM_REQUIRED: &str = "Argument or block definition required";
 const EQUALS_HINT: &str = "An argument or block definition is required here. To set an argument, use the equals sign \"=\" to introduce the argument value.";

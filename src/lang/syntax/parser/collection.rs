@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use base::source::Span;
+
 use super::super::ast::{Expr, ExprKind, ObjectItem};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
-use crate::base::source::Span;
 
 impl<'a> Parser<'a> {
     pub(super) fn tuple(&mut self, open: Span) -> Expr {

@@ -1,12 +1,13 @@
 //! Expressions: operators by precedence, terms, steps behind terms, constructors and calls.
 
-use crate::lang::syntax::syntax_errors::INVALID_EXPRESSION;
 use std::sync::Arc;
+
+use base::source::Span;
 
 use super::super::ast::{BinaryOp, Call, Expr, ExprKind, IndexKey, Traversal, TraversalStep, UnaryOp};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
-use crate::base::source::Span;
+use crate::syntax::syntax_errors::INVALID_EXPRESSION;
 
 const INVALID_NAME: &str = "Invalid attribute name";
 

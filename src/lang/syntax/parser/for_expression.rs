@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use base::source::Span;
+
 use super::super::ast::{Expr, ExprKind, ForExpr, Ident};
 use super::super::token::TokenKind;
 use super::Parser;
-use crate::base::source::Span;
 
 const INVALID: &str = "Invalid 'for' expression";
 

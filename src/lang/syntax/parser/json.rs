@@ -3,19 +3,19 @@
 //!
 //! Also reads what strings hold: templates, references and calls in native syntax, with their places in the file.
 
-use crate::lang::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 use std::sync::Arc;
+
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{SourceFile, Span};
+use base::suggest;
 
 use super::super::ast::{Expr, ExprKind, Traversal};
 use super::super::body::Body;
 use super::super::json::{Member, Node, NodeKind, Object, Text};
 use super::super::lexer::{self, Start};
 use super::json_scan::{self, Kind, Token};
-use super::json_string;
-use super::{Parser, shift, traversal as native_traversal};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{SourceFile, Span};
-use crate::base::suggest;
+use super::{Parser, json_string, shift, traversal as native_traversal};
+use crate::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 
 /// Levels of nesting that are accepted: walks over the tree recurse, and stacks are finite.
 const MAX_DEPTH: usize = 500;

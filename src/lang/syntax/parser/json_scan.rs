@@ -1,6 +1,6 @@
 //! JSON text to tokens. Looser than JSON: what numbers, strings and words may look like is checked where they are read.
 
-use crate::base::source::Span;
+use base::source::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

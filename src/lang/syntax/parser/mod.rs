@@ -7,6 +7,8 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::{Range, SourceFile, Span};
 use rustc_hash::FxHasher;
 
 use super::ast::{Expr, ExprKind, Expression, Ident, Traversal};
@@ -14,9 +16,7 @@ use super::body::Body;
 use super::json::Offsets;
 use super::lexer::{self, Start};
 use super::token::{self, Token, TokenKind};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
+use crate::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 
 mod body;
 mod collection;

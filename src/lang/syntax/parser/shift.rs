@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use base::source::Span;
+
 use super::super::ast::{Expr, ExprKind, Ident, TemplatePart, Traversal, TraversalStep};
-use crate::base::source::Span;
 
 /// From an offset in the text that was parsed to one in the file.
 type ToFile<'p> = &'p dyn Fn(u32) -> u32;

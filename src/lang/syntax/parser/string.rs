@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use base::source::Span;
+
 use super::super::token::{Token, TokenKind};
 use super::Parser;
-use crate::base::source::Span;
 
 const INVALID_ESCAPE: &str = "Invalid escape sequence";
 

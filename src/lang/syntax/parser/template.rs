@@ -5,14 +5,14 @@ use std::iter::Peekable;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
+use base::source::Span;
+use base::suggest;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::ast::{Expr, ExprKind, ForExpr, Ident, Template, TemplateForm, TemplatePart};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
-use crate::base::source::Span;
-use crate::base::suggest;
 
 enum Piece<'a> {
     Literal { text: Cow<'a, str>, span: Span },

@@ -106,7 +106,7 @@ fn templates() {
 fn errors(text: &str) -> String {
     let (_, diagnostics) = parse_file(SourceFile::new("t", text));
     let shown = diagnostics.iter().map(|d| {
-        let range = |r: &crate::base::source::Range| format!("{:?}", r).replace("t:", "");
+        let range = |r: &base::source::Range| format!("{:?}", r).replace("t:", "");
         let context = d.context.as_ref().map_or(String::new(), |c| format!(" in {}", range(c)));
         format!("{} @{}{context}", d.summary, d.subject.as_ref().map_or("?".into(), range))
     });

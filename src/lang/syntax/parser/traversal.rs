@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use base::diag::Diagnostics;
+use base::source::{SourceFile, Span};
+
 use super::super::ast::{IndexKey, Traversal, TraversalStep};
 use super::super::lexer::{self, Start};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
-use crate::base::diag::Diagnostics;
-use crate::base::source::{SourceFile, Span};
 
 /// Without recovery: after an error there is no traversal.
 pub(super) fn parse(file: &Arc<SourceFile>, splats: bool) -> (Option<Traversal>, Diagnostics) {

@@ -1,12 +1,12 @@
 //! What a test file says about the configuration that it tests: what may fail, and what is overridden.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::parse::parse_test_reference;
-use crate::model::addr::{ConfigResource, Subject, Target};
-use crate::model::config::module::Config;
+use base::diag::{Diagnostic, Diagnostics};
 
 use super::overriding::INVALID_TARGET;
 use super::{Overrides, TestFile, TestProvider, TestRun};
+use crate::addr::parse::parse_test_reference;
+use crate::addr::{ConfigResource, Subject, Target};
+use crate::config::module::Config;
 
 impl TestFile {
     /// Warns of overrides for the whole file that match nothing in the root module.

@@ -5,16 +5,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
-use crate::base::files::Files;
-use crate::base::name::{self, Name};
-use crate::model::addr;
-use crate::model::config::block::ModuleCall;
-use crate::model::config::file_set::{self, EndingPair};
-use crate::model::config::load::{ModuleRequest, Resolver};
-use crate::model::config::module::Config;
+use base::diag::Diagnostics;
+use base::files::Files;
+use base::name::{self, Name};
 
 use super::{DEFAULT_DIR, TestFile, TestProvider, decode, mock, providers};
+use crate::addr;
+use crate::config::block::ModuleCall;
+use crate::config::file_set::{self, EndingPair};
+use crate::config::load::{ModuleRequest, Resolver};
+use crate::config::module::Config;
 
 const ENDINGS: [EndingPair; 2] = [
     EndingPair { terraform: ".tftest.hcl", opentofu: ".tofutest.hcl" },
@@ -144,8 +144,9 @@ fn module_parent(file: &str) -> addr::Module {
 
 #[cfg(test)]
 mod tests {
+    use base::files::Memory;
+
     use super::*;
-    use crate::base::files::Memory;
 
     #[test]
     fn the_name_of_the_program_decides_on_test_files_of_opentofu() {

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Files;
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::BodySchema;
-use crate::model::config::block::ByName;
-use crate::model::config::{constant, file_set, names, provider_block};
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Files;
+use lang::syntax::ast::Block;
+use lang::syntax::body::BodySchema;
 
 use super::{MockData, MockProvider, MockResource, duplicate, override_during, overriding};
+use crate::config::block::ByName;
+use crate::config::{constant, file_set, names, provider_block};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     data_blocks(BodySchema::new().attribute("alias").attribute("source").attribute("override_during"))

@@ -13,19 +13,18 @@ mod run;
 
 use std::sync::{Arc, LazyLock};
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
 use indexmap::IndexMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::Value;
-use crate::model::addr::Target;
-use crate::model::model_errors::DUPLICATE_PROVIDER;
+use lang::syntax::ast::{Attribute, Block, Expression, Traversal};
+use lang::syntax::body::{Body, BodySchema};
+use terrane_value::Value;
 
 use super::block::{ByName, Condition, ModuleCall, ProviderBlock, ProviderPassing, Variable};
 use super::module::Config;
 use super::{constant, provider_block, variable};
+use crate::addr::Target;
+use crate::model_errors::DUPLICATE_PROVIDER;
 
 /// The folder of test files beside those in the root.
 pub const DEFAULT_DIR: &str = "tests";
@@ -175,7 +174,7 @@ pub struct TestRun {
     pub asserts: Vec<Condition>,
     /// Which of the file's providers it uses; empty: all, by name.
     pub providers: Vec<ProviderPassing>,
-    pub expect_failures: Vec<(Traversal, Arc<crate::base::source::SourceFile>)>,
+    pub expect_failures: Vec<(Traversal, Arc<base::source::SourceFile>)>,
     /// Runs with the same key share a state.
     pub state_key: Option<String>,
     /// Whether it may go on beside others that do not need it; none: as the file says.

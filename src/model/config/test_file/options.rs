@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::body::BodySchema;
-use crate::model::config::{constant, names};
+use base::diag::{Diagnostic, Diagnostics};
+use lang::syntax::ast::Block;
+use lang::syntax::body::BodySchema;
 
 use super::PlanOptions;
+use crate::config::{constant, names};
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().attribute("mode").attribute("refresh").attribute("replace").attribute("target"));

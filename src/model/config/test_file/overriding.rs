@@ -2,16 +2,17 @@
 
 use std::sync::LazyLock;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
-use crate::lang::syntax::body::BodySchema;
-use crate::lang::value::{Type, Value};
-use crate::model::addr::parse::parse_target_traversal;
-use crate::model::addr::{Pattern, ResourceMode, Target};
-use crate::model::config::{constant, names};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
+use lang::syntax::body::BodySchema;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Type, Value};
 
 use super::{Override, OverrideKind, Overrides, duplicate, override_during};
+use crate::addr::parse::parse_target_traversal;
+use crate::addr::{Pattern, Target};
+use crate::config::{constant, names};
 
 static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| schema("values"));
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| schema("outputs"));

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::model::addr::Provider;
-use crate::model::config::module::Module;
-use crate::model::config::provider_check::WRONG_PROVIDER;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
 
 use super::{TestFile, TestRun};
+use crate::addr::Provider;
+use crate::config::module::Module;
+use crate::config::provider_check::WRONG_PROVIDER;
 
 /// A provider passed to a run: what its names stand for here and there.
 struct Passed {

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::config::block::ModuleCall;
-use crate::model::config::{condition, constant, module_call, names, requirements};
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::body::{Body, BodySchema};
 
 use super::{PlanOptions, TestCommand, TestRun, options, overriding, repeated, variables};
+use crate::config::block::ModuleCall;
+use crate::config::{condition, constant, module_call, names, requirements};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

@@ -1,13 +1,13 @@
 //! The invocations of actions in a plan's document.
 
 use serde_json::Value as Json;
+use terrane_protocol::schema::Schema;
+use terrane_value::Type;
 
 use super::{Schemas, address, provider, values};
-use crate::lang::value::Type;
-use crate::model::addr::{AbsProviderConfig, command_line};
-use crate::model::config::{ActionEvent, OnActionFailure};
-use crate::model::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
-use crate::model::schema::Schema;
+use crate::addr::{AbsProviderConfig, command_line};
+use crate::config::{ActionEvent, OnActionFailure};
+use crate::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 
 /// None if the event is not known here.
 pub fn invocation(document: &Json, schemas: &Schemas) -> Result<Option<ActionInvocation>, String> {

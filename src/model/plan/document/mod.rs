@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use terrane_protocol::schema::{ProviderSchemas, ResourceMode, Schema, StaticSchemas};
+use terrane_value::Type;
 
 use super::{Action, ActionReason, Importing, OutputChange, Plan, ResourceChange};
-use crate::lang::value::Type;
-use crate::model::addr::parse::parse_abs_instance;
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider, ResourceMode};
-use crate::model::schema::{ProviderSchemas, Schema, StaticSchemas, document};
-use crate::model::state::DeposedKey;
+use crate::addr::parse::parse_abs_instance;
+use crate::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
+use crate::schema::document;
+use crate::state::DeposedKey;
 
 /// The newest versions of the formats of plans and of schemas that are known here.
 const KNOWN_FORMATS: (f64, f64) = (1.2, 1.0);
@@ -129,7 +130,7 @@ fn output_change(name: &str, document: &Json) -> Result<OutputChange, String> {
 fn relevant_attributes(
     document: &Json,
     schemas: &Schemas,
-) -> Result<Vec<(AbsResourceInstance, crate::lang::value::Path)>, String> {
+) -> Result<Vec<(AbsResourceInstance, terrane_value::Path)>, String> {
     let providers: BTreeMap<&str, &str> = ["resource_changes", "resource_drift"]
         .iter()
         .flat_map(|name| elements(&document[*name]))

@@ -1,8 +1,9 @@
 //! Documents of plans, valid and invalid.
 
-use super::*;
-use crate::lang::value::{Marks, Path, Value};
 use serde_json::json;
+use terrane_value::{Marks, Path, Value};
+
+use super::*;
 
 fn example() -> Json {
     json!({

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use terrane_value::{Entries, Marks, Path, PathStep, Type, Value, json};
 
-use crate::lang::value::{Entries, Marks, Path, PathStep, Type, Value, json};
-use crate::model::plan::Change;
+use crate::plan::Change;
 
 /// Both sides of a change.
 pub fn change(document: &Json, ty: &Type) -> Result<Change, String> {

@@ -1,12 +1,12 @@
 //! `terrane-plan.json`: the invocations of actions.
 
 use serde::{Deserialize, Serialize};
+use terrane_value::Value;
 
 use super::text::{ValueText, instance_of};
-use crate::lang::value::Value;
-use crate::model::addr::{AbsActionInstance, AbsProviderConfig, command_line};
-use crate::model::config::{ActionEvent, OnActionFailure};
-use crate::model::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
+use crate::addr::{AbsActionInstance, AbsProviderConfig, command_line};
+use crate::config::{ActionEvent, OnActionFailure};
+use crate::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct InvocationText {

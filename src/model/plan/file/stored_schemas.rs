@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::Type;
-use crate::model::addr::{Provider, ResourceMode};
-use crate::model::schema::{
-    Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ProviderSchemas, Schema, StaticSchemas,
+use terrane_protocol::schema::{
+    Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ProviderSchemas, ResourceMode, Schema,
+    StaticSchemas,
 };
+use terrane_value::Type;
 
 use super::protobuf::{Draft, Message};
+use crate::addr::Provider;
 
 /// The member of archives of OpenTofu.
 pub(super) const OPENTOFU_SCHEMAS: &str = "tfschemas";

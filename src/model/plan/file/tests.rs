@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::*;
-use crate::lang::value::{Marks, Path, Type, Value};
-use crate::model::addr::{
-    AbsActionInstance, AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, Provider, Resource,
-    ResourceMode, Target, command_line,
+use terrane_protocol::provider::Identity;
+use terrane_protocol::schema::{
+    Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ResourceMode, Schema, StaticSchemas,
 };
-use crate::model::config::{ActionEvent, OnActionFailure};
-use crate::model::plan::{
+use terrane_value::{Marks, Path, Type, Value};
+
+use super::*;
+use crate::addr::{
+    AbsActionInstance, AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, Provider, Resource, Target,
+    command_line,
+};
+use crate::config::{ActionEvent, OnActionFailure};
+use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, IdentityChange, Importing, InvocationTrigger, LifecycleTrigger,
     Mode, OutputChange, ResourceChange,
 };
-use crate::model::provider::Identity;
-use crate::model::schema::{
-    Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, Schema, StaticSchemas,
-};
-use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
+use crate::state::{CheckResult, CheckStatus, DeposedKey};
 
 fn action() -> AbsActionInstance {
     command_line::action("module.m[\"k\"].action.t_act.x[1]").unwrap()

@@ -7,26 +7,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
+use lang::functions::consistency::Fingerprint;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use crate::lang::functions::consistency::Fingerprint;
-use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
-use crate::model::plan::{
-    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
-    Importing, Mode, OutputChange, ResourceChange,
-};
-use crate::model::provider::Identity;
-use crate::model::state::file::{
-    deferred_instance, module_instance, problems_text, provider_config, resource_instance,
-};
-use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
-use crate::model::version::PROGRAM_VERSION;
+use terrane_protocol::provider::Identity;
+use terrane_value::{Marks, Path, PathStep, Type, Value, msgpack};
 
 use super::invocations::{self, InvocationText};
 use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_version};
+use crate::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
+use crate::plan::{
+    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
+    Importing, Mode, OutputChange, ResourceChange,
+};
+use crate::state::file::{deferred_instance, module_instance, problems_text, provider_config, resource_instance};
+use crate::state::{CheckResult, CheckStatus, DeposedKey};
+use crate::version::PROGRAM_VERSION;
 
 #[derive(Serialize, Deserialize)]
 struct Top {

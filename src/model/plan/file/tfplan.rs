@@ -10,23 +10,22 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use terrane_value::{Marks, Path, PathStep, Type, Value, msgpack};
 use zip::ZipArchive;
-
-use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
-use crate::model::addr::parse::parse_target;
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
-use crate::model::plan::{
-    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, Importing,
-    Mode, OutputChange, Plan, ResourceChange,
-};
-use crate::model::state::file::{deferred_instance, provider_config, resource_instance};
-use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 use super::invocations::action_of;
 use super::protobuf::{Message, text};
 use super::stored_schemas::{self, OPENTOFU_SCHEMAS, StoredSchemas, Writer};
 use super::tfplan_actions::RawInvocation;
 use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
+use crate::addr::parse::parse_target;
+use crate::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
+use crate::plan::{
+    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, Importing,
+    Mode, OutputChange, Plan, ResourceChange,
+};
+use crate::state::file::{deferred_instance, provider_config, resource_instance};
+use crate::state::{CheckResult, CheckStatus, DeposedKey};
 
 pub(super) const PLAN: &str = "tfplan";
 const MODULES: &str = "tfconfig/modules.json";
@@ -175,7 +174,7 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
         match member(archive, OPENTOFU_SCHEMAS)?.map(|content| stored_schemas::read(&content, Writer::OpenTofu)) {
             Some(Ok(schemas)) => schemas,
             Some(Err(why)) => {
-                crate::log!(Debug, "plan file: schemas not used: {why}");
+                base::log!(Debug, "plan file: schemas not used: {why}");
                 StoredSchemas::default()
             }
             None => StoredSchemas::default(),

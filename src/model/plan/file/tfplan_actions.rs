@@ -1,12 +1,13 @@
 //! The invocations of actions in plans that Terraform wrote, since 1.14.
 
+use terrane_value::{Marks, Value, msgpack};
+
 use super::invocations::action_of;
 use super::protobuf::Message;
 use super::tfplan::{ActionTypeOf, RawValue, deferral_reason, instance, path, provider};
-use crate::lang::value::{Marks, Value, msgpack};
-use crate::model::addr::Provider;
-use crate::model::config::{ActionEvent, OnActionFailure};
-use crate::model::plan::{ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger};
+use crate::addr::Provider;
+use crate::config::{ActionEvent, OnActionFailure};
+use crate::plan::{ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger};
 
 /// An invocation whose configuration has no type yet.
 #[derive(Clone, Debug)]
@@ -83,8 +84,9 @@ fn lifecycle_trigger(message: &Message<'_>) -> Result<LifecycleTrigger, String> 
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::Type;
+
     use super::*;
-    use crate::lang::value::Type;
 
     /// A field whose content has a length.
     fn field(number: u8, content: &[u8]) -> Vec<u8> {

@@ -4,15 +4,17 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::SourceFile;
-use crate::lang::eval::dynamic::{self, ExpandedBlock, Iterators, Place};
-use crate::lang::eval::scope::Scope;
-use crate::lang::syntax::ast::{Expression, Traversal};
-use crate::lang::syntax::body::Body;
-use crate::lang::value::Value;
-use crate::model::schema::Block;
-use crate::model::schema::as_blocks::written_as_blocks;
+use base::diag::{Diagnostic, Diagnostics};
+use base::source::SourceFile;
+use lang::eval::dynamic::{ExpandedBlock, Iterators, Place};
+use lang::eval::scope::Scope;
+use lang::syntax::ast::{Expression, Traversal};
+use lang::syntax::body::Body;
+use terrane_protocol::schema::Block;
+use terrane_value::Value;
+
+use super::body_variables;
+use crate::schema::as_blocks::written_as_blocks;
 
 /// What is wrong with the references of generated blocks, whatever the values are; each thing once.
 #[cold]
@@ -31,7 +33,7 @@ pub fn mistakes_in_generated(body: &Body, schema: &Block, scope: &dyn Scope) -> 
 #[cold]
 pub fn mistakes_in_nested_generators(body: &Body, schema: &Block, scope: &dyn Scope) -> Diagnostics {
     let mut names: Vec<Diagnostic> = Vec::new();
-    let generators = dynamic::variables(body, schema).into_iter().filter(|found| found.place == Place::NestedGenerator);
+    let generators = body_variables(body, schema).into_iter().filter(|found| found.place == Place::NestedGenerator);
     generators.for_each(|found| add_mistakes(scope, &found.traversal, &found.expr.file, &mut names));
     names.into()
 }
@@ -46,7 +48,7 @@ pub fn names_first(
 ) -> (Value, Diagnostics) {
     let mut names: Vec<Diagnostic> = Vec::new();
     let generates = |place: Place| matches!(place, Place::Generator | Place::NestedGenerator);
-    let generators = dynamic::variables(body, schema).into_iter().filter(|found| generates(found.place));
+    let generators = body_variables(body, schema).into_iter().filter(|found| generates(found.place));
     generators.for_each(|found| add_mistakes(scope, &found.traversal, &found.expr.file, &mut names));
     let of_generators = names.len();
     visit_expanded(body, schema, scope, &Iterators::default(), &mut |traversal, file, _| {

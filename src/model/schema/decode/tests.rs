@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use base::source::SourceFile;
+use lang::eval::scope::{Constant, Resolved, Scope};
+use lang::syntax::ast::Traversal;
+use lang::syntax::parse_file;
+use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::{Type, Value};
+
 use super::{decode_body, references_in_body, sensitive_paths};
-use crate::base::source::SourceFile;
-use crate::lang::eval::scope::{Constant, Resolved, Scope};
-use crate::lang::syntax::ast::Traversal;
-use crate::lang::syntax::parse_file;
-use crate::lang::value::{Type, Value};
-use crate::model::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
 
 /// Knows `unknown` and nothing else.
 struct Fixture;
@@ -59,7 +60,7 @@ fn schema() -> Block {
     }
 }
 
-fn parsed(text: &str) -> crate::lang::syntax::body::Body {
+fn parsed(text: &str) -> lang::syntax::body::Body {
     let (body, problems) = parse_file(SourceFile::new("t", text));
     assert!(problems.is_empty(), "{problems:?}");
     body

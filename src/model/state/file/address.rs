@@ -1,14 +1,15 @@
 //! Addresses as state files write them. Read by hand, because a large state holds a great many.
 
-use crate::model::addr::parse::INVALID_ADDRESS;
-use crate::model::addr::parse::TYPE_AND_NAME_REQUIRED;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostic;
-use crate::model::addr::provider::{DEFAULT_NAMESPACE, default_host};
-use crate::model::addr::{
+use base::diag::Diagnostic;
+use terrane_protocol::schema::ResourceMode;
+
+use crate::addr::parse::{INVALID_ADDRESS, TYPE_AND_NAME_REQUIRED};
+use crate::addr::provider::{DEFAULT_NAMESPACE, default_host};
+use crate::addr::{
     AbsProviderConfig, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider,
-    Resource, ResourceMode,
+    Resource,
 };
 
 /// `module.a["k"].module.b[0]`.

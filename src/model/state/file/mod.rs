@@ -9,21 +9,18 @@ mod render;
 mod upgrade;
 mod v4;
 
-pub use render::{Piece, Rendered};
-
-pub(in crate::model) use address::{deferred_instance, module_instance, provider_config, resource_instance};
+pub(crate) use address::{deferred_instance, module_instance, provider_config, resource_instance};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::{self, Name, PROGRAM};
 pub(super) use json_text::compact_parts;
-pub(super) use v4::{merge_checks, merge_output, merge_resource};
-
+pub use render::{Piece, Rendered};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::{self, Name, PROGRAM};
-use crate::lang::value::json_error::syntax_error;
-use crate::model::version::compatible_version;
+use terrane_value::json_error::syntax_error;
+pub(super) use v4::{merge_checks, merge_output, merge_resource};
 
 use super::{State, StateMeta};
+use crate::version::compatible_version;
 
 /// A state with what identifies the snapshot.
 #[derive(Clone, Debug)]

@@ -5,16 +5,15 @@ mod whole;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
 use base64::Engine as _;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::lang::value::json::{self, JsonError};
-use crate::lang::value::{Path, PathStep, Type};
-use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
-use crate::model::state::{Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State};
+use terrane_value::json::{self, JsonError};
+use terrane_value::{Path, PathStep, Type};
 
 use super::json_text::{self, indent, new_line, string};
+use crate::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
+use crate::state::{Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State};
 
 /// Nesting of the lines of one instance object within the file.
 const OBJECT_DEPTH: usize = 4;
@@ -533,8 +532,8 @@ fn render_checks(checks: Option<&[CheckResult]>) -> Arc<[u8]> {
 mod tests {
     use super::super::read;
     use super::*;
-    use crate::model::state::StateMeta;
-    use crate::model::version::compatible_version;
+    use crate::state::StateMeta;
+    use crate::version::compatible_version;
 
     /// Written by the reference: data source, count, for_each, modules, sensitive paths, a tainted object, checks.
     const WIDE: &str = include_str!("fixtures/wide.tfstate");

@@ -5,19 +5,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
 use serde::Deserialize;
 use serde_json::Value as Json;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::json::untyped;
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{
-    AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Resource, ResourceMode,
-};
-use crate::model::state::{Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, State, StateMeta};
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::json::untyped;
+use terrane_value::{Type, Value};
 
 use super::address::legacy_provider;
 use super::{StateFile, conformity};
+use crate::addr::{AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Resource};
+use crate::state::{Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, State, StateMeta};
 
 #[derive(Deserialize)]
 struct File {
@@ -239,7 +237,7 @@ fn tell_maps_from_lists(attributes: &mut Option<BTreeMap<String, String>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::version::compatible_version;
+    use crate::version::compatible_version;
 
     /// A state with every part of the format, and what the reference made of it with `state pull`.
     #[test]

@@ -8,24 +8,22 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name;
 use base64::Engine as _;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use terrane_protocol::provider::Identity;
+use terrane_protocol::schema::ResourceMode;
+use terrane_value::{Marks, Path, PathStep, Type, Value, json};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name;
-use crate::lang::value::{Marks, Path, PathStep, Type, Value, json};
-use crate::model::addr::{
-    AbsProviderConfig, AbsResource, ConfigResource, InstanceKey, ModuleInstance, Resource, ResourceMode,
-};
-use crate::model::provider::Identity;
-use crate::model::state::{
+use super::{StateFile, address, conformity, json_text};
+use crate::addr::{AbsProviderConfig, AbsResource, ConfigResource, InstanceKey, ModuleInstance, Resource};
+use crate::state::{
     Attributes, CheckResult, CheckStatus, DeposedKey, Object, ObjectStatus, OutputValue, ResourceState, State,
     StateMeta,
 };
-
-use super::{StateFile, address, conformity, json_text};
 
 #[derive(Deserialize)]
 pub(super) struct File<'a> {
@@ -183,7 +181,7 @@ pub(super) fn state_of(file: File<'_>) -> Result<StateFile, Diagnostics> {
 }
 
 /// Adds one resource entry, as text, to a state: the instances that the entry has replace those of the same key.
-pub(in crate::model::state) fn merge_resource(entry: &str, state: &mut State) -> Result<(), Diagnostics> {
+pub(in crate::state) fn merge_resource(entry: &str, state: &mut State) -> Result<(), Diagnostics> {
     let entry: ResourceEntry<'_> = serde_json::from_str(entry).map_err(|e| conformity(&e.to_string()))?;
     let mut fresh = State::default();
     Reader::default().resource(entry, &mut fresh)?;
@@ -197,13 +195,13 @@ pub(in crate::model::state) fn merge_resource(entry: &str, state: &mut State) ->
 }
 
 /// Reads one entry of "outputs" on its own.
-pub(in crate::model::state) fn merge_output(name: &str, entry: &str) -> Result<OutputValue, Diagnostics> {
+pub(in crate::state) fn merge_output(name: &str, entry: &str) -> Result<OutputValue, Diagnostics> {
     let entry: Output<'_> = serde_json::from_str(entry).map_err(|e| conformity(&e.to_string()))?;
     read_output(name, &entry).map_err(Diagnostics::from)
 }
 
 /// Reads the value of "check_results" on its own.
-pub(in crate::model::state) fn merge_checks(entry: &str) -> Result<Option<Vec<CheckResult>>, Diagnostics> {
+pub(in crate::state) fn merge_checks(entry: &str) -> Result<Option<Vec<CheckResult>>, Diagnostics> {
     let entry: Option<Vec<Check>> = serde_json::from_str(entry).map_err(|e| conformity(&e.to_string()))?;
     Ok(entry.map(read_checks))
 }

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use backend::transfer::{Side, TransferError, transfer};
+use base::diag::Diagnostic;
+use base::name::COMMAND;
+use model::state::State;
+
 use super::moving::{OPERATION, move_in_memory};
 use super::{Edited, Editing, Move, Moved, OtherDir, Refusal, Which, dated, store};
-use crate::backend::transfer::{Side, TransferError, transfer};
-use crate::base::diag::Diagnostic;
-use crate::base::name::COMMAND;
-use crate::model::state::State;
-use crate::ops::backends::Opened;
-use crate::ops::backends::elsewhere::{self, Elsewhere};
-use crate::ops::backends::read_state;
-use crate::ops::interface::listen::Listener;
-use crate::ops::setup::Setup;
+use crate::backends::elsewhere::{self, Elsewhere};
+use crate::backends::{Opened, read_state};
+use crate::interface::listen::Listener;
+use crate::setup::Setup;
 
 /// Moves objects from this directory's state to the other's, or the other way round: both states are written, or neither.
 pub async fn mv(

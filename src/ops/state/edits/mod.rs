@@ -1,7 +1,7 @@
 //! Manual changes of a state: `state mv`, `rm`, `replace-provider` and `push`, `taint` and `untaint`.
 //!
 //! Owns opening, locking, reading and writing such a state. The changes themselves are in
-//! [`crate::model::state`]; nothing here calls a provider.
+//! [`model::state`]; nothing here calls a provider.
 
 mod between;
 mod moving;
@@ -14,27 +14,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
-use crate::backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
-use crate::base::diag::{Diagnostics, Kind};
-use crate::base::env;
-use crate::base::files::Disk;
-use crate::model::state::State;
-use crate::model::state::file::problems_text;
-use crate::ops::backends::encryption;
-
-use crate::ops::backends::read_state;
-use crate::ops::backends::{self, HeldState};
-use crate::ops::configuration::load;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
-
+use backend::local::{LocalBackend, LocalStore, StatePaths};
+use backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
+use base::diag::{Diagnostics, Kind};
+use base::env;
+use base::files::Disk;
+use model::state::State;
+use model::state::file::problems_text;
 pub use moving::{Move, Moved, OtherDir, ROOT, mv};
 pub use push::push;
 pub use removal::remove;
 pub use replace_provider::{ReplaceProvider, replace_provider};
 pub use taint::{Mark, Marked, Marking, Selector, mark};
+
+use crate::backends::{self, HeldState, encryption, read_state};
+use crate::configuration::load;
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
 
 /// Where a state is, and how it is kept from being lost.
 #[derive(Clone, Debug)]

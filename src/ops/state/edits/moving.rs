@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backend::StateStore;
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::{ModuleInstance, Target, command_line};
-use crate::model::state::State;
-use crate::model::state::moving::{MoveError, move_into, move_objects};
+use backend::StateStore;
+use base::diag::{Diagnostic, Diagnostics};
+use model::addr::{ModuleInstance, Target, command_line};
+use model::state::State;
+use model::state::moving::{MoveError, move_into, move_objects};
 
 use super::{
     EditOptions, Edited, Editing, Refusal, Which, between, check_backend, check_configuration, file_store,
     plain_file_store,
 };
-use crate::ops::backends::read_state;
-use crate::ops::interface::listen::Listener;
-use crate::ops::setup::Setup;
+use crate::backends::read_state;
+use crate::interface::listen::Listener;
+use crate::setup::Setup;
 
 /// What is to move where.
 #[derive(Clone, Debug)]

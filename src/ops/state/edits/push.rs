@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use backend;
+use base::files::named;
+use model::state::file::{self, StateFile, problems_text};
+
 use super::{Locking, Refusal, Which, check_configuration, hold};
-use crate::backend;
-use crate::base::files::named;
-use crate::model::state::file::{self, StateFile, problems_text};
-use crate::ops::backends::encryption;
-use crate::ops::backends::read_state;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::backends::{encryption, read_state};
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
 
 /// Writes a state file, or the input for `-`, in place of the current state. Unless `force`, it must be
 /// a later one of the same history.
@@ -65,7 +65,7 @@ async fn source(setup: &Setup, path: &str, input: impl FnOnce() -> io::Result<Ve
     let content = content
         .map_err(|error| unread(format!("Failed to read state file: The state file could not be read: {error}")))?;
     // What a run kept that could not be stored is encrypted as the state is.
-    let content = match crate::encryption::is_sealed(&content) {
+    let content = match ::encryption::is_sealed(&content) {
         true => {
             let encryption = encryption::of(setup).await?;
             encryption::open_state(&encryption, content).await.map_err(|error| unread(error.to_string()))?

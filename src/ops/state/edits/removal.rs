@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use model::addr::{AbsResourceInstance, Target, command_line};
+use model::state::State;
+
 use super::{EditOptions, Edited, Editing, Refusal, check_backend, check_configuration};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::model::addr::{AbsResourceInstance, Target, command_line};
-use crate::model::state::State;
-use crate::ops::interface::listen::Listener;
-use crate::ops::setup::Setup;
-use crate::ops::state::{sorted, unmatched};
+use crate::interface::listen::Listener;
+use crate::setup::Setup;
+use crate::state::{sorted, unmatched};
 
 /// Forgets the instances that the addresses name. `removed` hears of each before the state is written; gives how many
 /// there were. `dry_run`: nothing is written.

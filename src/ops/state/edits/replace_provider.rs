@@ -1,12 +1,13 @@
 //! `state replace-provider`
 
+use base::diag::{Diagnostic, Diagnostics};
+use model::addr::{AbsResource, Provider};
+use model::state::file::problems_text;
+
 use super::{EditOptions, Edited, Editing, Refusal, check_backend, check_configuration};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::{AbsResource, Provider};
-use crate::model::state::file::problems_text;
-use crate::ops::interface::ask::{NoAnswer, Question};
-use crate::ops::interface::listen::Listener;
-use crate::ops::setup::Setup;
+use crate::interface::ask::{NoAnswer, Question};
+use crate::interface::listen::Listener;
+use crate::setup::Setup;
 
 /// Which provider's resources another one gets.
 #[derive(Clone, Debug)]

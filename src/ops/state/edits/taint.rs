@@ -1,15 +1,17 @@
 //! `taint` and `untaint`
 
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::COMMAND;
+use model::addr::{AbsResourceInstance, Pattern};
+use model::state::{Instance, ObjectStatus, State};
+use terrane_protocol::schema::ResourceMode;
+
 use super::{Edited, Editing, Locking, Refusal, Which, check_configuration};
-use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::COMMAND;
-use crate::model::addr::{AbsResourceInstance, Pattern, ResourceMode};
-use crate::model::state::{Instance, ObjectStatus, State};
-use crate::ops::backends::read_state;
-use crate::ops::interface::listen::Listener;
-use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
-use crate::ops::state::{sorted, unmatched};
+use crate::backends::read_state;
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
+use crate::state::{sorted, unmatched};
 
 /// What is to be said of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::lang::value::{Marks, PathStep, Type, Value};
-use crate::model::plan::Action;
+use model::plan::Action;
+use terrane_value::{Marks, PathStep, Type, Value};
 
 /// Before and after at one place of a larger value. Null and absent differ where a collection may hold nulls.
 #[derive(Clone)]

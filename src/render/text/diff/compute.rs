@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::lang::value::{Type, Value};
-use crate::model::plan::Action;
-use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
-use crate::model::version::tofu_at_least;
+use model::plan::Action;
+use model::version::tofu_at_least;
+use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::{Type, Value};
 
 use super::change::{Change, Comparable, is_nil, join};
 use super::dynamic::dynamic;

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::base::identifier::is_identifier;
-use crate::base::name::by_language;
-use crate::lang::value::Value;
-use crate::lang::value::text::{go_quoted, write_go_quoted};
-use crate::model::plan::Action;
-use crate::render::text::style::Style;
-use crate::render::text::visible::visible;
+use base::name::by_language;
+use model::plan::Action;
+use terrane_value::Value;
+use terrane_value::identifier::is_identifier;
+use terrane_value::text::{go_quoted, write_go_quoted};
 
 use super::change::Change;
 use super::dynamic::dynamic;
 use super::json_text::document;
 use super::slices::pair_lists;
 use super::{Blocks, Diff, Kind};
+use crate::text::style::Style;
+use crate::text::visible::visible;
 
 /// How a difference is drawn; parts inherit it and change single settings.
 #[derive(Clone)]

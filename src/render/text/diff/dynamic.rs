@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::plan::Action;
+use model::plan::Action;
 
 use super::change::{Change, Comparable, Form, form, is_nil, join, same};
 use super::compute::{elements, keys, sensitive};

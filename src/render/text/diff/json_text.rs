@@ -1,6 +1,6 @@
 //! Strings that hold JSON documents: shown as the documents.
 
-use crate::lang::value::{Value, json};
+use terrane_value::{Value, json};
 
 /// The value of a text that is a JSON object or array; others are shown as strings.
 pub(super) fn document(text: &str) -> Option<Value> {

@@ -14,13 +14,10 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::{Path, Type, Value};
-use crate::model::plan::Action;
-use crate::model::schema::Block;
-
-pub use draw::draw as draw_with;
-pub use draw::write_diff as write_with;
-pub use draw::{Drawing, padded, symbol, symbol_tags, valid_name};
+pub use draw::{Drawing, draw as draw_with, padded, symbol, symbol_tags, valid_name, write_diff as write_with};
+use model::plan::Action;
+use terrane_protocol::schema::Block;
+use terrane_value::{Path, Type, Value};
 
 use super::style::Style;
 

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::hash::Hash;
 
+use base::name;
 use rustc_hash::{FxHashMap, FxHashSet};
+use terrane_value::Value;
 
 use super::change::{Change, Comparable};
-use crate::base::name;
-use crate::lang::value::Value;
 
 /// Indices before and after of each pair, in the order in which they are shown.
 pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;

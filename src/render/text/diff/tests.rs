@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::plan::Action;
 use serde_json::Value as Json;
+use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
+use terrane_value::{Marks, Path, Type, Value, json};
 
 use super::{block_diff, draw, value_diff};
-use crate::lang::value::{Marks, Path, Type, Value, json};
-use crate::model::plan::Action;
-use crate::model::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
-use crate::render::text::plan::with_schema_marks;
-use crate::render::text::style::Style;
+use crate::text::plan::with_schema_marks;
+use crate::text::style::Style;
 
 #[test]
 fn differences_are_drawn_as_the_reference_draws_them() {

@@ -1,6 +1,6 @@
 //! The note's life, with the service of [`crate::fake`].
 
-use terrane::sdk::testing;
+use terrane_sdk::testing;
 
 use super::*;
 use crate::fake::Fake;

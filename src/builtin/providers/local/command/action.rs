@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use terrane_sdk::{Action, Context, Error, Field, Model, Progress, Schema, Values};
+use terrane_value::text::lossy_text;
+
 use super::{Invocation, find};
-use crate::builtin::providers::program::exit_text;
-use crate::builtin::providers::until_stopped;
-use crate::lang::value::text::lossy_text;
-use crate::sdk::{Action, Context, Error, Field, Model, Progress, Schema, Values};
+use crate::providers::program::exit_text;
+use crate::providers::until_stopped;
 
 const KIND: &str = "action";
 

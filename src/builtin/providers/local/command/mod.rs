@@ -9,16 +9,15 @@ mod tests;
 
 use std::process::{Output, Stdio};
 
+pub use action::CommandAction;
+use base::limits;
+use base::process::KilledGroup;
+use base::program::output_within;
+pub use query::Command;
+use terrane_sdk::{Error, Path};
 use tokio::io::AsyncWriteExt;
 
-pub use action::CommandAction;
-pub use query::Command;
-
-use crate::base::limits;
-use crate::base::process::KilledGroup;
-use crate::base::program::output_within;
-use crate::builtin::providers::program::Program;
-use crate::sdk::{Error, Path};
+use crate::providers::program::Program;
 
 /// A program to run, with null arguments left out.
 struct Invocation<'a> {

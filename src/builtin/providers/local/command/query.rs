@@ -1,10 +1,11 @@
 //! The data source and the ephemeral resource `local_command`: a program's exit code and output.
 
+use terrane_sdk::{Context, DataSource, Ephemeral, Error, Field, Model, Opened, Schema, Values};
+use terrane_value::text::lossy_text;
+
 use super::{Invocation, find};
-use crate::builtin::providers::program::exit_text;
-use crate::builtin::providers::until_stopped;
-use crate::lang::value::text::lossy_text;
-use crate::sdk::{Context, DataSource, Ephemeral, Error, Field, Model, Opened, Schema, Values};
+use crate::providers::program::exit_text;
+use crate::providers::until_stopped;
 
 pub struct Command;
 

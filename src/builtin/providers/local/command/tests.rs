@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use terrane_protocol::provider::{ClientCapabilities, InvokeActionRequest, Output, PlanActionRequest};
+use terrane_sdk::{self, Type, Value};
+
 use super::super::Local;
-use crate::builtin::providers::tester::{Tester, text};
-use crate::model::provider::{ClientCapabilities, InvokeActionRequest, Output, PlanActionRequest};
-use crate::sdk::{self, Type, Value};
+use crate::providers::tester::{Tester, text};
 
 fn script(tester: &Tester, script: &str, allow: bool) -> Value {
     tester.object([
@@ -63,7 +64,7 @@ async fn a_folder_that_does_not_exist_is_named() {
 
 /// The action, its plan and its run; returns what it showed.
 async fn act(attributes: [(&str, Value); 3]) -> (usize, usize, String) {
-    let provider = sdk::server(Local);
+    let provider = terrane_sdk::server(Local);
     let null = [("stdin", Value::null(Type::String)), ("working_directory", Value::null(Type::String))];
     let config = Value::object(attributes.into_iter().chain(null));
     let client = ClientCapabilities::default();

@@ -1,8 +1,8 @@
 //! Go's names of algorithms of keys and signatures.
 
-use crate::builtin::providers::tls::der::oid::{self, Oid};
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::write;
+use crate::providers::tls::der::oid::{self, Oid};
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::write;
 
 /// The name of an algorithm that is not known.
 const UNKNOWN: &str = "0";
@@ -40,9 +40,8 @@ pub fn signature_algorithm(contents: &[u8]) -> Result<&'static str, String> {
 /// PSS with the usual parameters: one hash for everything, and a salt of its length.
 fn pss_algorithm(parameters: &[u8]) -> Option<&'static str> {
     let mut parameters = Reader::new(parameters).sequence()?;
-    let mut explicit = |number| {
-        parameters.contents(crate::builtin::providers::tls::der::tag::context_constructed(number)).map(Reader::new)
-    };
+    let mut explicit =
+        |number| parameters.contents(crate::providers::tls::der::tag::context_constructed(number)).map(Reader::new);
     let (hash, _) = hash_identifier(&mut explicit(0)?)?;
     let mut generator = explicit(1)?.sequence()?;
     let is_mgf1 = generator.object_identifier()? == oid::MGF1;

@@ -2,13 +2,13 @@
 
 use num_bigint::BigUint;
 use sha1::{Digest, Sha1};
+use terrane_value::text::go_quoted;
 
 use super::read::{Certificate, parse_one};
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::keys::parse::unsupported_preamble;
-use crate::builtin::providers::tls::keys::public::id_of;
-use crate::builtin::providers::tls::pem;
-use crate::lang::value::text::go_quoted;
+use crate::providers::failure::Failure;
+use crate::providers::tls::keys::parse::unsupported_preamble;
+use crate::providers::tls::keys::public::id_of;
+use crate::providers::tls::pem;
 
 /// An element of `certificates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::providers::tls::golden::{cases, text};
 
     #[test]
     fn certificates_are_described_as_go_describes_them() {

@@ -1,10 +1,9 @@
 //! The extensions of a certificate that is issued, in Go's order.
 
 use super::issue::Template;
-use crate::builtin::providers::tls::der::oid;
-use crate::builtin::providers::tls::der::{tag, write};
-use crate::builtin::providers::tls::extension::Extension;
-use crate::builtin::providers::tls::uses;
+use crate::providers::tls::der::{oid, tag, write};
+use crate::providers::tls::extension::Extension;
+use crate::providers::tls::uses;
 
 /// The identifiers of keys; empty ones are left out.
 pub struct KeyIds {

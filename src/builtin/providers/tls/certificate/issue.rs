@@ -2,15 +2,15 @@
 
 use super::extensions::{KeyIds, extensions};
 use super::read::Certificate;
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::alternative_names::AlternativeNames;
-use crate::builtin::providers::tls::der::time::write_time;
-use crate::builtin::providers::tls::der::{tag, write};
-use crate::builtin::providers::tls::extension::Extension;
-use crate::builtin::providers::tls::keys::{PrivateKey, PublicKey, random};
-use crate::builtin::providers::tls::name::Name;
-use crate::builtin::providers::tls::pem;
-use crate::builtin::providers::tls::validity::Validity;
+use crate::providers::failure::Failure;
+use crate::providers::tls::alternative_names::AlternativeNames;
+use crate::providers::tls::der::time::write_time;
+use crate::providers::tls::der::{tag, write};
+use crate::providers::tls::extension::Extension;
+use crate::providers::tls::keys::{PrivateKey, PublicKey, random};
+use crate::providers::tls::name::Name;
+use crate::providers::tls::pem;
+use crate::providers::tls::validity::Validity;
 
 /// The warning about an authority that is none: summary and detail.
 pub const NOT_AN_AUTHORITY: (&str, &str) = (
@@ -160,9 +160,9 @@ mod tests {
 
     use super::super::recorded::{expected_unsigned, names, options, subject, validity};
     use super::*;
-    use crate::builtin::providers::tls::certificate::read::parse_pem;
-    use crate::builtin::providers::tls::golden::{bytes, cases, key, text};
-    use crate::builtin::providers::tls::request;
+    use crate::providers::tls::certificate::read::parse_pem;
+    use crate::providers::tls::golden::{bytes, cases, key, text};
+    use crate::providers::tls::request;
 
     #[test]
     fn certificates_are_those_of_go() {

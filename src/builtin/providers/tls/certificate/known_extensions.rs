@@ -1,9 +1,9 @@
 //! Extensions of certificates that are read: Go refuses a certificate if one that it knows is malformed.
 
-use crate::builtin::providers::tls::alternative_names::AlternativeNames;
-use crate::builtin::providers::tls::der::oid::{self, Oid};
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::tag;
+use crate::providers::tls::alternative_names::AlternativeNames;
+use crate::providers::tls::der::oid::{self, Oid};
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::tag;
 
 /// What extensions say that matters here.
 #[derive(Clone, Debug, Default)]

@@ -2,13 +2,13 @@
 
 use super::algorithms::{public_key_algorithm, signature_algorithm};
 use super::known_extensions::{Facts, check};
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::time::{Moment, read_time};
-use crate::builtin::providers::tls::der::{oid, tag};
-use crate::builtin::providers::tls::keys::PublicKey;
-use crate::builtin::providers::tls::name::{Name, Strictness};
-use crate::builtin::providers::tls::pem;
+use crate::providers::failure::Failure;
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::time::{Moment, read_time};
+use crate::providers::tls::der::{oid, tag};
+use crate::providers::tls::keys::PublicKey;
+use crate::providers::tls::name::{Name, Strictness};
+use crate::providers::tls::pem;
 
 /// A certificate that was read.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::issue::Options;
-use crate::builtin::providers::tls::alternative_names::AlternativeNames;
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::golden::{bytes, text, texts};
-use crate::builtin::providers::tls::name::{Name, Subject};
-use crate::builtin::providers::tls::validity::Validity;
+use crate::providers::tls::alternative_names::AlternativeNames;
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::golden::{bytes, text, texts};
+use crate::providers::tls::name::{Name, Subject};
+use crate::providers::tls::validity::Validity;
 
 /// The signed part: recorded alone where signatures are random, inside of the whole otherwise. Empty after an error.
 pub fn expected_unsigned(case: &Value) -> Vec<u8> {

@@ -1,12 +1,12 @@
 //! Certificates of a web server: of the one that answers after all redirects.
 
 use reqwest::{Client, Method, Response};
+use terrane_value::text::go_quoted;
 
 use super::proxy::Proxy;
 use super::verify::{Chain, ChainRecorder};
 use super::{CONNECTION_REFUSED, cause};
-use crate::builtin::providers::tls::uri::Uri;
-use crate::lang::value::text::go_quoted;
+use crate::providers::tls::uri::Uri;
 
 /// The chain of the server that answers a HEAD request, or a GET request if that fails.
 pub async fn fetch(uri: &Uri, verifies_chain: bool, proxy: &Proxy) -> Result<Chain, String> {

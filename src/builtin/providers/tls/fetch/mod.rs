@@ -13,12 +13,13 @@ mod verify;
 
 use std::io;
 
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::certificate::describe::{Description, describe_chain};
-use crate::builtin::providers::tls::uri::Uri;
-use crate::builtin::providers::tls_text::handshake_text;
-use crate::lang::value::text::go_quoted;
 use proxy::Proxy;
+use terrane_value::text::go_quoted;
+
+use crate::providers::failure::Failure;
+use crate::providers::tls::certificate::describe::{Description, describe_chain};
+use crate::providers::tls::uri::Uri;
+use crate::providers::tls_text::handshake_text;
 
 /// The certificates of a server, the root first. Each call connects again, without a timeout.
 pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec<Description>, Failure> {

@@ -1,13 +1,13 @@
 //! The proxy of the provider's configuration or of the environment.
 
 use reqwest::ClientBuilder;
+use terrane_value::text::go_quoted;
 use url::Url;
 
 use super::cause;
 use super::no_proxy::Exceptions;
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::uri::Uri;
-use crate::lang::value::text::go_quoted;
+use crate::providers::failure::Failure;
+use crate::providers::tls::uri::Uri;
 
 /// The `proxy` block.
 /// Addresses and the password may be secrets: it has no debug form.
@@ -104,7 +104,7 @@ fn proxy_url(text: &str) -> Option<Url> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::providers::tls::golden::{cases, text};
 
     #[test]
     fn environment_chooses_proxies_as_in_go() {

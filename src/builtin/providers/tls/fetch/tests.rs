@@ -10,14 +10,14 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::proxy::{Proxy, ProxyBlock, ProxyVariables};
 use super::*;
-use crate::builtin::providers::tls::alternative_names::AlternativeNames;
-use crate::builtin::providers::tls::certificate::describe::describe_content;
-use crate::builtin::providers::tls::certificate::issue::{Authority, Options, Template, issue};
-use crate::builtin::providers::tls::certificate::read::parse_pem;
-use crate::builtin::providers::tls::golden::key;
-use crate::builtin::providers::tls::name::{Name, Subject};
-use crate::builtin::providers::tls::pem;
-use crate::builtin::providers::tls::validity::Validity;
+use crate::providers::tls::alternative_names::AlternativeNames;
+use crate::providers::tls::certificate::describe::describe_content;
+use crate::providers::tls::certificate::issue::{Authority, Options, Template, issue};
+use crate::providers::tls::certificate::read::parse_pem;
+use crate::providers::tls::golden::key;
+use crate::providers::tls::name::{Name, Subject};
+use crate::providers::tls::pem;
+use crate::providers::tls::validity::Validity;
 
 fn name(common_name: &str) -> Name {
     Name::from(&Subject { common_name: Some(common_name.to_owned()), ..Subject::default() })

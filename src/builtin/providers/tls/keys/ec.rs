@@ -4,7 +4,7 @@ use p256::ecdsa::signature::hazmat::PrehashSigner;
 use p256::elliptic_curve::sec1::{FromSec1Point, ModulusSize, ToSec1Point};
 use p256::elliptic_curve::{AffinePoint, CurveArithmetic, FieldBytesSize, PublicKey, SecretKey};
 
-use crate::builtin::providers::tls::der::oid::{self, Oid};
+use crate::providers::tls::der::oid::{self, Oid};
 
 /// A NIST curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ pub use ed25519::EdKey;
 pub use public::PublicKey;
 pub use rsa::RsaKey;
 
-use crate::builtin::providers::failure::Failure;
+use crate::providers::failure::Failure;
 
 /// The `algorithm` of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn random<const N: usize>() -> Result<[u8; N], String> {
 mod tests {
     use super::parse::parse_pem;
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::providers::tls::golden::{cases, text};
 
     #[test]
     fn generated_keys_have_the_size_that_was_asked_for() {

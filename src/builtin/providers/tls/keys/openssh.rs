@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use super::ssh_wire::{write_bytes, write_unsigned};
 use super::{PrivateKey, PublicKey};
-use crate::builtin::providers::tls::pem;
+use crate::providers::tls::pem;
 
 pub const MAGIC: &[u8] = b"openssh-key-v1\0";
 pub const RSA: &str = "ssh-rsa";
@@ -90,8 +90,8 @@ fn write_private(key: &PrivateKey, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, key, text};
-    use crate::builtin::providers::tls::keys::ssh_wire::Wire;
+    use crate::providers::tls::golden::{cases, key, text};
+    use crate::providers::tls::keys::ssh_wire::Wire;
 
     /// The check number of a recorded key.
     fn check_of(recorded: &str) -> u32 {

@@ -7,7 +7,7 @@ use super::private::unsupported_type;
 use super::rsa::RsaParts;
 use super::ssh_wire::Wire;
 use super::{Curve, EcKey, EdKey, PrivateKey, RsaKey};
-use crate::builtin::providers::tls::der::read::Reader;
+use crate::providers::tls::der::read::Reader;
 
 pub const PASSPHRASE: &str = "ssh: this private key is passphrase protected";
 const SHORT: &str = "ssh: short read";

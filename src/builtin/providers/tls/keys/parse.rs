@@ -1,9 +1,10 @@
 //! Private keys from the texts of configurations.
 
+use terrane_value::text::go_quoted;
+
 use super::{PrivateKey, openssh_read, private};
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::pem;
-use crate::lang::value::text::go_quoted;
+use crate::providers::failure::Failure;
+use crate::providers::tls::pem;
 
 /// A private key in PEM: PKCS#1, SEC1 or PKCS#8. The error is a detail; the summary is the caller's.
 pub fn parse_pem(text: &str) -> Result<PrivateKey, String> {
@@ -86,7 +87,7 @@ fn in_context(error: String, context: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{cases, text};
+    use crate::providers::tls::golden::{cases, text};
 
     #[test]
     fn errors_of_resources_name_the_key() {

@@ -4,11 +4,11 @@ use num_bigint::BigUint;
 
 use super::rsa::RsaParts;
 use super::{Curve, EcKey, EdKey, PrivateKey, RsaKey, openssh};
-use crate::builtin::providers::failure::Failure;
-use crate::builtin::providers::tls::der::oid::{self, Oid};
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::{tag, write};
-use crate::builtin::providers::tls::pem;
+use crate::providers::failure::Failure;
+use crate::providers::tls::der::oid::{self, Oid};
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::{tag, write};
+use crate::providers::tls::pem;
 
 /// The texts of a private key, as attributes hold them.
 #[derive(Clone)]
@@ -238,7 +238,7 @@ pub const UNSUPPORTED_TYPE: &str = "failed to determine key algorithm for privat
 
 #[cfg(test)]
 mod tests {
-    use crate::builtin::providers::tls::golden::{cases, key, text};
+    use crate::providers::tls::golden::{cases, key, text};
 
     #[test]
     fn keys_are_written_as_go_writes_them() {

@@ -8,10 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::private::algorithm;
 use super::{Curve, openssh};
-use crate::builtin::providers::tls::der::oid;
-use crate::builtin::providers::tls::der::read::Reader;
-use crate::builtin::providers::tls::der::write;
-use crate::builtin::providers::tls::pem;
+use crate::providers::tls::der::read::Reader;
+use crate::providers::tls::der::{oid, write};
+use crate::providers::tls::pem;
 
 /// A public key of a request or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,7 +191,7 @@ fn trim_space(bytes: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::providers::tls::golden::{bytes, cases, hex, key, text};
+    use crate::providers::tls::golden::{bytes, cases, hex, key, text};
 
     #[test]
     fn public_keys_have_the_texts_of_go() {

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::private::algorithm;
 use super::{Curve, PrivateKey};
-use crate::builtin::providers::tls::der::{oid, write};
+use crate::providers::tls::der::{oid, write};
 
 impl PrivateKey {
     /// The AlgorithmIdentifier of the signatures that this key makes, in DER.
@@ -45,7 +45,7 @@ mod tests {
     use p256::ecdsa::signature::hazmat::PrehashVerifier;
 
     use super::*;
-    use crate::builtin::providers::tls::golden::key;
+    use crate::providers::tls::golden::key;
 
     /// Signatures of other keys are compared with Go's, where requests and certificates are.
     #[test]

@@ -1,6 +1,6 @@
 //! The string types of ASN.1, as Go reads them in certificates.
 
-use crate::builtin::providers::tls::der::tag;
+use crate::providers::tls::der::tag;
 
 /// Why a value of a name is no text.
 #[derive(Debug, PartialEq, Eq)]

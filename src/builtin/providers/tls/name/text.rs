@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Attribute, Name};
-use crate::builtin::providers::tls::der::oid::{self, Oid};
+use crate::providers::tls::der::oid::{self, Oid};
 
 impl fmt::Display for Name {
     /// `CN=x,O=y`, as Go writes it: attributes without a short name come last, as their identifier and DER.

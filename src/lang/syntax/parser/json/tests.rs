@@ -1,7 +1,7 @@
 //! Tables of JSON texts: the tree, the messages, and the places of both. Messages were observed on the reference.
 
 use super::*;
-use crate::lang::syntax::body::BodySchema;
+use crate::syntax::body::BodySchema;
 
 fn problems(text: &str) -> Vec<String> {
     let (_, problems) = parse_file(SourceFile::new("t.json", text));
@@ -63,7 +63,7 @@ fn blocks_and_arguments_by_schema() {
     let schema = schema.block("labelled", &["k", "n"]);
     let (content, problems) = body.content(&schema);
     assert!(problems.is_empty(), "{problems:?}");
-    let show = |b: &crate::lang::syntax::ast::Block| {
+    let show = |b: &crate::syntax::ast::Block| {
         let labels: Vec<&str> = b.labels.iter().map(|l| &*l.text).collect();
         let x = b.body.just_attributes().0["x"].expr.range().text().to_owned();
         format!("{} {} {x}", b.kind.name, labels.join("."))
@@ -103,13 +103,13 @@ fn broken_templates_have_no_variables() {
     let found = body.just_attributes().0;
     assert!(found["a"].expr.variables().is_empty());
     let ExprKind::JsonString(string) = found["b"].expr.kind() else { panic!() };
-    let crate::lang::syntax::json::JsonTemplate::Broken(problems) = &string.template else { panic!() };
+    let crate::syntax::json::JsonTemplate::Broken(problems) = &string.template else { panic!() };
     assert_eq!(problems.iter().next().unwrap().subject.as_ref().unwrap().text(), "}");
 }
 
 /// Reads a text in every way there is; spans must lie in it, and nothing may panic.
 fn check_everything(text: &str) {
-    use crate::lang::syntax::ast::{Expr, Expression};
+    use crate::syntax::ast::{Expr, Expression};
     let file = SourceFile::new("t.json", text);
     let len = text.len() as u32;
     let check = |span: Span| {
@@ -121,7 +121,7 @@ fn check_everything(text: &str) {
             check(e.span);
             // One byte of an opening bracket: places that are one character to the left may end inside that character.
             check(Span { end: e.start_span().start, ..e.start_span() });
-            crate::lang::syntax::visit::each_child(&e.kind, &mut |child| spans(child, check));
+            crate::syntax::visit::each_child(&e.kind, &mut |child| spans(child, check));
         }
         spans(&expr.node, check);
         expr.as_traversal().into_iter().for_each(|t| check(t.span));
@@ -157,7 +157,7 @@ fn check_everything(text: &str) {
     diagnostics.iter().flat_map(|d| d.subject.iter().chain(&d.context)).for_each(|r| check(r.span));
     let (tree, _) = parse_tree(&file);
     for byte in [0, text.len() / 2, text.len()] {
-        crate::lang::syntax::json::context(&tree, byte);
+        crate::syntax::json::context(&tree, byte);
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use terrane_value::Type;
+
 use super::super::json_text::string;
 use super::{Objects, Rendered, close, render_resource, separate};
-use crate::lang::value::Type;
-use crate::model::addr::{AbsProviderConfig, AbsResource};
-use crate::model::state::{Attributes, Instance, Object, StateMeta};
-use crate::model::version::version_of_state;
+use crate::addr::{AbsProviderConfig, AbsResource};
+use crate::state::{Attributes, Instance, Object, StateMeta};
+use crate::version::version_of_state;
 
 /// A text and the pieces that belong into it, each with its place in the text, in order.
 #[derive(Default)]

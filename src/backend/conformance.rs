@@ -37,7 +37,7 @@ pub async fn check_versions(backend: &dyn Backend, workspace: &str, expected: &[
         store.write(file::write(&meta, &State::default()).unwrap().into()).await.unwrap();
     }
     store.unlock(&id).await.unwrap();
-    let versions = store.versions().unwrap();
+    let versions = store.facts().versions.unwrap();
     let mut serials = Vec::new();
     let listed = versions.versions(20).await.unwrap();
     for version in &listed {

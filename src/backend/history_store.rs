@@ -11,7 +11,7 @@ use model::state::StateMeta;
 use super::hcp::Hcp;
 use super::history::{History, Packed};
 use super::lock::LockInfo;
-use super::store::{Backend, LockError, StateStore, StoreError};
+use super::store::{Backend, FirstState, KeptStates, LockError, StateStore, StoreError, StoreFacts};
 use super::user_key::UserKey;
 
 /// A backend with a history per workspace.
@@ -35,12 +35,12 @@ impl Backend for BackendWithHistory {
         self.inner.delete_workspace(name, force).await
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        Ok(self.with_history(self.inner.store(workspace).await?, workspace))
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        Ok(self.with_history(self.inner.open_store(workspace, first).await?, workspace))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        Ok(self.with_history(self.inner.create(workspace).await?, workspace))
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        Ok(self.with_history(self.inner.create_store(workspace, first).await?, workspace))
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -50,7 +50,7 @@ impl Backend for BackendWithHistory {
 
 impl BackendWithHistory {
     fn with_history(&self, inner: Arc<dyn StateStore>, workspace: &str) -> Arc<dyn StateStore> {
-        let is_elsewhere = inner.state_file().is_none();
+        let is_elsewhere = inner.facts().state_file.is_none();
         if is_elsewhere && self.user_key.is_none() && self.cipher.is_none() {
             return inner;
         }
@@ -103,8 +103,8 @@ fn warn(error: &io::Error) {
 
 #[async_trait]
 impl StateStore for StoreWithHistory {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        Some(&*self.inner)
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts { history: Some(self), ..self.inner.facts() }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -140,18 +140,24 @@ impl StateStore for StoreWithHistory {
         unlocked
     }
 
-    fn journal(&self) -> PathBuf {
-        self.inner.journal()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.inner.erase().await
+    }
+
+    async fn lock_lost(&self) -> StoreError {
+        self.inner.lock_lost().await
+    }
+}
+
+impl KeptStates for StoreWithHistory {
+    fn history(&self) -> &History {
+        &self.history
     }
 
     fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
         if !self.history.has(meta) {
             self.run().before = Packed::of(&content(), "").inspect_err(warn).ok();
         }
-    }
-
-    fn history(&self) -> Option<&History> {
-        Some(&self.history)
     }
 }
 
@@ -179,11 +185,11 @@ mod tests {
             cipher: None,
             user_key: Some(UserKey::at(dir.join("key"))),
         };
-        backend.store("w").await.unwrap()
+        backend.open_store("w", &crate::store::FirstState::default()).await.unwrap()
     }
 
     fn kept(store: &dyn StateStore) -> Vec<(u64, String)> {
-        let entries = store.history().unwrap().entries().unwrap();
+        let entries = store.facts().history.map(KeptStates::history).unwrap().entries().unwrap();
         entries.into_iter().map(|entry| (entry.header.serial, entry.header.operation)).collect()
     }
 
@@ -192,14 +198,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = store(dir.path()).await;
         let id = store.lock(&LockInfo::new("state-rm")).await.unwrap();
-        store.keep_stored(&meta(4), &|| snapshot(4).to_vec());
+        if let Some(history) = store.facts().history {
+            history.keep_stored(&meta(4), &|| snapshot(4).to_vec());
+        }
         store.write(snapshot(5)).await.unwrap();
         store.write(snapshot(6)).await.unwrap();
         assert!(kept(&*store).is_empty());
         store.unlock(&id).await.unwrap();
         assert_eq!(kept(&*store), [(6, "state-rm".into()), (4, String::new())]);
         let id = store.lock(&LockInfo::new("state-mv")).await.unwrap();
-        store.keep_stored(&meta(6), &|| unreachable!("it is kept"));
+        if let Some(history) = store.facts().history {
+            history.keep_stored(&meta(6), &|| unreachable!("it is kept"));
+        }
         store.unlock(&id).await.unwrap();
         assert_eq!(kept(&*store).len(), 2, "nothing was written");
         store.write(snapshot(7)).await.unwrap();

@@ -28,7 +28,9 @@ pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, for
     }
     if let Some(old) = &loaded.file {
         let before = Rendered::of(&old.state).map_err(text)?;
-        store.keep_stored(&old.meta, &|| before.to_bytes(&old.meta).to_vec());
+        if let Some(history) = store.facts().history {
+            history.keep_stored(&old.meta, &|| before.to_bytes(&old.meta).to_vec());
+        }
     }
     let content = rendered.to_bytes(&meta);
     if fingerprint(&content) == loaded.fingerprint {
@@ -81,7 +83,7 @@ mod tests {
 
     /// What is in the store after a push, or why it was refused.
     async fn push(old: Option<StateFile>, new: StateFile, force: bool) -> String {
-        let store = MemoryBackend::default().store("default").await.unwrap();
+        let store = MemoryBackend::default().open_store("default", &crate::store::FirstState::default()).await.unwrap();
         if let Some(old) = old {
             store.write(file::write(&old.meta, &old.state).unwrap().into()).await.unwrap();
         }

@@ -100,7 +100,9 @@ impl JournaledState {
         let (meta, stored) = match &loaded.file {
             Some(file) => {
                 let rendered = Rendered::of(&file.state)?;
-                store.keep_stored(&file.meta, &|| rendered.to_bytes(&file.meta).to_vec());
+                if let Some(history) = store.facts().history {
+                    history.keep_stored(&file.meta, &|| rendered.to_bytes(&file.meta).to_vec());
+                }
                 (file.meta.clone(), Some(rendered))
             }
             None => {
@@ -147,14 +149,14 @@ impl JournaledState {
         let stored = self.inner().stored.clone();
         let now = Rendered::sharing(state, stored.as_ref().unwrap_or(&Rendered::default()))?;
         drop(stored);
-        let sealing = Sealing::new(self.store.cipher().map(|cipher| &**cipher)).await;
+        let sealing = Sealing::new(self.store.facts().cipher.map(|cipher| &**cipher)).await;
         let sealing = sealing.map_err(|error| journal_failed(&error))?;
         let durable = {
             let mut inner = self.inner();
             if inner.meta.lineage.is_empty() && inner.stored.is_none() {
                 inner.meta.lineage = uuid::Uuid::new_v4().to_string();
             }
-            inner.open_journal(&self.store.journal(), sealing)?;
+            inner.open_journal(&self.store.facts().journal, sealing)?;
             let pieces = match &inner.stored {
                 Some(stored) => now.changes_since(stored),
                 None => now.changes_since(&Rendered::default()),
@@ -267,7 +269,7 @@ impl JournaledState {
 
     fn is_due(&self, timing: &mut Timing) -> bool {
         let passed = timing.last.elapsed();
-        if passed < timing.cost * SHARE || passed < self.store.snapshot_pause() || self.inner().closed {
+        if passed < timing.cost * SHARE || passed < self.store.facts().snapshot_pause || self.inner().closed {
             return false;
         }
         let size = self.inner().now.size() as u64;
@@ -305,7 +307,7 @@ impl JournaledState {
 
     /// True if the state is in the store of another machine, so that the journal is what is kept if that refuses it.
     pub fn keeps_journal(&self) -> bool {
-        self.store.state_file().is_none()
+        self.store.facts().state_file.is_none()
     }
 
     /// Ends the run: writes the last snapshot, if the store does not have it, and removes the journal, unless changes are
@@ -334,7 +336,7 @@ impl JournaledState {
                 Err(problems) => Some(model::state::file::problems_text(&problems)),
             };
             let same = inner.stored.as_ref() == Some(&inner.now);
-            let is_wanted = !same || inner.unsure || self.store.writes_elsewhere();
+            let is_wanted = !same || inner.unsure || self.store.facts().writes_elsewhere;
             // A file that says the same in another form is brought to this one, as the reference does.
             let needed = inner.next_snapshot(|print, base| is_wanted || print != base);
             (needed, not_rendered)
@@ -362,7 +364,7 @@ impl JournaledState {
     /// Keeps a snapshot that the store refused: `errored.tfstate`, encrypted if the store's content is. Nothing is written if
     /// it cannot be encrypted.
     pub async fn write_errored_state(&self, path: &Path, snapshot: &[u8]) -> io::Result<()> {
-        let Some(cipher) = self.store.cipher() else { return atomic::write_private(path, snapshot) };
+        let Some(cipher) = self.store.facts().cipher else { return atomic::write_private(path, snapshot) };
         let sealed = cipher.seal(snapshot, Layout::Indented).await;
         atomic::write_private(path, &sealed.map_err(|error| io::Error::other(error.to_string()))?)
     }
@@ -449,7 +451,7 @@ impl Inner {
 
 /// A state that is more than its store holds must not be written over.
 pub(super) fn refuse_pending_journal(store: &dyn StateStore, loaded: &Loaded) -> Result<(), Diagnostics> {
-    if loaded.includes_journal { Err(another_run(&store.journal()).into()) } else { Ok(()) }
+    if loaded.includes_journal { Err(another_run(&store.facts().journal).into()) } else { Ok(()) }
 }
 
 pub(super) fn another_run(path: &Path) -> Diagnostic {

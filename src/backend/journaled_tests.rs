@@ -132,7 +132,7 @@ async fn killed_at_any_byte_no_whole_record_is_lost() {
         let mut last = load(&*store, Access::Locked).await.unwrap();
         finish_replay(&*store, &mut last).unwrap();
         // Replay is on disk now: the next one finds the same and no journal.
-        assert!(!store.journal().exists());
+        assert!(!store.facts().journal.exists());
         assert_eq!(loaded(dir.path(), Access::Locked).await, expected(lines));
     }
 }

@@ -3,9 +3,6 @@
 //! Owns the two traits, the backends behind them, and what makes a run's results durable for every store: the journal,
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
 
-use model::state::{State, StateMeta, file};
-use model::version::compatible_version;
-
 pub mod azurerm;
 pub mod consul;
 pub mod cos;
@@ -65,17 +62,3 @@ pub use recovery::{Access, Loaded, finish_replay, load, take_up};
 pub use sealed::{SealedBackend, opened, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 pub use user_key::UserKey;
-
-/// The content of a new workspace: a state without objects, the first of its lineage. Encrypted where states are.
-pub fn empty_state() -> Result<Vec<u8>, StoreError> {
-    match sealed::new_state() {
-        Some(state) => Ok(state),
-        None => plain_empty_state(),
-    }
-}
-
-fn plain_empty_state() -> Result<Vec<u8>, StoreError> {
-    let lineage = uuid::Uuid::new_v4().to_string();
-    let meta = StateMeta { terraform_version: compatible_version().into(), serial: 1, lineage };
-    file::write(&meta, &State::default()).map_err(|problems| StoreError::new(file::problems_text(&problems)))
-}

@@ -96,7 +96,7 @@ pub async fn acquire(
 }
 
 async fn try_until(store: &dyn StateStore, info: &LockInfo, end: Instant, stop: &Stop) -> Result<String, LockError> {
-    let pauses = store.lock_pauses();
+    let pauses = store.facts().lock_pauses;
     let mut pause = *pauses.start();
     loop {
         let error = match store.lock(info).await {

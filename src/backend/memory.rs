@@ -10,7 +10,7 @@ use terrane_protocol::schema::Block;
 use terrane_value::{Type, Value};
 
 use super::lock::LockInfo;
-use super::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use super::table::{Context, Kind, block, optional};
 use crate::hcp::Hcp;
 
@@ -80,7 +80,7 @@ impl Backend for MemoryBackend {
         Ok(())
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         self.states().entry(workspace.to_string()).or_default();
         let name = format!("terrane-{}-{}.journal", std::process::id(), uuid::Uuid::new_v4());
         Ok(Arc::new(MemoryStore {
@@ -90,8 +90,8 @@ impl Backend for MemoryBackend {
         }))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -107,8 +107,8 @@ impl MemoryStore {
 
 #[async_trait]
 impl StateStore for MemoryStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::local(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -141,7 +141,11 @@ impl StateStore for MemoryStore {
         })
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
+    }
+
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }

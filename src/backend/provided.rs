@@ -4,13 +4,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use terrane_protocol::provider::{Provider, ProviderDiagnostics, Severity, StateStores};
 
 use super::lock::LockInfo;
-use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use super::table::Context;
 use crate::hcp::Hcp;
 
@@ -87,14 +86,14 @@ impl Backend for ProvidedBackend {
         done(self.shared.stores()?.delete_state(&self.shared.kind, name).await)
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         let journal = self.context.journal_of(workspace, &[&self.place]);
         Ok(Arc::new(ProvidedStore { shared: self.shared.clone(), workspace: workspace.to_owned(), journal }))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.shared.write(workspace, super::empty_state()?.into()).await?;
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.shared.write(workspace, first.content()?.into()).await?;
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -110,8 +109,8 @@ struct ProvidedStore {
 
 #[async_trait]
 impl StateStore for ProvidedStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -135,12 +134,12 @@ impl StateStore for ProvidedStore {
         done(self.shared.stores()?.unlock_state(&self.shared.kind, &self.workspace, id).await)
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }
 

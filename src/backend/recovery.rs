@@ -64,7 +64,7 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
         Loaded { file, fingerprint: fingerprint(&content), includes_journal: is_pending, ..Loaded::default() };
     loaded.warnings.extend(warning);
     drop(content);
-    let path = store.journal();
+    let path = store.facts().journal;
     if access == Access::Locked {
         warn_of_others(&path, store, &mut loaded.warnings).await;
     }
@@ -123,7 +123,7 @@ async fn read_journal(path: &Path, store: &dyn StateStore) -> Result<Option<Opti
 
 /// The lines of a journal, which may be encrypted.
 async fn opened(path: &Path, content: Vec<u8>, store: &dyn StateStore) -> io::Result<Vec<u8>> {
-    let plain = sealed_journal::open(content, store.cipher().map(|cipher| &**cipher)).await;
+    let plain = sealed_journal::open(content, store.facts().cipher.map(|cipher| &**cipher)).await;
     plain.map_err(|why| io::Error::other(format!("The journal {} cannot be read: {why}", path.display())))
 }
 
@@ -140,7 +140,7 @@ async fn replay(
     journal: Journal,
     mut loaded: Loaded,
 ) -> Result<Loaded, Diagnostics> {
-    let path = store.journal();
+    let path = store.facts().journal;
     let Some(position) = position(&journal, &loaded) else {
         return Err(foreign_base(&journal, &path).into());
     };
@@ -179,8 +179,10 @@ fn position(journal: &Journal, loaded: &Loaded) -> Option<usize> {
 pub fn finish_replay(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
     if std::mem::take(&mut loaded.replayed) {
         // A run that was not interrupted would have left this state.
-        store.restart_backup();
-        journal_writer::remove(&store.journal()).map_err(io_error)?;
+        if let Some(backups) = store.facts().backups {
+            backups.restart();
+        }
+        journal_writer::remove(&store.facts().journal).map_err(io_error)?;
     }
     Ok(())
 }
@@ -191,7 +193,7 @@ pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
     if !loaded.includes_journal {
         return Ok(());
     }
-    let path = store.journal();
+    let path = store.facts().journal;
     let another_run = || Diagnostics::from(super::journaled::another_run(&path));
     let journal = read_journal(&path, store).await?.flatten().ok_or_else(another_run)?;
     let position = position(&journal, loaded).ok_or_else(another_run)?;
@@ -254,7 +256,7 @@ async fn append(path: &Path, record: &[u8], store: &dyn StateStore) -> io::Resul
         content.truncate(end);
     }
     content.extend_from_slice(record);
-    if let Some(mut sealing) = Sealing::new(store.cipher().map(|cipher| &**cipher)).await? {
+    if let Some(mut sealing) = Sealing::new(store.facts().cipher.map(|cipher| &**cipher)).await? {
         content = sealing.journal(&content)?;
     }
     base::atomic::write_private(path, &content)

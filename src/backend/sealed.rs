@@ -1,6 +1,5 @@
 //! Stores whose content is encrypted: plain inside of this program, sealed outside of it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +9,7 @@ use model::state::file;
 
 use super::hcp::Hcp;
 use super::lock::LockInfo;
-use super::store::{Backend, ErrorKind, LockError, StateStore, StoreError};
+use super::store::{Backend, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 
 /// A backend with sealed states.
 pub struct SealedBackend {
@@ -23,12 +22,13 @@ impl SealedBackend {
         SealedBackend { inner, cipher }
     }
 
-    /// What a workspace begins with, unless a key would take long to derive.
-    async fn new_state(&self) -> Result<Option<Vec<u8>>, StoreError> {
+    /// The first state of a workspace, encrypted unless a key would take long to derive.
+    async fn first_state(&self) -> Result<FirstState, StoreError> {
+        let plain = FirstState::default();
         if !self.cipher.is_quick() {
-            return Ok(None);
+            return Ok(plain);
         }
-        Ok(Some(self.cipher.seal(&super::plain_empty_state()?, Layout::Compact).await?))
+        Ok(FirstState::of(self.cipher.seal(&plain.content()?, Layout::Compact).await?))
     }
 }
 
@@ -42,29 +42,19 @@ impl Backend for SealedBackend {
         self.inner.delete_workspace(name, force).await
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        let store = NEW_STATE.scope(self.new_state().await?, self.inner.store(workspace)).await?;
+    async fn open_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        let store = self.inner.open_store(workspace, &self.first_state().await?).await?;
         Ok(sealed(store, &self.cipher))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        let store = NEW_STATE.scope(self.new_state().await?, self.inner.create(workspace)).await?;
+    async fn create_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        let store = self.inner.create_store(workspace, &self.first_state().await?).await?;
         Ok(sealed(store, &self.cipher))
     }
 
     fn hcp(&self) -> Option<&Hcp> {
         self.inner.hcp()
     }
-}
-
-tokio::task_local! {
-    /// What a backend writes that makes a workspace.
-    static NEW_STATE: Option<Vec<u8>>;
-}
-
-/// The encrypted content of a new workspace, where states are encrypted.
-pub fn new_state() -> Option<Vec<u8>> {
-    NEW_STATE.try_with(Clone::clone).ok().flatten()
 }
 
 /// True for a state without anything in it. One that is not encrypted is as good as none: who can put it there could remove
@@ -77,7 +67,9 @@ fn is_empty_state(content: &[u8]) -> bool {
 
 /// A store whose content is sealed.
 pub fn sealed(inner: Arc<dyn StateStore>, cipher: &Arc<Cipher>) -> Arc<dyn StateStore> {
-    inner.make_backups(backups(cipher.clone()));
+    if let Some(own) = inner.facts().backups {
+        own.make_by(backups(cipher.clone()));
+    }
     Arc::new(SealedStore { inner, cipher: cipher.clone(), outdated: AtomicBool::new(false) })
 }
 
@@ -135,8 +127,10 @@ impl From<SealError> for StoreError {
 
 #[async_trait]
 impl StateStore for SealedStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        Some(&*self.inner)
+    fn facts(&self) -> StoreFacts<'_> {
+        let inner = self.inner.facts();
+        let is_outdated = self.outdated.load(Ordering::SeqCst);
+        StoreFacts { writes_elsewhere: inner.writes_elsewhere || is_outdated, cipher: Some(&self.cipher), ..inner }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -147,7 +141,7 @@ impl StateStore for SealedStore {
     }
 
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
-        let layout = if self.inner.keeps_files() { Layout::Indented } else { Layout::Compact };
+        let layout = if self.inner.facts().keeps_files { Layout::Indented } else { Layout::Compact };
         let content = self.cipher.seal(&snapshot, layout).await?;
         self.inner.write(content.into()).await?;
         self.outdated.store(false, Ordering::SeqCst);
@@ -162,15 +156,11 @@ impl StateStore for SealedStore {
         self.inner.unlock(id).await
     }
 
-    fn journal(&self) -> PathBuf {
-        self.inner.journal()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.inner.erase().await
     }
 
-    fn writes_elsewhere(&self) -> bool {
-        self.inner.writes_elsewhere() || self.outdated.load(Ordering::SeqCst)
-    }
-
-    fn cipher(&self) -> Option<&Arc<Cipher>> {
-        Some(&self.cipher)
+    async fn lock_lost(&self) -> StoreError {
+        self.inner.lock_lost().await
     }
 }

@@ -8,7 +8,8 @@ use std::{fmt, io};
 
 use async_trait::async_trait;
 use encryption::Cipher;
-use model::state::StateMeta;
+use model::state::{State, StateMeta, file};
+use model::version::compatible_version;
 
 use super::LockInfo;
 use super::hcp::Hcp;
@@ -33,23 +34,59 @@ pub trait Backend: Send + Sync {
     /// unless the backend judges that itself: then only `force` removes one with objects.
     async fn delete_workspace(&self, name: &str, force: bool) -> Result<(), StoreError>;
 
-    /// The store of a workspace, which is made if it does not exist; a provider makes it with the first state.
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
+    /// The store of a workspace, which is made if it does not exist: with `first` by backends that list only workspaces with a
+    /// state. A provider makes it with the first state that is written.
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError>;
 
-    /// The store of a workspace that does not exist, and that is listed from now on.
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
+    /// The store of a workspace that does not exist, and that is listed from now on: with `first` as its state, if it needs one.
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError>;
 
     /// The service that operations may run on, if states are kept by one.
     fn hcp(&self) -> Option<&Hcp>;
 }
 
+impl dyn Backend + '_ {
+    /// As [`Backend::open_store`], with the first state of this backend.
+    pub async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, &FirstState::default()).await
+    }
+
+    /// As [`Backend::create_store`], with the first state of this backend.
+    pub async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.create_store(workspace, &FirstState::default()).await
+    }
+}
+
+/// What a new workspace begins with: a state without objects, the first of its lineage. Encrypted where states are.
+#[derive(Clone, Debug, Default)]
+pub struct FirstState {
+    content: Option<Vec<u8>>,
+}
+
+impl FirstState {
+    /// This content, instead of a state that everyone can read.
+    pub fn of(content: Vec<u8>) -> FirstState {
+        FirstState { content: Some(content) }
+    }
+
+    /// As it is stored.
+    pub fn content(&self) -> Result<Vec<u8>, StoreError> {
+        if let Some(content) = &self.content {
+            return Ok(content.clone());
+        }
+        let lineage = uuid::Uuid::new_v4().to_string();
+        let meta = StateMeta { terraform_version: compatible_version().into(), serial: 1, lineage };
+        file::write(&meta, &State::default()).map_err(|problems| StoreError::new(file::problems_text(&problems)))
+    }
+}
+
 /// Where the state of one workspace is. Works on the bytes of state files; locks are known by their ids.
 ///
-/// Every provided method asks [`Self::inner`] first, so that a wrapper forwards what it does not change.
+/// No method has a default, so that a store that wraps another one says of each whether it is forwarded.
 #[async_trait]
 pub trait StateStore: Send + Sync {
-    /// The store that this one wraps. None: it is the place of the state itself.
-    fn inner(&self) -> Option<&dyn StateStore>;
+    /// What the store is like, and what else it can do, as of now.
+    fn facts(&self) -> StoreFacts<'_>;
 
     /// The stored snapshot; None if there is none, or an empty one.
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError>;
@@ -58,12 +95,7 @@ pub trait StateStore: Send + Sync {
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError>;
 
     /// Removes the snapshot: a file is empty afterwards. Nothing is encrypted, and nothing is added to the history.
-    async fn erase(&self) -> Result<(), StoreError> {
-        match self.inner() {
-            Some(inner) => inner.erase().await,
-            None => self.write(Arc::from([])).await,
-        }
-    }
+    async fn erase(&self) -> Result<(), StoreError>;
 
     /// Takes the lock without waiting; gives its id. One lock per store at a time.
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError>;
@@ -72,88 +104,85 @@ pub trait StateStore: Send + Sync {
     async fn unlock(&self, id: &str) -> Result<(), StoreError>;
 
     /// Completes, with the reason, when the lock that this store took is lost. The state must not be written then.
-    async fn lock_lost(&self) -> StoreError {
-        match self.inner() {
-            Some(inner) => inner.lock_lost().await,
-            None => std::future::pending().await,
-        }
-    }
+    async fn lock_lost(&self) -> StoreError;
+}
 
-    /// The first and the longest pause between two attempts to take a busy lock.
-    fn lock_pauses(&self) -> RangeInclusive<Duration> {
-        self.inner().map_or(Duration::from_secs(1)..=Duration::from_secs(16), |inner| inner.lock_pauses())
-    }
-
-    /// True if a lock can only be released by the process that holds it.
-    fn locks_are_of_processes(&self) -> bool {
-        self.inner().is_some_and(|inner| inner.locks_are_of_processes())
-    }
-
+/// What a store is like, and what it can do besides keeping a state. A store that wraps another one takes over the facts that it
+/// does not change.
+#[derive(Clone)]
+pub struct StoreFacts<'s> {
     /// Where on this machine the journal of a run belongs.
-    fn journal(&self) -> PathBuf;
-
+    pub journal: PathBuf,
+    /// The first and the longest pause between two attempts to take a busy lock.
+    pub lock_pauses: RangeInclusive<Duration>,
+    /// True if a lock can only be released by the process that holds it.
+    pub locks_are_of_processes: bool,
     /// The file of this machine that the state is in, if it is in one.
-    fn state_file(&self) -> Option<PathBuf> {
-        self.inner()?.state_file()
-    }
-
-    /// The shortest time between two snapshots of one run: stores that others pay for are not written to every second.
-    fn snapshot_pause(&self) -> Duration {
-        self.inner().map_or(Duration::ZERO, |inner| inner.snapshot_pause())
-    }
-
-    /// The run begins with what is stored now: the first write from here on keeps a backup of that, if the store makes any.
-    fn restart_backup(&self) {
-        if let Some(inner) = self.inner() {
-            inner.restart_backup();
-        }
-    }
-
-    /// True if what is written does not replace what is read, so that even an unchanged state must be written.
-    fn writes_elsewhere(&self) -> bool {
-        self.inner().is_some_and(|inner| inner.writes_elsewhere())
-    }
-
-    /// The next state may be of another lineage, or older than the stored one: stores that check that themselves allow it.
-    fn force_next_write(&self) {
-        if let Some(inner) = self.inner() {
-            inner.force_next_write();
-        }
-    }
-
+    pub state_file: Option<PathBuf>,
     /// True if states are in files of this machine, which are laid out for people.
-    fn keeps_files(&self) -> bool {
-        self.inner().is_some_and(|inner| inner.keeps_files())
-    }
-
-    /// How backups are made from now on, if this store makes any.
-    fn make_backups(&self, backups: Backups) {
-        if let Some(inner) = self.inner() {
-            inner.make_backups(backups);
-        }
-    }
-
-    /// What is stored before the first write, as the caller read it: kept in the history, if this store has one that lacks it.
-    fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
-        if let Some(inner) = self.inner() {
-            inner.keep_stored(meta, content);
-        }
-    }
-
-    /// Earlier snapshots, if they are kept on this machine.
-    fn history(&self) -> Option<&History> {
-        self.inner()?.history()
-    }
-
+    pub keeps_files: bool,
+    /// The shortest time between two snapshots of one run: stores that others pay for are not written to every second.
+    pub snapshot_pause: Duration,
+    /// True if what is written does not replace what is read, so that even an unchanged state must be written.
+    pub writes_elsewhere: bool,
+    /// Backups of the state before a run.
+    pub backups: Option<&'s dyn FileBackups>,
+    /// Checks of the store itself that can be turned off.
+    pub forced: Option<&'s dyn ForcedWrites>,
     /// Earlier snapshots, if the store itself keeps them. They are as they were stored: encrypted, if states are.
-    fn versions(&self) -> Option<&dyn Versions> {
-        self.inner()?.versions()
+    pub versions: Option<&'s dyn Versions>,
+    /// Earlier snapshots, if they are kept on this machine.
+    pub history: Option<&'s dyn KeptStates>,
+    /// What encrypts what is kept beside the state: the journal, a state that the store refuses.
+    pub cipher: Option<&'s Arc<Cipher>>,
+}
+
+impl StoreFacts<'_> {
+    /// Of a store on this machine that can do nothing else.
+    pub fn local(journal: PathBuf) -> StoreFacts<'static> {
+        StoreFacts {
+            journal,
+            lock_pauses: Duration::from_secs(1)..=Duration::from_secs(16),
+            locks_are_of_processes: false,
+            state_file: None,
+            keeps_files: false,
+            snapshot_pause: Duration::ZERO,
+            writes_elsewhere: false,
+            backups: None,
+            forced: None,
+            versions: None,
+            history: None,
+            cipher: None,
+        }
     }
 
-    /// What encrypts what is kept beside the state: the journal, a state that the store refuses.
-    fn cipher(&self) -> Option<&Arc<Cipher>> {
-        self.inner()?.cipher()
+    /// Of a store behind a network that can do nothing else.
+    pub fn remote(journal: PathBuf) -> StoreFacts<'static> {
+        StoreFacts { snapshot_pause: REMOTE_SNAPSHOT_PAUSE, ..StoreFacts::local(journal) }
     }
+}
+
+/// Backups that a store makes of what it replaces.
+pub trait FileBackups: Send + Sync {
+    /// The run begins with what is stored now: the first write from here on keeps a backup of that.
+    fn restart(&self);
+
+    /// How backups are made from now on.
+    fn make_by(&self, backups: Backups);
+}
+
+/// Stores that refuse a state of another lineage, or an older one.
+pub trait ForcedWrites: Send + Sync {
+    /// The next state may be of another lineage, or older than the stored one.
+    fn force_next_write(&self);
+}
+
+/// A history of states on this machine.
+pub trait KeptStates: Send + Sync {
+    fn history(&self) -> &History;
+
+    /// What is stored before the first write, as the caller read it: kept, if the history lacks it.
+    fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>);
 }
 
 /// A store's failure, worded for people; names the path or address concerned.

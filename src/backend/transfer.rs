@@ -125,7 +125,9 @@ fn snapshot(side: &Side<'_>) -> Result<Arc<[u8]>, String> {
     let mut meta = match &side.loaded.file {
         Some(file) => {
             let before = Rendered::of(&file.state).map_err(|problems| problems_text(&problems))?;
-            side.store.keep_stored(&file.meta, &|| before.to_bytes(&file.meta).to_vec());
+            if let Some(history) = side.store.facts().history {
+                history.keep_stored(&file.meta, &|| before.to_bytes(&file.meta).to_vec());
+            }
             file.meta.clone()
         }
         None => StateMeta { lineage: uuid::Uuid::new_v4().to_string(), ..StateMeta::default() },
@@ -137,11 +139,11 @@ fn snapshot(side: &Side<'_>) -> Result<Arc<[u8]>, String> {
 
 /// Where a state's part of a move is kept.
 fn place(store: &dyn StateStore) -> PathBuf {
-    store.journal().with_extension("move")
+    store.facts().journal.with_extension("move")
 }
 
 async fn keep(side: &Side<'_>, role: Role, partner: &Path, snapshot: &[u8]) -> io::Result<()> {
-    let cipher = side.store.cipher().filter(|cipher| !cipher.writes_plain());
+    let cipher = side.store.facts().cipher.filter(|cipher| !cipher.writes_plain());
     let content = match cipher {
         Some(cipher) => cipher.seal_bytes(snapshot).await.map_err(|e| io::Error::other(e.to_string()))?,
         None => snapshot.to_vec(),
@@ -232,7 +234,9 @@ pub async fn finish_interrupted(
         let detail = format!("An earlier move of objects between two states was interrupted, and this state could not be written: {e}.\n\nThe next command tries again.");
         Diagnostics::from(Diagnostic::error(super::STATE_NOT_SAVED, detail))
     })?;
-    store.restart_backup();
+    if let Some(backups) = store.facts().backups {
+        backups.restart();
+    }
     close(&path, &header).map_err(|e| unreadable(&path, &e.to_string()))?;
     Ok(FinishedMove { content: snapshot, is_pending: false, warning: Some(completed(&header)) })
 }
@@ -277,7 +281,7 @@ fn parse(file: &[u8]) -> Result<(Header, Vec<u8>), String> {
 }
 
 async fn opened(header: &Header, content: Vec<u8>, store: &dyn StateStore) -> Result<Vec<u8>, String> {
-    match (store.cipher(), header.sealed) {
+    match (store.facts().cipher, header.sealed) {
         (Some(cipher), true) => cipher.open_bytes(&content).await.map_err(|e| e.to_string()),
         (None, true) => Err("it is encrypted and can not be read without an encryption configuration".into()),
         (Some(cipher), false) => cipher.check_plain().map(|()| content).map_err(|e| e.to_string()),

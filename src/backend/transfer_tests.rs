@@ -10,7 +10,7 @@ use super::*;
 use crate::local::{LocalStore, StatePaths};
 use crate::lock::LockInfo;
 use crate::recovery::load;
-use crate::store::{LockError, StoreError};
+use crate::store::{LockError, StoreError, StoreFacts};
 
 /// A store in a file that can hang or refuse instead of writing, or hang afterwards.
 struct Store {
@@ -25,8 +25,8 @@ const REFUSES: u8 = 3;
 
 #[async_trait]
 impl StateStore for Store {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        Some(&self.inner)
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::local(self.inner.facts().journal)
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -52,8 +52,12 @@ impl StateStore for Store {
         self.inner.unlock(id).await
     }
 
-    fn journal(&self) -> PathBuf {
-        self.inner.journal()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
+    }
+
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }
 

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use super::empty_state;
 use super::lock::LockInfo;
-use super::store::{DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::store::{DEFAULT_WORKSPACE, FirstState, StateStore, StoreError};
 
-/// Writes an empty state where there is none, under its lock, so that the workspace is listed. `name` and `title` are the backend's in
+/// Writes the first state where there is none, under its lock, so that the workspace is listed. `name` and `title` are the backend's in
 /// messages: `s3` and `S3`.
-pub async fn create(store: &dyn StateStore, name: &str, title: &str) -> Result<(), StoreError> {
+pub async fn create(store: &dyn StateStore, name: &str, title: &str, first: &FirstState) -> Result<(), StoreError> {
     let locked = store.lock(&LockInfo::new("init")).await;
     let id = locked.map_err(|e| StoreError::new(format!("failed to lock {name} state: {e}")))?;
     let made = async {
         // Another process may have created it before this one acquired the lock.
         match store.read().await? {
             Some(_) => Ok(()),
-            None => store.write(Arc::from(empty_state()?)).await,
+            None => store.write(Arc::from(first.content()?)).await,
         }
     };
     let made = made.await;

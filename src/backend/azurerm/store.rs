@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::client::{Blobs, Earlier, Failure, Metadata};
 use crate::hcp::Hcp;
 use crate::lock::LockInfo;
-use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use crate::table::Context;
 use crate::versions::{Version, Versions, utc};
 use crate::workspace;
@@ -74,16 +74,16 @@ impl Backend for AzureBackend {
     }
 
     /// The default workspace needs no blob: reading it never writes.
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         let store = self.workspace_store(workspace);
         if workspace != DEFAULT_WORKSPACE && self.blobs.metadata(&store.name).await.map_err(failed)?.is_none() {
-            workspace::create(&store, "azure", "Azure").await?;
+            workspace::create(&store, "azure", "Azure", first).await?;
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -152,8 +152,8 @@ impl AzureStore {
 
 #[async_trait]
 impl StateStore for AzureStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts { snapshot_pause: SNAPSHOT_PAUSE, versions: Some(self), ..StoreFacts::remote(self.journal.clone()) }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -217,16 +217,12 @@ impl StateStore for AzureStore {
         Ok(())
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        SNAPSHOT_PAUSE
-    }
-
-    fn versions(&self) -> Option<&dyn Versions> {
-        Some(self)
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }
 

@@ -51,7 +51,10 @@ async fn snapshots_of_a_blob() {
 async fn texts_of_errors() {
     let Some(server) = Server::azure() else { return };
     let backend = open(&server, "states", true).await;
-    let (mine, yours) = (backend.store("default").await.unwrap(), backend.store("default").await.unwrap());
+    let (mine, yours) = (
+        backend.open_store("default", &crate::store::FirstState::default()).await.unwrap(),
+        backend.open_store("default", &crate::store::FirstState::default()).await.unwrap(),
+    );
     let info = LockInfo::new("x");
     mine.lock(&info).await.unwrap();
     let refused = yours.lock(&LockInfo::new("y")).await.unwrap_err();

@@ -21,7 +21,7 @@ use terrane_value::{Type, Value};
 use url::Url;
 
 use super::settings::{Settings, boolean, failure};
-use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, FirstState, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use super::web;
 use crate::hcp::Hcp;
@@ -197,11 +197,11 @@ impl Backend for ConsulBackend {
         }
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         let path = self.path_of(workspace);
         if workspace != DEFAULT_WORKSPACE && self.consul.get(&path).await?.is_none() {
             // Refused if another process made it meanwhile, which is as good.
-            let created = self.consul.transaction(&[Step::cas(&path, &super::empty_state()?, 0)]).await?;
+            let created = self.consul.transaction(&[Step::cas(&path, &first.content()?, 0)]).await?;
             if let Outcome::TooLarge(error) = created {
                 return Err(error);
             }
@@ -212,8 +212,8 @@ impl Backend for ConsulBackend {
         Ok(Arc::new(ConsulStore::new(self.consul.clone(), path, self.options, journal)))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {

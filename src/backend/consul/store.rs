@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Options;
 use super::client::{Consul, Outcome, Pair, SESSION_TTL, Step, reasons};
 use crate::gzip::{compress, decompress};
-use crate::store::REMOTE_SNAPSHOT_PAUSE;
+use crate::store::StoreFacts;
 use crate::watched_lock::{Slot, WatchedLock, mismatch, not_locked};
 use crate::{LockError, LockInfo, StateStore, StoreError};
 
@@ -232,8 +232,8 @@ async fn watch(consul: &Consul, lock_key: &str, session: &str) -> String {
 
 #[async_trait]
 impl StateStore for ConsulStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -333,11 +333,7 @@ impl StateStore for ConsulStore {
         self.slot.lost().await
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
-    }
-
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 }

@@ -16,7 +16,7 @@ use super::client::Objects;
 use crate::hcp::Hcp;
 use crate::lock::LockInfo;
 use crate::object_path::joined;
-use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use crate::table::Context;
 use crate::workspace;
 
@@ -83,19 +83,19 @@ impl Backend for CosBackend {
         self.place.objects.delete(&self.key(name)).await.map_err(failed)
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace.trim().is_empty() {
             return Err(StoreError::new("state name not allow to be empty"));
         }
         let store = self.workspace_store(workspace);
         if workspace != DEFAULT_WORKSPACE && !self.place.objects.exists(&store.state).await.map_err(failed)? {
-            workspace::create(&store, "cos", "TencentCloud cos").await?;
+            workspace::create(&store, "cos", "TencentCloud cos", first).await?;
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -185,8 +185,8 @@ impl CosStore {
 
 #[async_trait]
 impl StateStore for CosStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -228,11 +228,11 @@ impl StateStore for CosStore {
         Ok(())
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }

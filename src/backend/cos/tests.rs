@@ -58,7 +58,7 @@ async fn contract_of_backends() {
 async fn objects_are_where_the_reference_has_them() {
     let stub = CosStub::start();
     let backend = open(&stub, "p", "x.tfstate", SECRET_KEY).await;
-    let store = backend.store("w").await.unwrap();
+    let store = backend.open_store("w", &crate::store::FirstState::default()).await.unwrap();
     let id = store.lock(&LockInfo::new("x")).await.unwrap();
     assert_eq!(stub.keys(), ["p/w/x.tfstate", "p/w/x.tfstate.tflock"]);
     store.write(Arc::from(&b"{}"[..])).await.unwrap();
@@ -80,7 +80,7 @@ async fn objects_are_where_the_reference_has_them() {
 async fn texts_of_errors() {
     let stub = CosStub::start();
     let backend = open(&stub, "", "x", SECRET_KEY).await;
-    let store = backend.store("default").await.unwrap();
+    let store = backend.open_store("default", &crate::store::FirstState::default()).await.unwrap();
     let id = store.lock(&LockInfo::new("x")).await.unwrap();
     let refused = store.lock(&LockInfo::new("y")).await.unwrap_err();
     assert_eq!((refused.reason.as_str(), refused.busy), ("lock file x.tflock exists", true));
@@ -99,7 +99,8 @@ async fn texts_of_errors() {
     assert_eq!(store.read().await.unwrap_err().text, expected);
     let refused = backend.delete_workspace("default", false).await.unwrap_err().text;
     assert_eq!(refused, "default state is not allow to delete");
-    let wrong = open(&stub, "", "x", "wrong").await.store("default").await.unwrap();
+    let wrong =
+        open(&stub, "", "x", "wrong").await.open_store("default", &crate::store::FirstState::default()).await.unwrap();
     let why = wrong.read().await.unwrap_err().text;
     assert!(why.contains(": 403 SignatureDoesNotMatch(Message: "), "{why}");
     let why = wrong.lock(&LockInfo::new("x")).await.unwrap_err().reason;
@@ -117,7 +118,11 @@ fn guard() -> String {
 #[tokio::test]
 async fn a_tag_that_is_left_is_removed_by_force() {
     let stub = CosStub::start();
-    let store = open(&stub, "", "x", SECRET_KEY).await.store("default").await.unwrap();
+    let store = open(&stub, "", "x", SECRET_KEY)
+        .await
+        .open_store("default", &crate::store::FirstState::default())
+        .await
+        .unwrap();
     let guard = guard();
     stub.add_tag(TAG, &guard);
     let refused = store.lock(&LockInfo::new("x")).await.unwrap_err();
@@ -135,7 +140,11 @@ async fn faults_on_the_way_are_survived() {
     let trials = FAULTS.into_iter().flat_map(|fault| (0..8).map(move |after| (fault, after)));
     let trials = trials.map(|(fault, after)| async move {
         let stub = CosStub::start();
-        let store = open(&stub, "", "x", SECRET_KEY).await.store("default").await.unwrap();
+        let store = open(&stub, "", "x", SECRET_KEY)
+            .await
+            .open_store("default", &crate::store::FirstState::default())
+            .await
+            .unwrap();
         let guard = guard();
         stub.stub.fault(after, fault);
         let id = match store.lock(&LockInfo::new("x")).await {

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use super::client::{Content, Failure, ListedVersion, Objects};
 use crate::hcp::Hcp;
 use crate::lock::LockInfo;
-use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use crate::table::Context;
 use crate::versions::{Version, Versions, utc};
 use crate::workspace;
@@ -73,19 +73,19 @@ impl Backend for GcsBackend {
     }
 
     /// The default workspace needs no object: reading it never writes.
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         let store = self.workspace_store(workspace)?;
         if workspace != DEFAULT_WORKSPACE {
             let exists = store.objects.exists(&store.state).await.map_err(|why| store.unreadable(&why))?;
             if !exists {
-                workspace::create(&store, "gcs", "GCS").await?;
+                workspace::create(&store, "gcs", "GCS", first).await?;
             }
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -113,8 +113,8 @@ impl GcsStore {
 
 #[async_trait]
 impl StateStore for GcsStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts { snapshot_pause: SNAPSHOT_PAUSE, versions: Some(self), ..StoreFacts::remote(self.journal.clone()) }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -167,16 +167,12 @@ impl StateStore for GcsStore {
         Err(StoreError { kind, text })
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        SNAPSHOT_PAUSE
-    }
-
-    fn versions(&self) -> Option<&dyn Versions> {
-        Some(self)
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }
 

@@ -33,7 +33,7 @@ pub use workspaces::Workspace;
 use workspaces::{Filter, New, Workspaces};
 
 use super::settings::Settings;
-use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, StateStore, StoreError};
 use super::table::{Context, Kind};
 
 /// The kind `remote`.
@@ -434,7 +434,7 @@ impl Backend for Hcp {
         done.map_err(|e| StoreError::new(format!("error deleting workspace {service_name}: {e}")))
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         self.check_name(workspace)?;
         let name = self.service_name(workspace);
         let found = self.workspaces.read(&name).await;
@@ -459,8 +459,8 @@ impl Backend for Hcp {
         Some(self)
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 }
 

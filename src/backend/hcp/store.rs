@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 use super::api::{STILL_PENDING, elements, id, segment, text};
 use super::workspaces::{Workspace, Workspaces};
 use crate::lock::LockInfo;
-use crate::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::store::{ForcedWrites, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError, StoreFacts};
 use crate::versions::{Version, Versions, utc};
 use crate::watched_lock::{mismatch, not_locked};
 
@@ -183,8 +183,13 @@ fn outputs(state: &Json) -> Json {
 
 #[async_trait]
 impl StateStore for HcpStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts {
+            snapshot_pause: self.snapshot_pause(),
+            versions: Some(self),
+            forced: Some(self),
+            ..StoreFacts::remote(self.opening.journal.clone())
+        }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -258,10 +263,17 @@ impl StateStore for HcpStore {
         Ok(api.post(&self.path("actions/force-unlock"), None).await.map(drop)?)
     }
 
-    fn journal(&self) -> PathBuf {
-        self.opening.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
+    }
+}
+
+impl HcpStore {
+    /// The shortest time between two snapshots of one run.
     fn snapshot_pause(&self) -> Duration {
         let asked = self.interval.load(Ordering::SeqCst);
         match self.opening.snapshots {
@@ -270,13 +282,11 @@ impl StateStore for HcpStore {
             _ => Duration::MAX,
         }
     }
+}
 
+impl ForcedWrites for HcpStore {
     fn force_next_write(&self) {
         self.forced.store(true, Ordering::SeqCst);
-    }
-
-    fn versions(&self) -> Option<&dyn Versions> {
-        Some(self)
     }
 }
 

@@ -18,7 +18,7 @@ use terrane_protocol::schema::Block;
 use terrane_value::{Number, Type, Value};
 use url::Url;
 
-use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, FirstState, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use super::web;
 use crate::hcp::Hcp;
@@ -196,7 +196,7 @@ impl Backend for HttpBackend {
         Err(StoreError::workspaces_unsupported())
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace != DEFAULT_WORKSPACE {
             return Err(StoreError::workspaces_unsupported());
         }
@@ -206,8 +206,8 @@ impl Backend for HttpBackend {
         )))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use base64::Engine;
@@ -15,7 +14,7 @@ use url::Url;
 
 use super::Endpoint;
 use crate::lock::LockInfo;
-use crate::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::store::{LockError, StateStore, StoreError, StoreFacts};
 
 /// The state behind an address.
 pub struct HttpStore {
@@ -65,8 +64,8 @@ fn unexpected(status: StatusCode) -> StoreError {
 
 #[async_trait]
 impl StateStore for HttpStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -135,12 +134,12 @@ impl StateStore for HttpStore {
         Ok(())
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }
 

@@ -23,7 +23,7 @@ use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
 use terrane_value::{Type, Value};
 
 use super::settings::{Settings, failure};
-use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, FirstState, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use crate::hcp::Hcp;
 
@@ -283,18 +283,18 @@ impl Backend for KubernetesBackend {
         self.api.delete(Objects::Leases, &place.lease()).await
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         let place = self.place(workspace);
         let journal = self.context.journal_of(workspace, &[self.api.address(), &self.namespace, &self.suffix]);
         let store = KubernetesStore::new(self.api.clone(), place, journal);
         if workspace != DEFAULT_WORKSPACE {
-            store.create_if_missing().await?;
+            store.create_if_missing(first).await?;
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::client::{Api, Kind, Refusal};
 use crate::gzip::{compress, decompress};
-use crate::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
+use crate::store::{ErrorKind, FirstState, StoreFacts};
 use crate::watched_lock::{Slot, WatchedLock};
 use crate::{LockError, LockInfo, StateStore, StoreError};
 
@@ -146,13 +146,13 @@ impl KubernetesStore {
         Ok(secrets.into_values().collect())
     }
 
-    /// Makes the first part with an empty state. One that another process makes meanwhile is as good.
-    pub async fn create_if_missing(&self) -> Result<(), StoreError> {
+    /// Makes the first part with the first state. One that another process makes meanwhile is as good.
+    pub async fn create_if_missing(&self, first: &FirstState) -> Result<(), StoreError> {
         if !self.secrets(false).await?.is_empty() {
             return Ok(());
         }
         self.place.check()?;
-        let payload = compress(&crate::empty_state()?)?;
+        let payload = compress(&first.content()?)?;
         *self.known_parts() = None;
         match self.api.create(Kind::Secrets, &self.secret(0, &payload, None)).await {
             Ok(_) => Ok(()),
@@ -304,8 +304,8 @@ fn no_longer(lease: Option<&Value>) -> String {
 
 #[async_trait]
 impl StateStore for KubernetesStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -365,12 +365,8 @@ impl StateStore for KubernetesStore {
         self.slot.lost().await
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
-    }
-
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 }
 

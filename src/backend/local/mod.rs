@@ -14,7 +14,7 @@ use terrane_protocol::provider::ProviderDiagnostic;
 use terrane_protocol::schema::Block;
 use terrane_value::{Path as ValuePath, PathStep, Type, Value};
 
-use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, FirstState, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use crate::hcp::Hcp;
 
@@ -138,7 +138,7 @@ impl Backend for LocalBackend {
         }
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, _first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace != DEFAULT_WORKSPACE {
             let dir = self.workspace_dir().join(workspace);
             std::fs::create_dir_all(&dir).map_err(|e| named(e, "mkdir", &dir))?;
@@ -146,8 +146,8 @@ impl Backend for LocalBackend {
         Ok(Arc::new(LocalStore::new(self.paths(workspace))))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -199,7 +199,7 @@ mod tests {
         let backend = LocalBackend { workspace_dir: Some(dir.path().join("d")), ..LocalBackend::default() };
         assert_eq!(backend.workspaces().await.unwrap(), ["default"]);
         for name in ["b", "a"] {
-            backend.store(name).await.unwrap();
+            backend.open_store(name, &crate::store::FirstState::default()).await.unwrap();
         }
         assert_eq!(backend.workspaces().await.unwrap(), ["default", "a", "b"]);
         backend.delete_workspace("a", false).await.unwrap();

@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -24,7 +23,7 @@ use model::state::file;
 use super::{StatePaths, beside};
 use crate::lock::LockInfo;
 use crate::sealed::Backups;
-use crate::store::{LockError, StateStore, StoreError};
+use crate::store::{FileBackups, LockError, StateStore, StoreError, StoreFacts};
 
 const COMPARED_AT_ONCE: usize = 64 * 1024;
 
@@ -72,8 +71,17 @@ impl LocalStore {
 
 #[async_trait]
 impl StateStore for LocalStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts {
+            // An attempt costs next to nothing, and most commands hold the lock for less than a tenth of a second.
+            lock_pauses: Duration::from_millis(20)..=Duration::from_millis(250),
+            locks_are_of_processes: true,
+            state_file: Some(self.inner.paths.read.clone()),
+            keeps_files: true,
+            writes_elsewhere: self.inner.paths.read != self.inner.paths.write,
+            backups: Some(self),
+            ..StoreFacts::local(beside(&self.inner.paths.write, ".", ".journal"))
+        }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -97,36 +105,21 @@ impl StateStore for LocalStore {
         self.blocking(move |inner| inner.unlock(&id)).await?
     }
 
-    /// An attempt costs next to nothing, and most commands hold the lock for less than a tenth of a second.
-    fn lock_pauses(&self) -> RangeInclusive<Duration> {
-        Duration::from_millis(20)..=Duration::from_millis(250)
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn locks_are_of_processes(&self) -> bool {
-        true
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
+}
 
-    fn journal(&self) -> PathBuf {
-        beside(&self.inner.paths.write, ".", ".journal")
-    }
-
-    fn state_file(&self) -> Option<PathBuf> {
-        Some(self.inner.paths.read.clone())
-    }
-
-    fn restart_backup(&self) {
+impl FileBackups for LocalStore {
+    fn restart(&self) {
         self.inner.held().backed_up = false;
     }
 
-    fn writes_elsewhere(&self) -> bool {
-        self.inner.paths.read != self.inner.paths.write
-    }
-
-    fn keeps_files(&self) -> bool {
-        true
-    }
-
-    fn make_backups(&self, backups: Backups) {
+    fn make_by(&self, backups: Backups) {
         self.inner.held().backups = Some(backups);
     }
 }

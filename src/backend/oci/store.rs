@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,7 +10,7 @@ use super::client::{Failure, Object, Objects};
 use crate::hcp::Hcp;
 use crate::lock::LockInfo;
 use crate::object_path::joined;
-use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use crate::table::Context;
 use crate::workspace;
 
@@ -75,19 +74,19 @@ impl Backend for OciBackend {
         self.objects.delete_versions(&store.state, &[&store.state, &store.lock]).await.map_err(failed)
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace.is_empty() {
             return Err(StoreError::new("missing state name"));
         }
         let store = self.workspace_store(workspace);
         if workspace != DEFAULT_WORKSPACE && !self.objects.exists(&store.state).await.map_err(failed)? {
-            workspace::create(&store, "oci", "oci").await?;
+            workspace::create(&store, "oci", "oci", first).await?;
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -109,8 +108,8 @@ impl OciStore {
 
 #[async_trait]
 impl StateStore for OciStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -160,11 +159,11 @@ impl StateStore for OciStore {
         }
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }

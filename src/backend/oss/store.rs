@@ -15,7 +15,7 @@ use super::table::{EXISTS, Existing, Table};
 use crate::hcp::Hcp;
 use crate::lock::LockInfo;
 use crate::object_path::joined;
-use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use crate::table::Context;
 use crate::workspace;
 
@@ -88,7 +88,7 @@ impl Backend for OssBackend {
         Ok(())
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace.is_empty() {
             return Err(StoreError::new("missing state name"));
         }
@@ -97,14 +97,14 @@ impl Backend for OssBackend {
             let exists = self.place.objects.exists(&store.key).await;
             let failed = |why| StoreError::new(format!("estimating object {} is exist got an error: {why}", store.key));
             if !exists.map_err(failed)? {
-                workspace::create(&store, "OSS", "Alibaba Cloud OSS").await?;
+                workspace::create(&store, "OSS", "Alibaba Cloud OSS", first).await?;
             }
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -161,8 +161,8 @@ const NO_LOCK: &str = "unexpected end of JSON input";
 
 #[async_trait]
 impl StateStore for OssStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts::remote(self.journal.clone())
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -237,11 +237,11 @@ impl StateStore for OssStore {
         table.delete(&self.path()).await.map_err(|why| StoreError::new(format!("{why}\n{holder}")))
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }

@@ -21,7 +21,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type as Column;
 
 use super::settings::{Settings, failure};
-use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::store::{Backend, DEFAULT_WORKSPACE, FirstState, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
 use crate::hcp::Hcp;
 
@@ -193,16 +193,16 @@ impl Backend for PgBackend {
         self.pool.query(&statement, &[(&name, Column::TEXT)]).await.map(|_| ())
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace != DEFAULT_WORKSPACE {
-            self.create_workspace(workspace).await?;
+            self.create_workspace(workspace, first).await?;
         }
         let journal = self.context.journal_of(workspace, &[&self.pool.connector.place(), &self.table]);
         Ok(Arc::new(PgStore::new(self.pool.clone(), self.table.clone(), workspace.to_owned(), journal)))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -211,14 +211,14 @@ impl Backend for PgBackend {
 }
 
 impl PgBackend {
-    /// Makes a row with an empty state, so that the workspace is listed. Takes no lock: a row that is there stays, and a
+    /// Makes a row with the first state, so that the workspace is listed. Takes no lock: a row that is there stays, and a
     /// process that is about to write the same row holds a lock that excludes every other one.
-    async fn create_workspace(&self, name: &str) -> Result<(), StoreError> {
+    async fn create_workspace(&self, name: &str, first: &FirstState) -> Result<(), StoreError> {
         let exists = format!("SELECT FROM {} WHERE name = $1", self.table);
         if !self.pool.query(&exists, &[(&name, Column::TEXT)]).await?.is_empty() {
             return Ok(());
         }
-        let empty = super::empty_state()?;
+        let empty = first.content()?;
         let empty = String::from_utf8_lossy(&empty);
         let insert = format!("INSERT INTO {} (name, data) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", self.table);
         self.pool.query(&insert, &[(&name, Column::TEXT), (&empty, Column::TEXT)]).await.map(|_| ())

@@ -4,7 +4,6 @@
 //! Owns the statements on that row and what they mean. Under a lock everything is asked over the connection that holds it,
 //! so that a snapshot that the server accepts was written under the lock.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type as Column;
 
 use super::session::{Parameter, Pool, Session, text};
-use crate::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
+use crate::store::{ErrorKind, StoreFacts};
 use crate::{LockError, LockInfo, StateStore, StoreError};
 
 /// The number that is locked while a state without a row is.
@@ -249,8 +248,12 @@ fn lock_lost(why: &str) -> StoreError {
 
 #[async_trait]
 impl StateStore for PgStore {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts {
+            // An attempt is one cheap request.
+            lock_pauses: Duration::from_millis(500)..=Duration::from_secs(4),
+            ..StoreFacts::remote(self.journal.clone())
+        }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -337,16 +340,7 @@ impl StateStore for PgStore {
         }
     }
 
-    /// An attempt is one cheap request.
-    fn lock_pauses(&self) -> RangeInclusive<Duration> {
-        Duration::from_millis(500)..=Duration::from_secs(4)
-    }
-
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
-    }
-
-    fn snapshot_pause(&self) -> Duration {
-        REMOTE_SNAPSHOT_PAUSE
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 }

@@ -14,7 +14,7 @@ use super::locks::Lock;
 use super::table::Table;
 use crate::hcp::Hcp;
 use crate::lock::LockInfo;
-use crate::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
+use crate::store::{Backend, DEFAULT_WORKSPACE, FirstState, LockError, StateStore, StoreError, StoreFacts};
 use crate::table::Context;
 use crate::versions::{Version, Versions, utc};
 use crate::workspace;
@@ -111,19 +111,19 @@ impl Backend for S3Backend {
         Ok(())
     }
 
-    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
         if workspace.is_empty() {
             return Err(StoreError::new("missing state name"));
         }
         let store = self.workspace_store(workspace);
         if workspace != DEFAULT_WORKSPACE && !store.exists().await? {
-            workspace::create(&store, "s3", "S3").await?;
+            workspace::create(&store, "s3", "S3", first).await?;
         }
         Ok(Arc::new(store))
     }
 
-    async fn create(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
-        self.store(workspace).await
+    async fn create_store(&self, workspace: &str, first: &FirstState) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.open_store(workspace, first).await
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -206,8 +206,8 @@ impl S3Store {
 
 #[async_trait]
 impl StateStore for S3Store {
-    fn inner(&self) -> Option<&dyn StateStore> {
-        None
+    fn facts(&self) -> StoreFacts<'_> {
+        StoreFacts { snapshot_pause: SNAPSHOT_PAUSE, versions: Some(self), ..StoreFacts::remote(self.journal.clone()) }
     }
 
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -258,16 +258,12 @@ impl StateStore for S3Store {
         self.lock_of().give_back(id).await
     }
 
-    fn journal(&self) -> PathBuf {
-        self.journal.clone()
+    async fn erase(&self) -> Result<(), StoreError> {
+        self.write(Arc::from([])).await
     }
 
-    fn snapshot_pause(&self) -> Duration {
-        SNAPSHOT_PAUSE
-    }
-
-    fn versions(&self) -> Option<&dyn Versions> {
-        Some(self)
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
     }
 }
 

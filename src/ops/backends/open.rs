@@ -274,7 +274,7 @@ pub async fn hold_store(
         let info = LockInfo::new(operation);
         let waiting = || listener.into_iter().for_each(Listener::waiting_for_lock);
         let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
-        let is_of_process = store.locks_are_of_processes();
+        let is_of_process = store.facts().locks_are_of_processes;
         Some(taken.map_err(|e| Diagnostics::from(backend::lock::not_locked(&e, is_of_process)))?)
     } else {
         None

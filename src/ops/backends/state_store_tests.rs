@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use ::backend::conformance;
-use ::backend::store::ErrorKind;
+use ::backend::store::{ErrorKind, FirstState};
 use base::env::Environment;
 use plugin::reattach::Reattach;
 use plugin::start::{ProviderProcess, reattach_provider};
@@ -166,7 +166,7 @@ async fn a_state_store_of_a_plugin_is_a_backend() {
 #[tokio::test]
 async fn states_of_any_size_cross_the_wire() {
     let process = served(6).await;
-    let store = configured(&process).await.store("default").await.unwrap();
+    let store = configured(&process).await.open_store("default", &FirstState::default()).await.unwrap();
     // More than two chunks of the size that is proposed.
     for length in [1, 8 << 20, (20 << 20) + 3] {
         let content: Arc<[u8]> = (0..length).map(|i: u32| (i % 251) as u8).collect();
@@ -189,9 +189,9 @@ async fn a_store_says_why_it_fails() {
     let unknown = stores.validate_state_store("t_other", settings("d")).await;
     assert_eq!(unknown[0].summary, "unknown state store type \"t_other\"");
     let backend = configured(&process).await;
-    let error = backend.create("unwritable").await.err().unwrap();
+    let error = backend.create_store("unwritable", &FirstState::default()).await.err().unwrap();
     assert_eq!((error.kind, error.text.as_str()), (ErrorKind::Provider { summary: 12 }, "Cannot write: It is so."));
-    let store = backend.store("unreadable").await.unwrap();
+    let store = backend.open_store("unreadable", &FirstState::default()).await.unwrap();
     assert_eq!(store.read().await.unwrap_err().summary_and_detail(), Some(("Cannot read", "It is so.")));
     assert_eq!(backend.delete_workspace("other", true).await.unwrap_err().text, "No such state: It is so.");
     process.shutdown().await;

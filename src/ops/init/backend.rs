@@ -517,7 +517,7 @@ async fn erase(local: &Arc<dyn Backend>, new: &Arc<dyn Backend>, names: &[String
     for name in names {
         let store = local.store(name).await.map_err(|e| failed(e.text))?;
         // The new backend may keep its states in the very same files.
-        if store.state_file().is_some_and(|file| places.iter().any(|place| is_same_file(place, &file))) {
+        if store.facts().state_file.is_some_and(|file| places.iter().any(|place| is_same_file(place, &file))) {
             return Ok(());
         }
         stores.push(store);
@@ -536,7 +536,7 @@ async fn state_files(backend: &Arc<dyn Backend>) -> Result<Vec<PathBuf>, StoreEr
     };
     let mut files = Vec::new();
     for name in names {
-        files.extend(backend.store(&name).await?.state_file());
+        files.extend(backend.store(&name).await?.facts().state_file);
     }
     Ok(files)
 }

@@ -260,7 +260,9 @@ impl Migration<'_> {
             }
         }
         let failed = |why: String| self.texts().not_copied(&why);
-        to.store.force_next_write();
+        if let Some(forced) = to.store.facts().forced {
+            forced.force_next_write();
+        }
         let snapshot = file::write(&source.meta, &source.state).map_err(|problems| failed(problems_text(&problems)))?;
         to.store.write(snapshot.into()).await.map_err(|e| failed(e.text))?;
         Ok(true)

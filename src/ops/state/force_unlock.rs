@@ -23,7 +23,7 @@ pub enum Outcome {
 pub async fn run(setup: &Setup, id: &str, force: bool) -> Result<Outcome, Diagnostics> {
     let store = read_state::open(setup, &StateOptions::default()).await?.store;
     if !force {
-        if store.locks_are_of_processes() {
+        if store.facts().locks_are_of_processes {
             return Ok(Outcome::OfProcess);
         }
         match confirm(setup).await {

@@ -146,7 +146,8 @@ async fn chosen(
         Some(other) if wanted.force => Ok(other),
         Some(other) => Err(other_lineage(&other.snapshot, lineage.unwrap_or_default()).into()),
         None => {
-            let place = if store.versions().is_some() { "on this machine or by the store" } else { "on this machine" };
+            let place =
+                if store.facts().versions.is_some() { "on this machine or by the store" } else { "on this machine" };
             let mut detail = format!(
                 "No snapshot with the serial {} is kept {place}. To see which are, use \"{COMMAND} state history\".",
                 wanted.serial

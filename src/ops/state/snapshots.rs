@@ -111,7 +111,7 @@ pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
 
 /// What this machine keeps, without a request.
 pub fn of_machine(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Vec<Candidate>, Diagnostics> {
-    let Some(history) = store.history() else {
+    let Some(history) = store.facts().history.map(::backend::store::KeptStates::history) else {
         let detail = "The environment variable TERRANE_STATE_HISTORY is 0, so that no snapshots are kept.";
         return Err(Diagnostic::error(HISTORY_OFF, detail).into());
     };
@@ -146,7 +146,11 @@ impl Stored {
 /// What the store keeps, if it keeps any: it knows neither serials nor lineages, so that each version is read.
 pub async fn of_store(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Stored, String> {
     let mut stored = Stored::default();
-    let (Some(history), Some(versions)) = (store.history(), store.versions()) else { return Ok(stored) };
+    let (Some(history), Some(versions)) =
+        (store.facts().history.map(::backend::store::KeptStates::history), store.facts().versions)
+    else {
+        return Ok(stored);
+    };
     let listed = versions.versions(history.limit()).await.map_err(|e| e.to_string())?;
     let reading = listed.into_iter().map(|version| read(store, version, current));
     let found: Vec<_> = futures_util::stream::iter(reading).buffered(SIDE_BY_SIDE).collect().await;
@@ -188,10 +192,10 @@ async fn read(
 
 /// A version's state file, and whether it is encrypted in the store.
 async fn content(store: &dyn StateStore, id: &str) -> Result<Option<(Vec<u8>, bool)>, String> {
-    let Some(versions) = store.versions() else { return Ok(None) };
+    let Some(versions) = store.facts().versions else { return Ok(None) };
     let Some(stored) = versions.version(id).await.map_err(|e| e.to_string())? else { return Ok(None) };
     let is_encrypted = is_sealed(&stored);
-    let plain = match store.cipher() {
+    let plain = match store.facts().cipher {
         Some(cipher) => opened(cipher, stored).await.map_err(|e| e.to_string())?.plain,
         None if is_encrypted => return Err("it is encrypted, and the configuration has no encryption for it".into()),
         None => stored,
@@ -217,7 +221,7 @@ fn merged(machine: Vec<Candidate>, stored: Vec<Candidate>) -> Vec<Candidate> {
 impl Candidate {
     /// The snapshot as a state file that is not encrypted.
     pub async fn content(&self, store: &dyn StateStore) -> Result<Vec<u8>, String> {
-        match (&self.place, store.history()) {
+        match (&self.place, store.facts().history.map(::backend::store::KeptStates::history)) {
             (Place::Machine(entry), Some(history)) => history.snapshot(entry).await.map_err(|e| e.to_string()),
             (Place::Machine(_), None) => Err(HISTORY_OFF.into()),
             (Place::Store(id), _) => {

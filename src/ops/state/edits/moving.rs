@@ -84,7 +84,7 @@ fn is_at(store: &dyn StateStore, path: &Path) -> bool {
         let folder = journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((folder.canonicalize().ok()?, journal.file_name()?.to_owned()))
     };
-    let (ours, theirs) = (place(store.journal()), place(plain_file_store(path, None).journal()));
+    let (ours, theirs) = (place(store.facts().journal), place(plain_file_store(path, None).facts().journal));
     ours.is_some() && ours == theirs
 }
 

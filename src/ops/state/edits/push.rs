@@ -32,8 +32,8 @@ pub async fn push(
     if !warnings.is_empty() {
         listener.diagnostics(warnings);
     }
-    if force {
-        store.force_next_write();
+    if force && let Some(forced) = store.facts().forced {
+        forced.force_next_write();
     }
     let mut held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
     if let Err(mut problems) = held.take_up_journal(listener).await {

@@ -133,8 +133,8 @@ pub async fn connect(address: &Path) -> io::Result<UnixStream> {
     }
 }
 
-#[cfg(unix)]
 /// Makes sure that the process at the other end is the one expected, of the same user.
+#[cfg(unix)]
 pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), String> {
     let peer = stream.peer_cred().map_err(|error| error.to_string())?;
     // SAFETY: the call has no preconditions and cannot fail.

@@ -9,17 +9,17 @@ use indexmap::IndexMap;
 use lang::syntax::ast::Expression;
 use lang::syntax::body::Body;
 
-use super::action::Action;
-use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
-use super::check::Check;
-use super::early::Early;
-use super::encryption::Encryption;
-use super::import::Import;
-use super::language_block::Compatibility;
-use super::moved::Moved;
-use super::removed::Removed;
-use super::state_store::StoreProvider;
 use crate::addr;
+use crate::config::blocks::action::Action;
+use crate::config::blocks::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
+use crate::config::blocks::check::Check;
+use crate::config::blocks::encryption::Encryption;
+use crate::config::blocks::import::Import;
+use crate::config::blocks::language::Compatibility;
+use crate::config::blocks::moved::Moved;
+use crate::config::blocks::removed::Removed;
+use crate::config::blocks::state_store::StoreProvider;
+use crate::config::constants::static_context::Early;
 use crate::deps::Version;
 
 /// The whole configuration: the root module, with its children inside.
@@ -82,7 +82,7 @@ pub struct Module {
     pub imports: Vec<Import>,
     pub provider_metas: BTreeMap<Arc<str>, Body>,
     pub children: BTreeMap<Arc<str>, Arc<Module>>,
-    /// What its names mean before anything is planned; none before [`super::settle`].
+    /// What its names mean before anything is planned; none before [`crate::config::constants::static_arguments`].
     pub early: Option<Early>,
 }
 

@@ -2,7 +2,6 @@
 //! steps of the resource do that.
 
 mod values;
-pub mod written;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::name;

@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::source::SourceFile;
 use lang::syntax::parser::parse_file;
 use model::addr::InstanceKey;
-use model::config::{ImportBy, Resource, resource_from_text};
+use model::config::{ImportBy, Resource, resource_from_text, write};
 use model::plan::{Action, ResourceChange};
 use terrane_value::{Path, PathStep, Value};
 
@@ -21,7 +21,7 @@ use crate::run::Run;
 use crate::run::results::Each;
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::Unknown;
-use crate::step::imports::{Known, named, written};
+use crate::step::imports::{Known, named};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
     let generated = &run.blocks.imports.generated[index as usize];
@@ -63,7 +63,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     let schema = instance.schema.clone();
     let write = |with_empty: &BTreeSet<Arc<str>>| {
         let local = generated.written_provider.as_ref();
-        written::resource(&generated.resource.resource, local, &schema.block, &current.value, with_empty)
+        write::resource(&generated.resource.resource, local, &schema.block, &current.value, with_empty)
     };
     let mut text = write(&BTreeSet::new());
     put(&run.results, &instance, None, Some(current.encode(&instance.schema)), false);

@@ -10,7 +10,7 @@ use lang::eval::evaluate_to;
 use lang::syntax::ast::Expression;
 use model::addr::parse::NO_WHOLE_NUMBER;
 use model::addr::{AbsResourceInstance, InstanceKey, LocalProviderConfig, Resource};
-use model::config::ListArguments;
+use model::config::{ListArguments, write};
 use model::plan::{GeneratedImport, ListResults, ListedObject};
 use model::provider_diagnostics::about_body;
 use model::schema::list_block::{CONFIG, DATA};
@@ -26,7 +26,6 @@ use crate::engine_errors::halted;
 use crate::event::Event;
 use crate::run::object::mark;
 use crate::run::scope::ModuleScope;
-use crate::step::imports::written;
 
 /// The most results of a block that does not say how many.
 const DEFAULT_LIMIT: u64 = 100;
@@ -289,8 +288,8 @@ async fn generate_all(
         let addr = generated_addr(&instance.addr, position, index);
         let state = object.state.clone().unwrap_or_else(|| Value::null(types.managed.implied_type().clone()));
         let Some((value, source)) = diagnostics.take(configuration(instance, state).await) else { break };
-        let resource = written::listed(&addr, &provider, &types.managed.block, &value, source);
-        let import = written::import(&addr, &provider, &types.identity, &object.identity);
+        let resource = write::listed(&addr, &provider, &types.managed.block, &value, source);
+        let import = write::import(&addr, &provider, &types.identity, &object.identity);
         object.generated = Some(GeneratedImport { resource, import });
     }
     diagnostics
@@ -309,14 +308,14 @@ fn generated_addr(list: &AbsResourceInstance, position: usize, index: usize) -> 
 }
 
 /// The configuration of an object: by the provider, if it can. None with errors.
-async fn configuration(instance: &Instance<'_>, state: Value) -> (Option<(Value, written::Source)>, Diagnostics) {
+async fn configuration(instance: &Instance<'_>, state: Value) -> (Option<(Value, write::Source)>, Diagnostics) {
     let schemas = instance.run.blocks.schemas.provider(&instance.provider_addr.provider);
     if !schemas.is_some_and(|schemas| schemas.capabilities().generate_resource_config) {
-        return (Some((state, written::Source::State)), Diagnostics::new());
+        return (Some((state, write::Source::State)), Diagnostics::new());
     }
     let asked = instance.provider.generate_resource_config(instance.addr.kind(), state);
     let (value, found) = instance.answered("GenerateResourceConfig", asked).await;
     let failed = has_errors(&found);
-    let value = Some((value, written::Source::Provider)).filter(|_| !failed);
+    let value = Some((value, write::Source::Provider)).filter(|_| !failed);
     (value, about_body(found, None, None))
 }

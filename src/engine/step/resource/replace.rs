@@ -8,7 +8,7 @@ use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use model::addr::parse::parse_reference;
 use model::addr::{AbsResource, InstanceKey, Resource, Subject};
 use model::config;
-use model::config::names::static_traversal;
+use model::config::static_traversal;
 use model::model_errors::INVALID_TRIGGER;
 use model::plan::ResourceChange;
 use model::version::at_least;

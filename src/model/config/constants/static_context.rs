@@ -1,0 +1,413 @@
+//! Values that are needed before anything is installed or planned: in the sources and versions of module calls, in
+//! backend blocks, in `for_each` of providers, in constant variables.
+//!
+//! Owns which names mean something that early and the way by which they are reached. Never knows where values of root
+//! variables come from: [`Outside`] says.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::name;
+use base::source::{Range, SourceFile};
+use lang::eval::{Resolved, Scope, evaluate, evaluate_to};
+use lang::functions::{Function, Machine};
+use lang::syntax::ast::{Expression, Traversal};
+use lang::syntax::body::Body;
+use terrane_value::{Marks, Type, Value, convert};
+
+use crate::addr::parse::parse_reference;
+use crate::addr::{self, Subject};
+use crate::config::blocks::block::{ByName, Local, ModuleCall, Variable};
+use crate::config::module::Module;
+use crate::model_errors::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
+
+/// What is known of the world when a configuration is loaded.
+pub trait Outside: Send + Sync {
+    /// The value given for a variable of the root module, not yet converted; None if there is none.
+    fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics);
+    /// The values on the command line for variables that the root module does not declare. Only asked for where the values
+    /// of the command line decide what the configuration is.
+    fn undeclared(&self, _: &ByName<Variable>) -> Diagnostics {
+        Diagnostics::new()
+    }
+    /// `terraform.workspace`
+    fn workspace(&self) -> String;
+    /// `path.cwd`
+    fn working_dir(&self) -> String;
+    /// Files, for the functions that read them.
+    fn machine(&self) -> Option<&dyn Machine>;
+}
+
+/// Nothing is given from outside.
+pub struct Nothing;
+
+impl Outside for Nothing {
+    fn variable(&self, _: &Variable) -> (Option<Value>, Diagnostics) {
+        (None, Diagnostics::new())
+    }
+    fn workspace(&self) -> String {
+        "default".into()
+    }
+    fn working_dir(&self) -> String {
+        ".".into()
+    }
+    fn machine(&self) -> Option<&dyn Machine> {
+        None
+    }
+}
+
+/// The names of one module that mean something early. Cheap to clone.
+#[derive(Clone)]
+pub struct Early(Arc<EarlyModule>);
+
+struct EarlyModule {
+    path: addr::Module,
+    dir: PathBuf,
+    root_dir: PathBuf,
+    variables: ByName<Variable>,
+    locals: ByName<Local>,
+    /// The module that calls this one, with the arguments of the call.
+    caller: Option<(Early, Body)>,
+    outside: Arc<dyn Outside>,
+    known: Mutex<HashMap<String, Value>>,
+}
+
+impl std::fmt::Debug for Early {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Early({})", self.0.path)
+    }
+}
+
+/// A value that is only known during a run, where it is needed before.
+pub const DYNAMIC: &str = "Dynamic value in static context";
+
+/// References nested deeper than this are an error.
+const MAX_DEPTH: usize = 128;
+
+impl Early {
+    pub fn root(module: &Module, outside: Arc<dyn Outside>) -> Early {
+        Early::of(module, module.dir.clone(), None, outside)
+    }
+
+    /// Of a module that this one calls.
+    pub fn child(&self, call: &ModuleCall, module: &Module) -> Early {
+        let caller = Some((self.clone(), call.body.clone()));
+        Early::of(module, self.0.root_dir.clone(), caller, self.0.outside.clone())
+    }
+
+    fn of(module: &Module, root_dir: PathBuf, caller: Option<(Early, Body)>, outside: Arc<dyn Outside>) -> Early {
+        Early(Arc::new(EarlyModule {
+            path: module.path.clone(),
+            dir: module.dir.clone(),
+            root_dir,
+            variables: module.variables.clone(),
+            locals: module.locals.clone(),
+            caller,
+            outside,
+            known: Mutex::default(),
+        }))
+    }
+
+    /// The value of an expression. `target` is what needs it: `module.x.source`.
+    pub fn value(&self, target: &str, expr: &Expression) -> (Value, Diagnostics) {
+        evaluate(expr, &EarlyScope { of: self, way: vec![self.within(target)] })
+    }
+
+    /// The names as `target` sees them.
+    pub fn scope(&self, target: &str) -> impl Scope {
+        EarlyScope { of: self, way: vec![self.within(target)] }
+    }
+
+    /// Whether a variable or a local value is declared.
+    pub fn declares(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Variable(name) => self.0.variables.contains_key(name),
+            Subject::Local(name) => self.0.locals.contains_key(name),
+            _ => false,
+        }
+    }
+
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.0.variables.get(name)
+    }
+
+    /// The expression of a local value.
+    pub fn local(&self, name: &str) -> Option<&Expression> {
+        self.0.locals.get(name).map(|local| &local.expr)
+    }
+
+    /// Files, for the functions that read them.
+    pub fn machine(&self) -> Option<&dyn Machine> {
+        self.0.outside.machine()
+    }
+
+    /// A text that can be written down; none with errors, or where it is null.
+    pub fn text(&self, target: &str, expr: &Expression) -> (Option<String>, Diagnostics) {
+        let scope = EarlyScope { of: self, way: vec![self.within(target)] };
+        let (value, mut diags) = evaluate_to(expr, &Type::String, &scope);
+        if diags.has_errors() {
+            return (None, diags);
+        }
+        if let Some(problem) = unusable(&value, &scope.way[0], expr) {
+            diags.push(problem);
+            return (None, diags);
+        }
+        (value.as_str().map(str::to_owned), diags)
+    }
+
+    /// Checks the constant variables of the module: each must have a value by now.
+    pub fn check_constants(&self) -> Diagnostics {
+        let mut diags = Diagnostics::new();
+        let constants: Vec<&Variable> = self.0.variables.values().filter(|variable| variable.is_const).collect();
+        if !constants.is_empty() && self.0.caller.is_none() {
+            diags.extend(self.0.outside.undeclared(&self.0.variables));
+        }
+        constants.into_iter().for_each(|variable| diags.extend(self.check_constant(variable)));
+        diags
+    }
+
+    fn check_constant(&self, variable: &Variable) -> Diagnostics {
+        let scope = EarlyScope { of: self, way: vec![self.within(&format!("var.{}", variable.name))] };
+        let value = match scope.variable(variable) {
+            Ok(value) => value,
+            Err(problems) => return problems,
+        };
+        if value.is_wholly_known() {
+            return Diagnostics::new();
+        }
+        let detail = format!(
+            "The variable {} is declared as constant, but the value that it is given is only known once everything is planned.",
+            scope.way[0]
+        );
+        Diagnostic::error("Value of a constant variable is not known", detail).at(variable.range.clone()).into()
+    }
+
+    fn within(&self, name: &str) -> String {
+        if self.0.path.is_root() { name.to_owned() } else { format!("{}.{name}", self.0.path) }
+    }
+}
+
+/// Why a value cannot be used where it becomes part of what is installed or written down.
+pub fn unusable(value: &Value, target: &str, expr: &Expression) -> Option<Diagnostic> {
+    let marks = value.deep_marks();
+    let (summary, why) = if marks.contains(Marks::SENSITIVE) {
+        ("Sensitive value in static context", "is derived from a sensitive value, which would be written down in clear")
+    } else if marks.contains(Marks::EPHEMERAL) {
+        ("Ephemeral value in static context", "is derived from an ephemeral value, which must not be written down")
+    } else if !value.is_wholly_known() {
+        (DYNAMIC, "depends on what is only known during a run")
+    } else {
+        return None;
+    };
+    if let Some(what) = module_argument(target) {
+        let detail = match summary {
+            DYNAMIC => "Only literal values and const variables can be evaluated during init.".to_owned(),
+            _ => format!("The module {what} cannot be derived from a sensitive or ephemeral value."),
+        };
+        return Some(Diagnostic::error(format!("Unknown module {what}"), detail).at(expr.range()));
+    }
+    let detail =
+        format!("The value of {target} {why}. It is needed before anything is planned, so that this is not possible.");
+    Some(Diagnostic::error(summary, detail).at(expr.range()))
+}
+
+/// The argument of a module call that is needed early, if Terraform's messages about it apply: 1.17 has such arguments too.
+fn module_argument(target: &str) -> Option<&'static str> {
+    let (owner, argument) = target.rsplit_once('.')?;
+    let is_call = !name::is_opentofu() && owner.rsplit('.').nth(1) == Some("module");
+    ["source", "version"].into_iter().find(|known| is_call && argument == *known)
+}
+
+/// The names of a module as something that needs them sees them; `way` leads from it to the expression that is read.
+struct EarlyScope<'e> {
+    of: &'e Early,
+    way: Vec<String>,
+}
+
+impl EarlyScope<'_> {
+    fn further<'s>(&self, of: &'s Early, name: String) -> EarlyScope<'s> {
+        let way = self.way.iter().cloned().chain([name]).collect();
+        EarlyScope { of, way }
+    }
+
+    fn subject(&self, subject: &Subject, what: &str, range: &Range) -> Result<Value, Diagnostics> {
+        let module = &self.of.0;
+        match subject {
+            Subject::Variable(name) => {
+                let Some(variable) = module.variables.get(name) else {
+                    return Err(undeclared_variable(name, module.variables.keys(), range).into());
+                };
+                self.cached(&self.of.within(what), range, |way| way.variable(variable))
+            }
+            Subject::Local(name) => {
+                let Some(local) = module.locals.get(name) else {
+                    return Err(undeclared_local(name, module.locals.keys(), range).into());
+                };
+                self.cached(&self.of.within(what), range, |way| {
+                    let (value, found) = evaluate(&local.expr, way);
+                    if found.has_errors() { Err(found) } else { Ok(value) }
+                })
+            }
+            Subject::Path(name) if &**name == "module" => Ok(folder(&module.dir)),
+            Subject::Path(name) if &**name == "root" => Ok(folder(&module.root_dir)),
+            Subject::Path(name) if &**name == "cwd" => Ok(Value::string(module.outside.working_dir())),
+            Subject::Terraform(name) if &**name == "workspace" => Ok(Value::string(module.outside.workspace())),
+            _ => Err(self.too_early(what, range).into()),
+        }
+    }
+
+    /// The value of a name of this module, found out once.
+    fn cached(
+        &self,
+        name: &str,
+        range: &Range,
+        find: impl FnOnce(&EarlyScope<'_>) -> Result<Value, Diagnostics>,
+    ) -> Result<Value, Diagnostics> {
+        if let Some(value) = self.known().get(name) {
+            return Ok(value.clone());
+        }
+        let way = self.further(self.of, name.to_owned());
+        if self.way.iter().any(|before| before == name) {
+            let detail = format!("The value of {name} depends on itself: {}.", way.path_text());
+            return Err(Diagnostic::error("Circular reference", detail).at(range.clone()).into());
+        }
+        if way.way.len() > MAX_DEPTH {
+            let detail = format!("The value of {} is reached over more than {MAX_DEPTH} references.", self.way[0]);
+            return Err(Diagnostic::error("Too many references", detail).at(range.clone()).into());
+        }
+        let value = find(&way)?;
+        self.known().insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Value>> {
+        self.of.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value that a variable of the module is going to have.
+    fn variable(&self, variable: &Variable) -> Result<Value, Diagnostics> {
+        let module = &self.of.0;
+        let mut place = variable.range.clone();
+        let (given, found) = match &module.caller {
+            None => module.outside.variable(variable),
+            Some((caller, arguments)) => match arguments.just_attributes().0.get(&variable.name) {
+                Some(argument) => {
+                    place = argument.expr.range();
+                    let way = EarlyScope { of: caller, way: self.way.clone() };
+                    let (value, found) = evaluate(&argument.expr, &way);
+                    (Some(value), found)
+                }
+                None => (None, Diagnostics::new()),
+            },
+        };
+        if found.has_errors() {
+            return Err(found);
+        }
+        let Some(value) = given.or_else(|| variable.default.clone()) else { return Err(self.missing(variable).into()) };
+        let filled = match &variable.type_defaults {
+            Some(defaults) if !value.is_null() => defaults.apply(&value),
+            _ => value,
+        };
+        let converted = convert::convert(&filled, &variable.ty).map_err(|wrong| {
+            let detail = format!("The given value is not suitable for {}: {wrong}.", self.shown_last());
+            Diagnostic::error(UNSUITABLE_FOR_VARIABLE, detail).at(place)
+        })?;
+        let value = match &variable.default {
+            Some(default) if converted.is_null() && !variable.nullable => default.clone(),
+            _ => converted,
+        };
+        let mut marks = Marks::NONE;
+        if variable.sensitive {
+            marks |= Marks::SENSITIVE;
+        }
+        if variable.ephemeral {
+            marks |= Marks::EPHEMERAL;
+        }
+        Ok(value.mark(marks))
+    }
+
+    fn missing(&self, variable: &Variable) -> Diagnostic {
+        let name = &*variable.name;
+        let (what, needed) = match self.way.as_slice() {
+            [_] => ("root module input variable", String::new()),
+            [target, ..] => {
+                let way = self.path_text();
+                (
+                    "variable",
+                    format!(
+                        " The value of {target} depends on it ({way}), which is needed before anything is planned."
+                    ),
+                )
+            }
+            [] => ("variable", String::new()),
+        };
+        let detail = format!(
+            "The {what} {name:?} is not set, and has no default value.{needed} Use a -var or -var-file command line argument to \
+             provide a value for this variable."
+        );
+        Diagnostic::error(MISSING_VALUE, detail).of_kind(Kind::MissingValue).at(variable.range.clone())
+    }
+
+    /// A name whose value is only found out during a run.
+    fn too_early(&self, what: &str, range: &Range) -> Diagnostic {
+        let way = self.further(self.of, self.of.within(what));
+        if let (Some(argument), [_]) = (module_argument(&self.way[0]), self.way.as_slice()) {
+            let detail = format!("The module {argument} can only reference constant input variables and local values.");
+            return Diagnostic::error(format!("Invalid module {argument}"), detail).at(range.clone());
+        }
+        let detail = format!(
+            "The value of {} is needed before anything is planned, so that it can depend on input variables, local values, path.* \
+             and terraform.workspace only. It refers to {what}: {}.",
+            self.way[0],
+            way.path_text()
+        );
+        Diagnostic::error(DYNAMIC, detail).at(range.clone())
+    }
+
+    fn path_text(&self) -> String {
+        self.way.join(" -> ")
+    }
+
+    fn shown_last(&self) -> &str {
+        self.way.last().map_or("", String::as_str)
+    }
+}
+
+fn folder(path: &std::path::Path) -> Value {
+    let text = path.to_string_lossy().replace('\\', "/");
+    Value::string(if text.is_empty() { ".".to_owned() } else { text })
+}
+
+impl Scope for EarlyScope<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        let reference = match parse_reference(traversal, file) {
+            Ok(reference) => reference,
+            Err(error) => return Resolved::error(error),
+        };
+        let used = traversal.steps.len() - reference.remaining.len();
+        let what = Traversal { steps: traversal.steps[..used].to_vec(), ..traversal.clone() }.to_string();
+        match self.subject(&reference.subject, &what, &reference.range) {
+            Ok(value) => Resolved::value(value, used),
+            Err(problems) => Resolved::error(problems),
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        lang::functions::lookup(name).map(|f| f as &dyn Function)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        lang::functions::names().into_iter().map(str::to_string).collect()
+    }
+
+    fn missing_function(&self, namespace: &str, _: &str) -> Option<String> {
+        let is_provider = namespace.starts_with("provider::");
+        is_provider.then(|| "Functions of providers cannot be called before providers are installed.".to_owned())
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.of.0.outside.machine()
+    }
+}

@@ -1,0 +1,108 @@
+//! `provider` blocks.
+
+use std::sync::{Arc, LazyLock};
+
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use lang::syntax::ast::{Attribute, Block};
+use lang::syntax::body::BodySchema;
+use terrane_value::identifier::is_identifier;
+
+use super::requirements;
+use crate::config::blocks::block::ProviderBlock;
+use crate::config::blocks::module_call;
+use crate::config::blocks::references::{BAD_IDENTIFIER, check_provider_name};
+use crate::config::constants::constant;
+
+const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    let schema = BodySchema::new().attribute("alias").attribute("version").attribute("for_each");
+    let schema = RESERVED.iter().fold(schema, |schema, name| schema.attribute(name));
+    schema.block("_", &[]).block("lifecycle", &[]).block("locals", &[])
+});
+
+/// None if the name cannot be a provider's local name.
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
+    decode_block(block, false, diags)
+}
+
+/// The same in a test file, where no version may be given.
+pub fn decode_in_test(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
+    decode_block(block, true, diags)
+}
+
+/// An alias; none if it is no constant or empty.
+pub fn alias(attribute: &Attribute, diags: &mut Diagnostics) -> Option<Arc<str>> {
+    let text = constant::string(attribute, diags).unwrap_or_default();
+    if !is_identifier(&text) {
+        let detail = format!("An alias must be a valid name. {BAD_IDENTIFIER}");
+        diags.push(Diagnostic::error("Invalid provider configuration alias", detail));
+    }
+    Some(text.into()).filter(|text: &Arc<str>| !text.is_empty())
+}
+
+fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option<ProviderBlock> {
+    let (content, rest, problems) = block.body.partial_content(&SCHEMA);
+    diags.extend(problems);
+    let name = block.label(0).clone();
+    if let Some(problem) = check_provider_name(&name, &block.header_range()) {
+        diags.push(problem);
+        return None;
+    }
+    let alias = content.attribute("alias").and_then(|a| alias(a, diags));
+    let for_each = content.attribute("for_each");
+    if let Some(attribute) = for_each.filter(|_| alias.is_none()) {
+        let detail = "The \"for_each\" argument needs an \"alias\" beside it: the configurations are told apart by its keys, which \
+                      only stand behind an alias, as in \"aws.by_region[each.key]\".";
+        diags.push(Diagnostic::error("Alias required when using \"for_each\"", detail).at(attribute.name_range()));
+    }
+    let version = content.attribute("version");
+    if let Some(attribute) = version.filter(|_| in_test) {
+        diags.push(version_in_test(attribute));
+    }
+    if let Some(attribute) = version.filter(|_| !in_test) {
+        diags.push(
+            Diagnostic::warning(
+                "Version constraints inside provider configuration blocks are deprecated",
+                format!("Terraform 0.13 and earlier allowed provider version constraints inside the provider configuration \
+                 block, but that is now deprecated and will be removed in a future version of {PROGRAM}. To silence this \
+                 warning, move the provider version constraint into the required_providers block."),
+            )
+            .at(attribute.expr.range()),
+        );
+        requirements::constraint_text(attribute, diags);
+    }
+    for attribute in RESERVED.iter().filter_map(|name| content.attribute(name)) {
+        diags.push(
+            Diagnostic::error(
+                "Reserved argument name in provider block",
+                format!(
+                    "The provider argument name {:?} is reserved for use by {PROGRAM} in a future version.",
+                    attribute.name.as_str()
+                ),
+            )
+            .at(attribute.name_range()),
+        );
+    }
+    let body = module_call::check_blocks(&content, rest, "provider", "provider-specific", diags);
+    Some(ProviderBlock {
+        name,
+        name_range: block.label_range(0),
+        alias,
+        for_each: for_each.map(|a| a.expr.clone()),
+        instances: None,
+        version: version.map(|a| a.expr.clone()),
+        body,
+        range: block.header_range(),
+    })
+}
+
+fn version_in_test(attribute: &Attribute) -> Diagnostic {
+    Diagnostic::error(
+        "Version constraints are not allowed in test files",
+        "Version constraints inside provider configuration blocks are not allowed in test files. To silence this error, move \
+         the provider version constraint into the required_providers block of the configuration that uses this provider.",
+    )
+    .at(attribute.expr.range())
+}

@@ -7,8 +7,10 @@ use terrane_protocol::provider::{ClientCapabilities, DeferralReason};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::{Marks, Value};
 
+use super::Instance;
+use super::plan::change;
+use super::read::data;
 use super::record::new_change;
-use super::{Instance, data, plan};
 use crate::engine_errors;
 use crate::run::Verb;
 use crate::run::results::is_placeholder;
@@ -82,7 +84,7 @@ pub async fn placeholder(instance: &Instance<'_>) -> (Option<Value>, Diagnostics
     let mut change = new_change(instance, Action::Create, instance.null(), instance.null());
     match instance.addr.mode() {
         ResourceMode::Managed => {
-            let planned = diagnostics.take(plan::placeholder(instance, &config).await);
+            let planned = diagnostics.take(change::placeholder(instance, &config).await);
             let Some(planned) = planned else { return (None, diagnostics) };
             change.change.after = planned;
         }

@@ -3,29 +3,17 @@
 //! Owns the order of these steps; the rules are pure and in `change`. Never accesses the outside except through the run's ports.
 
 pub mod apply;
-pub mod block;
-pub mod choose;
 pub mod conditions;
-pub mod data;
 pub mod deferral;
-pub mod destroy;
 pub mod ephemeral_use;
 pub mod expand;
-pub mod generate;
-pub mod identity;
 pub mod import;
-pub mod import_command;
 pub mod list;
-pub mod orphan;
 pub mod plan;
-pub mod prevention;
-pub mod provision;
+pub mod provider_choice;
 pub mod read;
 pub mod record;
-pub mod replace;
-pub mod upgrade;
 pub mod validate;
-mod winrm;
 
 use std::sync::{Arc, OnceLock};
 

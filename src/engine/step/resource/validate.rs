@@ -17,9 +17,12 @@ use terrane_protocol::provider::{ClientCapabilities, ProviderDiagnostics, Valida
 use terrane_protocol::schema::{Block, ResourceMode, Schema};
 use terrane_value::{Type, Value};
 
-use super::plan::path_of;
-use super::prevention::prevention;
-use super::{ephemeral_use, list, replace, winrm};
+use super::apply::provision::missing_host;
+use super::apply::winrm;
+use super::plan::change::path_of;
+use super::plan::prevention::prevention;
+use super::plan::triggers;
+use super::{ephemeral_use, list};
 use crate::blocks::Blocks;
 use crate::blocks::connection::connection_schema;
 use crate::blocks::tree::ModuleId;
@@ -29,7 +32,6 @@ use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::{Unknown, expand};
-use crate::step::resource::provision::missing_host;
 use crate::step::{action, imports};
 use crate::waiting::PendingRequest;
 
@@ -72,7 +74,7 @@ async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics 
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
     if tofu_at_least(12) {
-        diagnostics.extend(replace::check(run, module, config));
+        diagnostics.extend(triggers::check(run, module, config));
     }
     if !matches!(config.addr.mode, ResourceMode::Ephemeral | ResourceMode::List) {
         let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();

@@ -1,4 +1,10 @@
 //! Applying a planned change of one instance: plan again with the values that are known now, check, apply, check, record.
+//!
+//! Owns what happens around the request that changes an object. Never decides what is to change: the plan did.
+
+pub mod destroy;
+pub mod provision;
+pub mod winrm;
 
 use std::sync::Arc;
 
@@ -13,10 +19,6 @@ use terrane_protocol::provider::ApplyRequest;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::plan::{Forced, plan};
-use super::record::{save, shown_id, shown_id_or_name};
-use super::upgrade::upgrade;
-use super::{Instance, conditions, data, provision, with_instance};
 use crate::change::{breach_text, compatible, write_only};
 use crate::engine_errors::{INVALID_PROVIDER_OBJECT, differs_from_plan, halted};
 use crate::event::Event;
@@ -27,6 +29,11 @@ use crate::run::object::{Stored, mark, nonconforming, unknown_as_null, unknown_p
 use crate::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::run::{Run, Verb};
 use crate::step::action;
+use crate::step::resource::plan::change::{Forced, plan};
+use crate::step::resource::read::data;
+use crate::step::resource::read::upgrade::upgrade;
+use crate::step::resource::record::{save, shown_id, shown_id_or_name};
+use crate::step::resource::{Instance, conditions, with_instance};
 
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
 

@@ -12,12 +12,12 @@ use rustc_hash::FxHashSet;
 use terrane_protocol::provider::{DeferralReason, Identity, PlanRequest, PlanResponse, has_errors};
 use terrane_value::{Marks, Path, PathStep, Value};
 
-use super::record::new_change;
-use super::{Instance, conditions, ephemeral_use};
 use crate::change::go_text::go_path;
 use crate::change::{ignore, plan_valid, proposed, replace};
 use crate::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::run::object::{Stored, mark, nonconforming};
+use crate::step::resource::record::new_change;
+use crate::step::resource::{Instance, conditions, ephemeral_use};
 
 /// Why a replacement is asked for from outside of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use base::diag::Diagnostics;
 use model::state::DeposedKey;
 use terrane_protocol::provider::{ReadRequest, has_errors};
 
-use super::Instance;
-use super::record::shown_id;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::event::Event;
 use crate::run::object::{Stored, mark, nonconforming, normalise};
+use crate::step::resource::Instance;
+use crate::step::resource::record::shown_id;
 
 /// The object as it is now; none: it is gone. With errors and if the provider defers, the object as it was.
 pub async fn refresh(

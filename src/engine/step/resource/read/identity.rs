@@ -4,8 +4,8 @@ use base::diag::{Diagnostic, Diagnostics};
 use model::provider_diagnostics::about_body;
 use terrane_protocol::provider::{Identity, IdentitySchema, has_errors};
 
-use super::Instance;
 use super::upgrade::newer_version;
+use crate::step::resource::Instance;
 
 /// The request in the plugin protocol.
 pub const IDENTITY_SCHEMAS: &str = "GetResourceIdentitySchemas";

@@ -9,8 +9,6 @@ use terrane_protocol::provider::{ReadDataRequest, has_errors};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::record::{new_change, note_change, put, shown_id};
-use super::{Instance, conditions, deferral, ephemeral_use};
 use crate::change::proposed::planned_data_object;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::event::Event;
@@ -18,6 +16,8 @@ use crate::run::object::{Stored, mark, nonconforming, unknown_as_null};
 use crate::run::records::PlannedChanges;
 use crate::run::results::CheckRecord;
 use crate::step::check::addr;
+use crate::step::resource::record::{new_change, note_change, put, shown_id};
+use crate::step::resource::{Instance, conditions, deferral, ephemeral_use};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
 pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {

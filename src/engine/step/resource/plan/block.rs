@@ -13,15 +13,10 @@ use terrane_protocol::schema::ResourceMode;
 use terrane_value::{Type, Value};
 use tokio::task::JoinSet;
 
-use super::expand::stored_value;
+use super::change::{self, Forced};
 use super::orphan::{self, OrphanObject};
-use super::plan::Forced;
 use super::prevention::check_prevent_destroy;
-use super::record::{new_change, note_change, note_drift, put};
-use super::upgrade::upgrade;
-use super::{
-    Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace, with_instance,
-};
+use super::triggers;
 use crate::blocks::tree::ModuleId;
 use crate::blocks::{BlockId, Blocks};
 use crate::engine_errors;
@@ -32,6 +27,12 @@ use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::run::scope::ModuleScope;
 use crate::run::{Prior, Run, Verb};
 use crate::step::expansion::{Unknown, expand};
+use crate::step::resource::expand::stored_value;
+use crate::step::resource::import::command;
+use crate::step::resource::read::upgrade::upgrade;
+use crate::step::resource::read::{data, refresh};
+use crate::step::resource::record::{new_change, note_change, note_drift, put};
+use crate::step::resource::{Instance, conditions, deferral, import, list, provider_choice, with_instance};
 use crate::step::{action, imports};
 
 /// One thing to do for a block, independent of the others.
@@ -115,7 +116,7 @@ fn work_of_block(
         let Some(expansion) = diagnostics.take(found) else { continue };
         let expansion = expansion.within(&instance.addr);
         let resource = config.addr.absolute(instance.addr.clone());
-        diagnostics.extend(replace::without_key(run, &resource, &expansion));
+        diagnostics.extend(triggers::without_key(run, &resource, &expansion));
         let slots = ResourceSlots::new(expansion);
         for position in 0..slots.instances.len() {
             let addr = resource.instance(slots.expansion.key(position));
@@ -276,7 +277,7 @@ fn stored_instance(run: &Run, job: Job, addr: AbsResourceInstance) -> Result<Opt
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let provider = match (job.provider, job.block) {
         (Some(provider), _) => provider,
-        (None, Some(block)) => choose::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?,
+        (None, Some(block)) => provider_choice::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?,
         (None, None) => return Ok(None),
     };
     let instance = Instance::new(run, addr, job.block, provider, module, Default::default());
@@ -340,7 +341,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
     let config = run.blocks.tree.resource(module.id, index);
     let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key_in(&module.addr, position));
     let each = slots.expansion.each(position);
-    let provider = match job.provider.map_or_else(|| choose::provider(run, (block_module, index), module, &each), Ok) {
+    let provider = match job.provider.map_or_else(|| provider_choice::provider(run, (block_module, index), module, &each), Ok) {
         Ok(provider) => provider,
         Err(errors) => return errors,
     };
@@ -353,7 +354,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
             deferral::placeholder(&instance).await
         }
         ResourceMode::Managed => match requested(&instance) {
-            Some(id) => import_command::import(&instance, &id).await,
+            Some(id) => command::import(&instance, &id).await,
             None => managed(&instance, &slots.instances[position]).await,
         },
         ResourceMode::Data => data::plan(&instance).await,
@@ -401,7 +402,7 @@ async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (
     let before = stored.value.clone();
     let mut current = Some(stored);
     if let Some(stored) = current.take_if(|_| run.inputs.refresh != Refresh::Never && unchanged.is_none()) {
-        current = diagnostics.take(read::refresh(instance, stored, None).await);
+        current = diagnostics.take(refresh::refresh(instance, stored, None).await);
         if diagnostics.has_errors() {
             return (Now::default(), diagnostics);
         }
@@ -429,13 +430,13 @@ async fn unchanged(instance: &Instance<'_>, stored: &Stored) -> Option<ResourceC
     if found.has_errors() || forced != Forced::No || instance.run.plans_nothing() || stored.value.is_null() {
         return None;
     }
-    let (change, found) = plan::without_conditions(instance, stored).await;
+    let (change, found) = change::without_conditions(instance, stored).await;
     change.filter(|change| change.action == Action::NoOp && !found.has_errors())
 }
 
 /// Whether the object is to be replaced for a reason outside of it.
 fn forced(instance: &Instance<'_>) -> (Forced, Diagnostics) {
-    let (triggered, found) = replace::is_triggered(instance);
+    let (triggered, found) = triggers::is_triggered(instance);
     let forced = match (triggered, instance.run.inputs.force_replace.contains(&instance.addr)) {
         (true, _) => Forced::ByTriggers,
         (_, true) => Forced::ByRequest,
@@ -485,8 +486,8 @@ async fn managed(instance: &Instance<'_>, slot: &crate::run::results::InstanceSl
         return (None, diagnostics);
     }
     let planned = match &unchanged {
-        Some(unchanged) => plan::plan(instance, current.as_ref(), forced, Some(unchanged)).await,
-        None => plan::plan(instance, current.as_ref(), forced, None).await,
+        Some(unchanged) => change::plan(instance, current.as_ref(), forced, Some(unchanged)).await,
+        None => change::plan(instance, current.as_ref(), forced, None).await,
     };
     let Some(mut change) = diagnostics.take(planned) else { return (None, diagnostics) };
     if forced == Forced::ByTriggers {

@@ -8,9 +8,10 @@ use terrane_value::json;
 use terrane_value::surplus::without_surplus;
 use terrane_value::text::text_bytes;
 
-use super::{Instance, identity};
+use super::identity;
 use crate::change::write_only;
 use crate::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
+use crate::step::resource::Instance;
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
 

@@ -11,9 +11,6 @@ use model::config::{ImportBy, Resource, resource_from_text};
 use model::plan::{Action, ResourceChange};
 use terrane_value::{Path, PathStep, Value};
 
-use super::plan::{Forced, plan};
-use super::record::{new_change, note_change, put};
-use super::{Instance, identity, import};
 use crate::blocks::imports::Generated;
 use crate::graph::NodeId;
 use crate::graph::walk::End;
@@ -22,6 +19,10 @@ use crate::run::results::Each;
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::Unknown;
 use crate::step::imports::{Known, named, written};
+use crate::step::resource::plan::change::{Forced, plan};
+use crate::step::resource::read::identity;
+use crate::step::resource::record::{new_change, note_change, put};
+use crate::step::resource::{Instance, import};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
     let generated = &run.blocks.imports.generated[index as usize];

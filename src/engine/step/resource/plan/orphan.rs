@@ -10,16 +10,17 @@ use terrane_protocol::provider::{PlanRequest, has_errors};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::plan::deferral_error;
+use super::change::deferral_error;
 use super::prevention::check_prevent_destroy;
-use super::record::{change_of, new_change, note_change, note_drift, put};
-use super::upgrade::upgrade;
-use super::{Instance, deferral, read};
 use crate::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::run::object::Stored;
 use crate::run::results::Expansion;
 use crate::run::{Run, Verb};
 use crate::step::action;
+use crate::step::resource::read::refresh;
+use crate::step::resource::read::upgrade::upgrade;
+use crate::step::resource::record::{change_of, new_change, note_change, note_drift, put};
+use crate::step::resource::{Instance, deferral};
 
 /// What the plan of a destruction is about.
 pub struct OrphanObject<'o> {
@@ -54,7 +55,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     if orphan.forget {
         let mut before = before;
         if orphan.refresh && name::is_opentofu() {
-            let Some(current) = diagnostics.take(read::refresh(instance, stored, deposed).await) else {
+            let Some(current) = diagnostics.take(refresh::refresh(instance, stored, deposed).await) else {
                 return diagnostics;
             };
             before = current.value.clone();
@@ -79,7 +80,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     }
     let mut current = Some(stored);
     if let Some(stored) = current.take_if(|_| orphan.refresh) {
-        current = diagnostics.take(read::refresh(instance, stored, deposed).await);
+        current = diagnostics.take(refresh::refresh(instance, stored, deposed).await);
         if diagnostics.has_errors() {
             return diagnostics;
         }

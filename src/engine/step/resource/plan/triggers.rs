@@ -14,13 +14,13 @@ use model::plan::ResourceChange;
 use model::version::at_least;
 use terrane_value::Value;
 
-use super::Instance;
 use crate::blocks::reference_steps::check_steps;
 use crate::blocks::tree::ModuleId;
 use crate::engine_errors::UNDECLARED_RESOURCE;
 use crate::run::Run;
 use crate::run::results::Expansion;
 use crate::run::scope::ModuleScope;
+use crate::step::resource::Instance;
 
 /// What an element of `replace_triggered_by` names.
 struct Trigger {

@@ -12,7 +12,7 @@ use model::state::State;
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
-use crate::build::config::Builder;
+use crate::build::builder::Builder;
 use crate::build::{apply as apply_graph, derive};
 use crate::execute::execute;
 use crate::graph::cycles;

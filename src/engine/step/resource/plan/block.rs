@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::change::{self, Forced};
 use super::orphan::{self, OrphanObject};
 use super::prevention::check_prevent_destroy;
-use super::triggers;
+use super::{placeholder, triggers};
 use crate::blocks::tree::ModuleId;
 use crate::blocks::{BlockId, Blocks};
 use crate::engine_errors;
@@ -351,7 +351,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
     };
     let (value, diagnostics) = match config.addr.mode {
         ResourceMode::Managed | ResourceMode::Data if instance.is_placeholder() => {
-            deferral::placeholder(&instance).await
+            placeholder::plan(&instance).await
         }
         ResourceMode::Managed => match requested(&instance) {
             Some(id) => command::import(&instance, &id).await,

@@ -5,5 +5,6 @@
 pub mod block;
 pub mod change;
 pub mod orphan;
+pub mod placeholder;
 pub mod prevention;
 pub mod triggers;

@@ -9,6 +9,7 @@ pub mod ephemeral_use;
 pub mod expand;
 pub mod import;
 mod instance;
+pub mod label;
 pub mod list;
 pub mod plan;
 pub mod provider_choice;

@@ -9,6 +9,7 @@ pub mod winrm;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::moment::Moment;
 use base::name::PROGRAM;
 use base::telemetry::{self, Description, Detail};
 use model::addr::{AbsResourceInstance, ConfigResource, InstanceKey};
@@ -29,10 +30,11 @@ use crate::run::object::{Stored, mark, nonconforming, unknown_as_null, unknown_p
 use crate::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::run::{Run, Verb};
 use crate::step::action;
+use crate::step::resource::label::{shown_label, shown_label_or_tag};
 use crate::step::resource::plan::change::{Forced, plan};
 use crate::step::resource::read::data;
 use crate::step::resource::read::upgrade::upgrade;
-use crate::step::resource::record::{save, shown_id, shown_id_or_name};
+use crate::step::resource::record::save;
 use crate::step::resource::{Instance, conditions, with_instance};
 
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
@@ -360,7 +362,7 @@ pub fn announce(instance: &Instance<'_>, deposed: Option<&DeposedKey>, change: &
         addr: instance.addr.clone(),
         deposed: deposed.cloned(),
         action: change.action,
-        id: shown_id_or_name(&change.change.before),
+        label: shown_label_or_tag(&change.change.before),
     });
 }
 
@@ -370,7 +372,7 @@ pub fn finish(
     deposed: Option<&DeposedKey>,
     action: Action,
     value: Option<&Value>,
-    started: (i64, u32),
+    started: Moment,
     failed: bool,
 ) {
     let host = &instance.run.ports.host;
@@ -378,7 +380,7 @@ pub fn finish(
         addr: instance.addr.clone(),
         deposed: deposed.cloned(),
         action,
-        id: value.and_then(shown_id),
+        label: value.and_then(shown_label),
         elapsed: host.since(started),
         failed,
     });

@@ -11,11 +11,12 @@ use terrane_value::Value;
 
 use crate::change::proposed::planned_data_object;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
-use crate::event::Event;
+use crate::event::{Event, ObjectLabel};
 use crate::run::object::{Stored, mark, nonconforming, unknown_as_null};
 use crate::run::records::{CheckRecord, PlannedChanges};
 use crate::step::check::addr;
-use crate::step::resource::record::{new_change, note_change, put, shown_id};
+use crate::step::resource::label::shown_label;
+use crate::step::resource::record::{new_change, note_change, put};
 use crate::step::resource::{Instance, conditions, deferral, ephemeral_use};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
@@ -183,9 +184,9 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     let response = instance.provider.read_data_source(request).await;
     let (value, failed) = (response.state, has_errors(&response.diagnostics));
     diagnostics.extend(instance.about(response.diagnostics));
-    let finish = |id: Option<(String, String)>, failed: bool| {
+    let finish = |label: Option<ObjectLabel>, failed: bool| {
         let elapsed = run.ports.host.since(started);
-        run.ports.observer.event(Event::ReadFinished { addr: addr.clone(), id, elapsed, failed });
+        run.ports.observer.event(Event::ReadFinished { addr: addr.clone(), label, elapsed, failed });
     };
     let wrong = match failed {
         true => None,
@@ -202,7 +203,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
         return (None, diagnostics);
     }
     let value = mark(&value, &marks, &instance.schema.block);
-    finish(shown_id(&value), false);
+    finish(shown_label(&value), false);
     (Some(object_of(instance, value)), diagnostics)
 }
 

@@ -47,19 +47,30 @@ pub fn previous_addr(prior: &Prior, addr: &AbsResourceInstance) -> AbsResourceIn
     prior.moved.get(addr).unwrap_or(addr).clone()
 }
 
-/// Writes or removes an object of the state that plan builds: as read, or as refreshed.
-pub fn put(
-    results: &Results,
+/// Writes or removes an object of the refreshed state that a plan builds.
+pub fn put(instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>) {
+    let mut states = instance.run.results.states();
+    let States { current, previous } = &mut *states;
+    put_in(current, previous, instance, deposed, object);
+}
+
+/// Writes or removes an object of the state as it was read, which a plan brings to current schemas.
+pub fn put_previous(instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>) {
+    let mut states = instance.run.results.states();
+    let States { current, previous } = &mut *states;
+    put_in(previous, current, instance, deposed, object);
+}
+
+/// Changes one of the two states; what both have alike takes memory once.
+fn put_in(
+    state: &mut State,
+    other: &State,
     instance: &Instance<'_>,
     deposed: Option<&DeposedKey>,
     object: Option<Object>,
-    previous: bool,
 ) {
     let key = &instance.provider_addr.key;
     let object = object.map(|object| Object { provider_key: key.clone(), ..object });
-    let mut states = results.states();
-    let States { current, previous: before } = &mut *states;
-    let (state, other) = if previous { (before, current) } else { (current, before) };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);
     place_object(place, deposed, object);
     state.prune(&instance.addr);

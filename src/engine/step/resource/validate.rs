@@ -19,7 +19,7 @@ use terrane_value::{Type, Value};
 
 use super::apply::provision::missing_host;
 use super::apply::winrm;
-use super::plan::change::path_of;
+use super::plan::ignore::path_of;
 use super::plan::prevention::prevention;
 use super::plan::triggers;
 use super::unknown_type::unknown_type;

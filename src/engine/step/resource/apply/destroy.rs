@@ -9,7 +9,9 @@ use model::state::DeposedKey;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::{announce, announce_import, apply, describe_task, finish, provision};
+use super::provision;
+use super::report::{announce, announce_import, describe_task, finish};
+use super::request::apply;
 use crate::graph::Task;
 use crate::run::Run;
 use crate::run::results::Each;

@@ -125,7 +125,7 @@ async fn adopt(asked: &Instance<'_>, object: ImportedObject, to: AbsResourceInst
         found.push(no_such_object(&instance.addr));
         return (None, without_address(found));
     };
-    put(&asked.run.results, &instance, None, Some(current.encode(&instance.schema)), false);
+    put(&instance, None, Some(current.encode(&instance.schema)));
     (Some(current.value), without_address(found))
 }
 

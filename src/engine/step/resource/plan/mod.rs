@@ -2,9 +2,13 @@
 //!
 //! Owns the plan of a change, its checks and its order. Never changes an object, and never knows how a plan is stored or shown.
 
+pub mod ask;
 pub mod block;
 pub mod change;
+pub mod ignore;
+pub mod managed;
 pub mod orphan;
 pub mod placeholder;
 pub mod prevention;
+pub mod replace;
 pub mod triggers;

@@ -10,7 +10,7 @@ use terrane_protocol::provider::{PlanRequest, has_errors};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::change::deferral_error;
+use super::ask::deferral_error;
 use super::prevention::check_prevent_destroy;
 use crate::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::run::object::Stored;
@@ -38,7 +38,7 @@ pub struct OrphanObject<'o> {
 pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnostics {
     let run = instance.run;
     if instance.addr.mode() != ResourceMode::Managed {
-        put(&run.results, instance, None, None, false);
+        put(instance, None, None);
         return Diagnostics::new();
     }
     let invalid = instance.check_destroy_argument();
@@ -49,8 +49,8 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     let (stored, mut diagnostics) = upgrade(instance, orphan.object).await;
     let Some(stored) = stored else { return diagnostics };
     let object = stored.encode_unless_null(&instance.schema);
-    put(&run.results, instance, deposed, object.clone(), true);
-    put(&run.results, instance, deposed, object, false);
+    put_previous(instance, deposed, object.clone());
+    put(instance, deposed, object);
     let before = stored.value.clone();
     if orphan.forget {
         let mut before = before;
@@ -59,7 +59,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
                 return diagnostics;
             };
             before = current.value.clone();
-            put(&run.results, instance, deposed, current.encode_unless_null(&instance.schema), false);
+            put(instance, deposed, current.encode_unless_null(&instance.schema));
             if before.is_null() {
                 return diagnostics;
             }
@@ -87,7 +87,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
         if deposed.is_none() {
             note_drift(instance, orphan.object, &before, current.as_ref().map(|c| &c.value));
         }
-        put(&run.results, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        put(instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)));
     }
     let Some(current) = current.filter(|c| orphan.plan && !c.value.is_null()) else { return diagnostics };
     if planned.is_none() {

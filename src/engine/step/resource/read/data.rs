@@ -36,7 +36,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let is_pending = deferred.is_some() || dependencies_pending(instance);
     if !is_known || is_pending {
         if run.plans_nothing() {
-            put(&run.results, instance, None, None, false);
+            put(instance, None, None);
             let unknown = Value::unknown(instance.schema.implied_type().clone());
             diagnostics.extend(conditions::postconditions(instance, &unknown));
             // Observed: an instance with a key is absent, as it will be from the state.
@@ -53,7 +53,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             return (Some(after), diagnostics);
         }
         note_change(&run.results, change);
-        put(&run.results, instance, None, None, false);
+        put(instance, None, None);
         diagnostics.extend(conditions::postconditions(instance, &after));
         return (Some(after), diagnostics);
     }
@@ -75,12 +75,12 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             note_change(&run.results, change);
         }
         let kept = encode(instance, &object_of(instance, unknown_as_null(&value)));
-        put(&run.results, instance, None, Some(kept), false);
+        put(instance, None, Some(kept));
         return (Some(value), diagnostics);
     }
     diagnostics.extend(found);
     let Some(stored) = stored else { return (None, diagnostics) };
-    put(&run.results, instance, None, Some(encode(instance, &stored)), false);
+    put(instance, None, Some(encode(instance, &stored)));
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     (Some(stored.value), diagnostics)
 }

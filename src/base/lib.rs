@@ -12,6 +12,7 @@ pub mod identity;
 pub mod limits;
 pub mod lock;
 pub mod log;
+pub mod moment;
 pub mod name;
 pub mod process;
 pub mod program;

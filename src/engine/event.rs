@@ -11,16 +11,16 @@ use terrane_value::Value;
 
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A stored object is about to be compared with reality. `id`: key and value to show, such as ("id", "i-1").
+    /// A stored object is about to be compared with reality. `label`: names the object in reports.
     RefreshStarted {
         addr: AbsResourceInstance,
         deposed: Option<DeposedKey>,
-        id: Option<(String, String)>,
+        label: Option<ObjectLabel>,
     },
     RefreshFinished {
         addr: AbsResourceInstance,
         deposed: Option<DeposedKey>,
-        id: Option<(String, String)>,
+        label: Option<ObjectLabel>,
     },
     /// A data source is about to be read.
     ReadStarted {
@@ -28,7 +28,7 @@ pub enum Event {
     },
     ReadFinished {
         addr: AbsResourceInstance,
-        id: Option<(String, String)>,
+        label: Option<ObjectLabel>,
         elapsed: Duration,
         failed: bool,
     },
@@ -37,13 +37,13 @@ pub enum Event {
         addr: AbsResourceInstance,
         deposed: Option<DeposedKey>,
         action: Action,
-        id: Option<(String, String)>,
+        label: Option<ObjectLabel>,
     },
     ApplyFinished {
         addr: AbsResourceInstance,
         deposed: Option<DeposedKey>,
         action: Action,
-        id: Option<(String, String)>,
+        label: Option<ObjectLabel>,
         elapsed: Duration,
         failed: bool,
     },
@@ -138,6 +138,15 @@ pub enum Event {
     },
     /// Found on the way and shown at once rather than at the end.
     Diagnostics(Diagnostics),
+}
+
+/// The attribute that names an object in reports: its `id`, or what stands for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectLabel {
+    /// The name of the attribute, such as `id` or `tags.Name`.
+    pub key: String,
+    /// May be empty.
+    pub value: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use model::plan::{Action, Plan};
 use model::state::State;
 use terrane_protocol::schema::ResourceMode;
 
-use super::build::config::Builder;
+use super::build::builder::Builder;
 use super::build::imports;
 use super::engine_errors;
 use super::graph::{Dag, Node, NodeId};

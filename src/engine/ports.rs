@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use base::diag::Diagnostics;
 use base::files::Files;
+use base::moment::Moment;
 use base::stop::Stop;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance};
 use model::state::journal::ActionPhase;
@@ -96,16 +97,13 @@ pub trait StateSink: Send + Sync {
 #[async_trait]
 pub trait Host: Send + Sync {
     fn files(&self) -> &dyn Files;
-    /// Seconds since the epoch and nanoseconds.
-    fn now(&self) -> (i64, u32);
+    fn now(&self) -> Moment;
     /// The time that has passed since then.
-    fn since(&self, (seconds, nanos): (i64, u32)) -> Duration {
-        let now = self.now();
-        let passed = i128::from(now.0 - seconds) * 1_000_000_000 + i128::from(now.1) - i128::from(nanos);
-        Duration::from_nanos(u64::try_from(passed).unwrap_or(0))
+    fn since(&self, moment: Moment) -> Duration {
+        self.now().since(moment)
     }
-    /// Ends at that time, in seconds since the epoch and nanoseconds; at once if it has passed.
-    async fn wait_until(&self, time: (i64, i32));
+    /// Ends at that time; at once if it has passed.
+    async fn wait_until(&self, moment: Moment);
     fn random(&self, bytes: &mut [u8]);
     /// `path.cwd`
     fn original_working_dir(&self) -> String;

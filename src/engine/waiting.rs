@@ -25,13 +25,13 @@ impl PendingRequest<'_> {
     /// Waits for the answer, without a limit.
     pub async fn answered<T>(&self, ports: &Ports, answer: impl Future<Output = T>) -> T {
         let mut answer = pin!(answer);
-        let (seconds, nanos) = ports.host.now();
+        let started = ports.host.now();
         let mut elapsed = FIRST_REPORT;
         loop {
             tokio::select! {
                 biased;
                 answer = &mut answer => return answer,
-                () = ports.host.wait_until((seconds + elapsed, nanos as i32)) => {}
+                () = ports.host.wait_until(started.plus_seconds(elapsed)) => {}
             }
             ports.observer.event(Event::RequestPending {
                 subject: self.subject.to_string(),

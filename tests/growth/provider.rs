@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use base::diag::Diagnostics;
 use base::files::{Files, Memory};
+use base::moment::Moment;
 use engine::ports::{Configuring, Host, Providers};
 use model::addr::{self, AbsProviderConfig};
 use terrane_protocol::provider::*;
@@ -211,10 +212,10 @@ impl Host for Machine {
     fn files(&self) -> &dyn Files {
         &self.0.files
     }
-    fn now(&self) -> (i64, u32) {
-        (1_000_000_000, 0)
+    fn now(&self) -> Moment {
+        Moment::from_seconds(1_000_000_000)
     }
-    async fn wait_until(&self, _: (i64, i32)) {
+    async fn wait_until(&self, _: Moment) {
         std::future::pending().await
     }
     fn random(&self, bytes: &mut [u8]) {

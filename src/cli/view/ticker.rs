@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use engine::event::Event;
+use engine::event::{Event, ObjectLabel};
 use model::addr::AbsResourceInstance;
 use model::plan::Action;
 use model::state::DeposedKey;
@@ -19,7 +19,7 @@ type Key = (AbsResourceInstance, Option<DeposedKey>);
 pub struct Running {
     pub addr: AbsResourceInstance,
     pub operation: Operation,
-    pub id: Option<(String, String)>,
+    pub label: Option<ObjectLabel>,
     started: Instant,
     reports: u32,
 }
@@ -35,8 +35,8 @@ impl Ticker {
     /// Takes note of an event; `tell` is called for what has been going on for ten seconds, twenty and so on.
     pub fn hear(&self, event: &Event, tell: impl Fn(&Running, Duration) + Send + 'static) {
         match event {
-            Event::ApplyStarted { addr, deposed, action, id } => {
-                self.begin((addr.clone(), deposed.clone()), Operation::Change(*action), id.clone());
+            Event::ApplyStarted { addr, deposed, action, label } => {
+                self.begin((addr.clone(), deposed.clone()), Operation::Change(*action), label.clone());
                 self.start(tell);
             }
             Event::ReadStarted { addr } => {
@@ -57,9 +57,9 @@ impl Ticker {
         }
     }
 
-    fn begin(&self, key: Key, operation: Operation, id: Option<(String, String)>) {
+    fn begin(&self, key: Key, operation: Operation, label: Option<ObjectLabel>) {
         let addr = key.0.clone();
-        let running = Running { addr, operation, id, started: Instant::now(), reports: 0 };
+        let running = Running { addr, operation, label, started: Instant::now(), reports: 0 };
         lock(&self.running).insert(key, running);
     }
 
@@ -124,7 +124,7 @@ mod tests {
         let (read, made) = (addr("data.test_thing.a"), addr("test_thing.b"));
         let ticker = Ticker::default();
         ticker.hear(&Event::ReadStarted { addr: read.clone() }, |_, _| {});
-        let create = Event::ApplyStarted { addr: made, deposed: None, action: Action::Create, id: None };
+        let create = Event::ApplyStarted { addr: made, deposed: None, action: Action::Create, label: None };
         ticker.hear(&create, |_, _| {});
         let (opened, verb) = (addr("ephemeral.test_thing.c"), EphemeralVerb::Open);
         ticker.hear(&Event::EphemeralStarted { addr: opened.clone(), verb }, |_, _| {});
@@ -148,7 +148,7 @@ mod tests {
         );
         assert!(told(19).is_empty());
         ticker.hear(
-            &Event::ReadFinished { addr: read, id: None, elapsed: Duration::from_secs(19), failed: false },
+            &Event::ReadFinished { addr: read, label: None, elapsed: Duration::from_secs(19), failed: false },
             |_, _| {},
         );
         ticker.hear(

@@ -9,7 +9,7 @@ use model::config::Action;
 use model::plan::ActionInvocation;
 use model::schema::decode::references_in_body;
 
-use super::config::Builder;
+use super::builder::Builder;
 use crate::blocks::BlockId;
 use crate::blocks::provider_configs::{keys, not_present, resolve};
 use crate::blocks::references::{Gatherer, Need, Needs};

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use terrane_protocol::schema::ResourceMode;
 
 use super::actions;
-use super::config::Builder;
+use super::builder::Builder;
 use super::destroy_order::{Groups, Role};
 use crate::blocks::BlockId;
 use crate::blocks::provider_configs::{not_present, resolve_stored};

@@ -5,52 +5,20 @@ use std::collections::BTreeMap;
 use base::diag::{Diagnostic, Diagnostics};
 use base::{name, suggest};
 use model::addr::parse::parse_reference;
-use model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig, Subject};
+use model::addr::{AbsProviderConfig, LocalProviderConfig, Subject};
 use model::config::provider_check::{missing_key, unexpected_key};
 use model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 use rustc_hash::FxHashMap;
 
+use super::actions;
+use super::builder::{Bases, Builder};
 use crate::blocks::connection::connection_schema;
 use crate::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
 use crate::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::blocks::{BlockId, deprecated, provider_configs};
-use crate::build::actions;
 use crate::graph::{Dag, Node, NodeId};
-
-/// A graph being built, with what its passes share.
-pub struct Builder<'a> {
-    pub tree: &'a Tree,
-    pub schemas: &'a Schemas,
-    pub graph: Dag<Node>,
-    /// Per node.
-    pub needs: Vec<Needs>,
-    pub providers: ProviderConfigs,
-    pub provider_of: FxHashMap<BlockId, u32>,
-    /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
-    pub chosen_of: FxHashMap<BlockId, Chosen>,
-    /// The provider configuration of each action block.
-    pub provider_of_action: FxHashMap<BlockId, u32>,
-    pub provider_nodes: Vec<NodeId>,
-    /// Nodes that report what is wrong with imports for resources without a block.
-    pub refused_imports: FxHashMap<NodeId, ConfigResource>,
-    pub diagnostics: Diagnostics,
-    bases: Vec<Bases>,
-}
-
-/// The first node of each kind of block of a module; the others follow in the order of the declarations.
-#[derive(Clone, Copy, Default)]
-struct Bases {
-    variables: NodeId,
-    locals: NodeId,
-    outputs: NodeId,
-    calls: NodeId,
-    resources: NodeId,
-    actions: NodeId,
-    checks: NodeId,
-    close: NodeId,
-}
 
 impl<'a> Builder<'a> {
     /// All blocks, all references.
@@ -78,11 +46,6 @@ impl<'a> Builder<'a> {
         builder.connect_needs();
         builder.connect_modules();
         builder
-    }
-
-    pub fn add(&mut self, node: Node) -> NodeId {
-        self.needs.push(Needs::default());
-        self.graph.add(node)
     }
 
     fn add_all(&mut self, count: usize, node: impl Fn(u32) -> Node) {
@@ -113,70 +76,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub fn variable(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].variables + index
-    }
-
-    pub fn local(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].locals + index
-    }
-
-    pub fn output(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].outputs + index
-    }
-
-    pub fn call(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].calls + index
-    }
-
-    pub fn resource(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].resources + index
-    }
-
-    pub fn action(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].actions + index
-    }
-
-    pub fn check(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].checks + index
-    }
-
-    pub fn close(&self, module: ModuleId) -> NodeId {
-        self.bases[module as usize].close
-    }
-
-    /// The node that expands the call of a module; none for the root.
-    pub fn expansion_of(&self, module: ModuleId) -> Option<NodeId> {
-        self.tree.parent(module).map(|(parent, call)| self.call(parent, call))
-    }
-
-    /// The node of a provider configuration. A new one waits at once for all that its block refers to, whichever pass asks for it.
-    pub fn provider(&mut self, addr: model::addr::AbsProviderConfig) -> u32 {
-        let index = self.providers.intern(self.tree, addr);
-        if index as usize == self.provider_nodes.len() {
-            let node = self.add(Node::Provider(index));
-            self.provider_nodes.push(node);
-            if let Some((module, _)) = self.providers.get(index).block {
-                let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-                if let Some(block) = self.providers.block(self.tree, index) {
-                    let schemas = self.schemas.provider(&self.providers.get(index).addr.provider);
-                    if let Some(schema) = schemas.and_then(|s| s.provider().ok()) {
-                        gatherer.body(&block.body, &schema.block);
-                    }
-                }
-                for need in &gatherer.needs.on {
-                    let to = self.node_of(need);
-                    self.graph.connect(node, to);
-                }
-                self.needs[node as usize] = gatherer.needs;
-                if let Some(call) = self.expansion_of(module) {
-                    self.graph.connect(node, call);
-                }
-            }
-        }
-        index
-    }
-
     fn assign_providers(&mut self) {
         for module in self.tree.ids() {
             for index in 0..self.tree.module(module).resources.len() as u32 {
@@ -197,7 +96,7 @@ impl<'a> Builder<'a> {
         &mut self,
         block: BlockId,
         resource: &Resource,
-        addr: model::addr::AbsProviderConfig,
+        addr: AbsProviderConfig,
         passed: Option<Choice>,
     ) {
         let node = self.resource(block.0, block.1);
@@ -364,17 +263,6 @@ impl<'a> Builder<'a> {
                 self.graph.connect(node, to);
                 self.needs[node as usize].on.push(need);
             }
-        }
-    }
-
-    pub fn node_of(&self, need: &Need) -> NodeId {
-        match need {
-            Need::Variable(m, i) => self.variable(*m, *i),
-            Need::Local(m, i) => self.local(*m, *i),
-            Need::Output(m, i) => self.output(*m, *i),
-            Need::Resource(m, i, _) => self.resource(*m, *i),
-            Need::Module(m) => self.close(*m),
-            Need::Action(m, i) => self.action(*m, *i),
         }
     }
 

@@ -7,7 +7,7 @@ use model::addr::ConfigResource;
 use rustc_hash::{FxHashMap, FxHashSet};
 use terrane_protocol::schema::ResourceMode;
 
-use super::config::Builder;
+use super::builder::Builder;
 use crate::blocks::BlockId;
 use crate::blocks::references::Need;
 use crate::blocks::tree::ModuleId;

@@ -6,7 +6,7 @@ use base::source::Range;
 use lang::syntax::ast::{ExprKind, Expression};
 use model::addr::{AbsProviderConfig, LocalProviderConfig};
 
-use super::config::Builder;
+use super::builder::Builder;
 use crate::blocks::BlockId;
 use crate::blocks::imports::{
     Generated, Imports, NO_TARGET, Statement, address, has_key, is_static, not_static, statements,

@@ -1,6 +1,6 @@
 //! What holds for every graph; checked in builds with debug assertions, so in every test.
 
-use super::config::Builder;
+use super::builder::Builder;
 use crate::graph::{Dag, Node, NodeId};
 
 /// Of each provider configuration: its node, and the nodes of what its block refers to.

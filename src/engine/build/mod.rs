@@ -6,6 +6,7 @@
 
 pub mod actions;
 pub mod apply;
+pub mod builder;
 pub mod config;
 pub mod derive;
 pub mod destroy_order;

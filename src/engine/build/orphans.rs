@@ -8,7 +8,7 @@ use model::state::State;
 use terrane_protocol::schema::ResourceMode;
 
 use super::actions;
-use super::config::Builder;
+use super::builder::Builder;
 use crate::blocks::BlockId;
 use crate::blocks::provider_configs::{not_present, resolve_stored};
 use crate::blocks::references::{Gatherer, Need};

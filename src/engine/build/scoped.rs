@@ -3,7 +3,7 @@
 
 use terrane_protocol::schema::ResourceMode;
 
-use super::config::Builder;
+use super::builder::Builder;
 use crate::blocks::tree::Tree;
 use crate::graph::{Dag, Node, NodeId};
 

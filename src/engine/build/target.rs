@@ -6,7 +6,7 @@ use model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, Target};
 use model::state::State;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::config::Builder;
+use super::builder::Builder;
 use crate::blocks::imports::Imports;
 use crate::blocks::tree::ROOT;
 use crate::graph::{Dag, Node, NodeId, Orphans};

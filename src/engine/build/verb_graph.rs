@@ -10,7 +10,7 @@ use model::plan::ActionInvocation;
 use model::state::State;
 use terrane_protocol::schema::ResourceMode;
 
-use super::config::Builder;
+use super::builder::Builder;
 use super::{actions, apply as apply_graph, derive, scoped, target};
 use crate::blocks::imports::Imports;
 use crate::blocks::tree::Tree;

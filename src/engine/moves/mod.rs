@@ -113,7 +113,7 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
     let (mut moved, mut origins) = (Moved::new(), Origins::new());
     let mut blocked = Blocked::default();
     apply_implied(config, state, &mut moved, &mut blocked);
-    let statements = statements::collect(config);
+    let statements = order::collect(config);
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
     let mut by_block = ByBlock::of(state, &statements);
     for statement in &statements {

@@ -5,9 +5,15 @@ use std::sync::Arc;
 
 use base::diag::Diagnostic;
 use model::addr::InstanceKey;
-use model::config::MoveEndpoint;
+use model::config::{Config, MoveEndpoint};
 
-use super::statements::{Statement, cycle};
+use super::statements::{Statement, cycle, declared};
+
+/// The statements of all modules in the order in which they are applied: each before those that move on what it moves. None
+/// if they form a cycle, which is reported once it is known that nothing else is wrong with them.
+pub(super) fn collect(config: &Config) -> Vec<Statement> {
+    in_order(declared(config)).unwrap_or_default()
+}
 
 /// Sorts the statements; those that may go in any order stay as they are declared. A cycle is an error.
 pub(super) fn in_order(statements: Vec<Statement>) -> Result<Vec<Statement>, Diagnostic> {
@@ -167,7 +173,6 @@ impl Reach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moves::statements::declared;
     use crate::tests::world::config;
 
     /// The rule, literally: of those that are left, the first that follows none of the others.

@@ -1,4 +1,4 @@
-//! The statements of `moved` blocks: matching addresses, and their order.
+//! The statements of `moved` blocks, and the addresses that they match.
 
 use base::diag::Diagnostic;
 use base::source::Range;
@@ -14,12 +14,6 @@ pub(super) struct Statement {
     pub range: Range,
     /// Neither end names a key: all instances move together.
     pub whole: bool,
-}
-
-/// The statements of all modules in the order in which they are applied: each before those that move on what it moves. None
-/// if they form a cycle, which is reported once it is known that nothing else is wrong with them.
-pub(super) fn collect(config: &Config) -> Vec<Statement> {
-    super::order::in_order(declared(config)).unwrap_or_default()
 }
 
 /// The statements of all modules as they are declared.

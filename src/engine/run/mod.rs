@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
+use base::moment::Moment;
 use deferred::DeferredBlocks;
 use model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
 use model::plan::Refresh;
@@ -79,8 +80,8 @@ pub struct Inputs {
     pub planned_outputs: BTreeMap<Arc<str>, Value>,
     /// Actions to invoke, and nothing else.
     pub requested_actions: Vec<AbsActionInstance>,
-    /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.
-    pub plan_time: Option<(i64, u32)>,
+    /// What `plantimestamp` says.
+    pub plan_time: Option<Moment>,
     /// The run is a query: nothing but lists counts, and what they refer to.
     pub query: Option<Query>,
 }

@@ -8,10 +8,8 @@ use model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey}
 use model::plan::{
     Action, ActionInvocation, DeferredChange, DeferredInvocation, DeferredReason, OutputChange, ResourceChange,
 };
-use model::state::State;
+use model::state::{CheckStatus, State};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::results::CheckRecord;
 
 /// The states that a run builds.
 #[derive(Default)]
@@ -129,6 +127,16 @@ impl PlannedChanges {
         of_resource.keyed = of_resource.all.len();
         of_resource.current.get(key).map(|index| &self.resources[*index])
     }
+}
+
+/// The result of one condition of one object.
+#[derive(Clone, Debug)]
+pub struct CheckRecord {
+    pub kind: &'static str,
+    pub config_addr: String,
+    pub addr: String,
+    pub status: CheckStatus,
+    pub message: Option<String>,
 }
 
 /// How conditions held.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::moment::Moment;
 use model::addr::AbsResourceInstance;
 use terrane_protocol::provider::{Provider, ProviderDiagnostics, has_errors};
 use tokio::sync::oneshot;
@@ -19,9 +20,16 @@ pub struct Renewal {
 
 /// When to renew an object, with the private data for it.
 pub struct Due {
-    /// Seconds since the epoch and nanoseconds.
-    pub at: (i64, i32),
+    pub at: Moment,
     pub private: Vec<u8>,
+}
+
+impl Due {
+    /// What an answer says about the next renewal: seconds and nanoseconds, as in the plugin protocol. None: there is none.
+    pub fn of(renew_at: Option<(i64, i32)>, private: Vec<u8>) -> Option<Due> {
+        let (seconds, nanos) = renew_at?;
+        Some(Due { at: Moment { seconds, nanos: u32::try_from(nanos).unwrap_or(0) }, private })
+    }
 }
 
 impl Renewal {
@@ -66,8 +74,8 @@ async fn renew(
         let elapsed = ports.host.since(started);
         ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, elapsed, failed });
         reported.extend(answer.diagnostics);
-        match answer.renew_at {
-            Some(at) if !failed => due = Due { at, private: answer.private },
+        match Due::of(answer.renew_at, answer.private) {
+            Some(next) if !failed => due = next,
             _ => return reported,
         }
     }

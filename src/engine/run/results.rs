@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use base::diag::{Diagnostic, Diagnostics};
 use model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
 use model::plan::{FunctionResults, ListResults};
-use model::state::{CheckStatus, DeposedKey, State};
+use model::state::{DeposedKey, State};
 use terrane_protocol::provider::Provider;
 use terrane_value::Value;
 use tokio::sync::Notify;
@@ -220,16 +220,6 @@ impl ResourceSlots {
         let instances = (0..expansion.len()).map(|_| InstanceSlot::default()).collect();
         ResourceSlots { expansion, instances, whole: OnceLock::new(), complete: OnceLock::new() }
     }
-}
-
-/// The result of one condition of one object.
-#[derive(Clone, Debug)]
-pub struct CheckRecord {
-    pub kind: &'static str,
-    pub config_addr: String,
-    pub addr: String,
-    pub status: CheckStatus,
-    pub message: Option<String>,
 }
 
 /// An ephemeral resource instance that is open.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::files::Files;
+use base::moment::Moment;
 use base::source::{Range, SourceFile};
 use base::{name, suggest};
 use lang::eval::{Resolved, Scope};
@@ -555,11 +556,11 @@ impl Machine for ModuleScope<'_> {
         !matches!(self.run.verb, Verb::Apply { .. } | Verb::ApplyDestroy | Verb::Evaluate)
     }
 
-    fn now(&self) -> (i64, u32) {
+    fn now(&self) -> Moment {
         self.run.ports.host.now()
     }
 
-    fn plan_time(&self) -> Option<(i64, u32)> {
+    fn plan_time(&self) -> Option<Moment> {
         self.run.inputs.plan_time
     }
 

@@ -11,7 +11,8 @@ use model::config::Condition;
 use model::state::CheckStatus;
 use terrane_value::{Marks, Type, Value, convert};
 
-use crate::run::results::{CheckRecord, Results};
+use crate::run::records::CheckRecord;
+use crate::run::results::Results;
 
 const INVALID_MESSAGE_VALUE: &str = "Invalid error message";
 

@@ -115,8 +115,7 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     if failed {
         return (None, diagnostics);
     }
-    let renewal = answer.renew_at.map(|at| {
-        let first = Due { at, private: answer.private.clone() };
+    let renewal = Due::of(answer.renew_at, answer.private.clone()).map(|first| {
         Renewal::start(run.ports.clone(), instance.provider.clone(), addr.clone(), first)
     });
     let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private, renewal };

@@ -52,16 +52,16 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
             _ if run.blocks.tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
                 ephemeral::run(&run, module, index, &mut turn).await
             }
-            Verb::Plan { .. } | Verb::Import => return resource::block::run(run, id, module, index, &mut turn).await,
+            Verb::Plan { .. } | Verb::Import => return resource::plan::block::run(run, id, module, index, &mut turn).await,
             Verb::Apply { .. } => resource::expand::run(&run, module, index),
             Verb::Evaluate | Verb::PlanDestroy | Verb::ApplyDestroy => {
                 resource::expand::from_state(&run, module, index)
             }
         },
-        Node::Generate(index) => return resource::generate::run(&run, id, index).await,
-        Node::Orphans(index) => return resource::block::run_orphans(run, id, index, &mut turn).await,
+        Node::Generate(index) => return resource::import::generate::run(&run, id, index).await,
+        Node::Orphans(index) => return resource::plan::block::run_orphans(run, id, index, &mut turn).await,
         Node::Instance(index) => resource::apply::run(&run, index, &mut turn).await,
-        Node::Destroy(index) => resource::destroy::run(&run, index).await,
+        Node::Destroy(index) => resource::apply::destroy::run(&run, index).await,
     };
     if let Some(needs) =
         run.schedule.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty() && is_evaluated(&run, id))

@@ -7,7 +7,8 @@ use model::state::{CheckResult, CheckStatus};
 
 use crate::blocks::tree::{ModuleId, ROOT};
 use crate::graph::{Node, NodeId};
-use crate::run::results::{CheckRecord, ModuleSlots};
+use crate::run::records::CheckRecord;
+use crate::run::results::ModuleSlots;
 use crate::run::{Run, Verb};
 use crate::step::check;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::moment::Moment;
 use base::name::{self, PROGRAM, by_language};
 use model::addr::AbsResourceInstance;
 use model::plan::{Action, FunctionResults, Mode, Plan, Refresh, ResourceChange};
@@ -12,7 +13,7 @@ use model::state::State;
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
-use crate::build::config::Builder;
+use crate::build::builder::Builder;
 use crate::build::{apply as apply_graph, derive};
 use crate::execute::execute;
 use crate::graph::cycles;
@@ -86,7 +87,7 @@ struct AheadOfDestroy {
 /// only errors count, which keep everything from being destroyed.
 async fn plan_ahead_of_destroy(
     input: &PlanInput,
-    now: (i64, u32),
+    now: Moment,
     ports: &Ports,
 ) -> Result<AheadOfDestroy, Diagnostics> {
     let verb = Verb::Plan { refresh_only: false, pre_destroy: true };
@@ -120,7 +121,7 @@ fn with(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
 }
 
 /// The request of a plan. `state`: what it starts from.
-pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> RunRequest {
+pub fn request(input: &PlanInput, verb: Verb, state: State, now: Moment) -> RunRequest {
     RunRequest {
         inputs: Inputs {
             variables: input.variables.clone(),

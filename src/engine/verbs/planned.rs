@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::moment::Moment;
 use model::addr::AbsResource;
 use model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
 use model::state::{Instance, ResourceState, State};
@@ -14,7 +15,7 @@ use crate::run::{Run, Verb};
 use crate::verbs::{check_results, relevant};
 
 /// The plan that a finished walk comes to.
-pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> Plan {
+pub fn of_run(run: &Run, input: &PlanInput, now: Moment, errored: bool) -> Plan {
     let mut found = std::mem::take(&mut *run.results.changes());
     run.results.changes().has_deferrals = found.has_deferrals;
     let mut changes = found.take_resources();
@@ -126,11 +127,11 @@ fn has_same_instances(a: &ResourceState, b: &ResourceState) -> bool {
 }
 
 /// RFC 3339, in UTC, whole seconds.
-pub fn format_time((seconds, _): (i64, u32)) -> String {
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |t| t.to_string())
+pub fn format_time(moment: Moment) -> String {
+    jiff::Timestamp::from_second(moment.seconds).map_or_else(|_| String::new(), |t| t.to_string())
 }
 
-pub fn parse_time(text: &str) -> Option<(i64, u32)> {
+pub fn parse_time(text: &str) -> Option<Moment> {
     let time: jiff::Timestamp = text.parse().ok()?;
-    Some((time.as_second(), 0))
+    Some(Moment::from_seconds(time.as_second()))
 }

@@ -17,7 +17,7 @@ use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::blocks::{BlockId, Blocks, provider_configs};
 use crate::build::apply::Planned;
-use crate::build::config::Builder;
+use crate::build::builder::Builder;
 use crate::build::verb_graph::{Purpose, VerbGraph};
 use crate::build::{actions, imports, orphans};
 use crate::graph::cycles;

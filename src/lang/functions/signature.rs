@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use base::files::Files;
+use base::moment::Moment;
 use serde_json::{Value as Json, json};
 use terrane_value::{Type, Value};
 
@@ -142,11 +143,10 @@ pub trait Machine: Sync {
     /// True while `timestamp`, `uuid` and `bcrypt` must stay unknown: their results are made during apply.
     fn pure_only(&self) -> bool;
 
-    /// Seconds since the epoch and nanoseconds.
-    fn now(&self) -> (i64, u32);
+    fn now(&self) -> Moment;
 
     /// When the plan was made, as `plantimestamp` says; none where there is no plan.
-    fn plan_time(&self) -> Option<(i64, u32)>;
+    fn plan_time(&self) -> Option<Moment>;
 
     fn random(&self, bytes: &mut [u8]);
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::files::{Files, Memory};
+use base::moment::Moment;
 use base::source::SourceFile;
 use terrane_value::number::Number;
 use terrane_value::{Marks, Type, Value};
@@ -90,12 +91,12 @@ impl Machine for Fixture {
         true
     }
 
-    fn now(&self) -> (i64, u32) {
-        (1_700_000_000, 0)
+    fn now(&self) -> Moment {
+        Moment::from_seconds(1_700_000_000)
     }
 
-    fn plan_time(&self) -> Option<(i64, u32)> {
-        Some((1_700_000_000, 0))
+    fn plan_time(&self) -> Option<Moment> {
+        Some(self.now())
     }
 
     fn random(&self, bytes: &mut [u8]) {

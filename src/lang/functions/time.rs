@@ -2,6 +2,7 @@
 //!
 //! Owns the calendar that they need: timestamps as RFC 3339 writes them, durations as Go writes them.
 
+use base::moment::Moment;
 use terrane_value::duration::{self, DurationError};
 use terrane_value::{Type, Value};
 
@@ -13,12 +14,12 @@ pub(super) fn table() -> Vec<Builtin> {
     vec![
         Builtin::new("timestamp", vec![], s.clone(), |_, c| {
             let now = c.scope.machine().filter(|m| !m.pure_only()).map(|m| m.now());
-            Ok(now.map_or_else(|| Value::unknown_not_null(Type::String), |(seconds, _)| utc(seconds)))
+            Ok(now.map_or_else(|| Value::unknown_not_null(Type::String), utc))
         })
         .doc("The current time."),
         Builtin::new("plantimestamp", vec![], s.clone(), |_, c| {
             let planned = c.scope.machine().and_then(|m| m.plan_time());
-            Ok(planned.map_or_else(|| Value::unknown_not_null(Type::String), |(seconds, _)| utc(seconds)))
+            Ok(planned.map_or_else(|| Value::unknown_not_null(Type::String), utc))
         })
         .doc("When the plan was made."),
         Builtin::new("formatdate", vec![string("format"), string("time")], s.clone(), format_date)
@@ -35,8 +36,9 @@ pub(super) fn table() -> Vec<Builtin> {
     ]
 }
 
-fn utc(seconds: i64) -> Value {
-    Value::string(Timestamp { seconds, nanos: 0, offset: 0 }.text())
+/// A moment as text, in whole seconds.
+fn utc(moment: Moment) -> Value {
+    Value::string(Timestamp { seconds: moment.seconds, nanos: 0, offset: 0 }.text())
 }
 
 /// A moment and the offset that it is written with.

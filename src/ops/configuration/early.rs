@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::diag::Diagnostics;
 use base::env;
 use base::files::{Disk, Files};
+use base::moment::Moment;
 use engine::ports::Host;
 use lang::functions;
 use model::config::{ByName, Outside, Variable};
@@ -113,11 +114,11 @@ impl functions::Machine for Surroundings {
         true
     }
 
-    fn now(&self) -> (i64, u32) {
+    fn now(&self) -> Moment {
         self.0.now()
     }
 
-    fn plan_time(&self) -> Option<(i64, u32)> {
+    fn plan_time(&self) -> Option<Moment> {
         None
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::log::{self, Level};
-use engine::event::Event;
+use engine::event::{Event, ObjectLabel};
 use engine::ports::Observer;
 use model::addr::AbsResourceInstance;
 use model::state::DeposedKey;
@@ -30,19 +30,19 @@ impl Observer for Logged {
 /// The line of an event; none for those that only carry output, which may be secret.
 fn text(event: &Event) -> Option<String> {
     Some(match event {
-        Event::RefreshStarted { addr, deposed, id } => {
-            format!("refresh: {}: started{}", object(addr, deposed), with(id))
+        Event::RefreshStarted { addr, deposed, label } => {
+            format!("refresh: {}: started{}", object(addr, deposed), with(label))
         }
-        Event::RefreshFinished { addr, deposed, id } => format!("refresh: {}: done{}", object(addr, deposed), with(id)),
+        Event::RefreshFinished { addr, deposed, label } => format!("refresh: {}: done{}", object(addr, deposed), with(label)),
         Event::ReadStarted { addr } => format!("data: {addr}: reading"),
         Event::ReadFinished { addr, elapsed, failed, .. } => {
             format!("data: {addr}: {} after {elapsed:?}", end(*failed))
         }
-        Event::ApplyStarted { addr, deposed, action, id } => {
-            format!("apply: {}: {action:?} started{}", object(addr, deposed), with(id))
+        Event::ApplyStarted { addr, deposed, action, label } => {
+            format!("apply: {}: {action:?} started{}", object(addr, deposed), with(label))
         }
-        Event::ApplyFinished { addr, deposed, action, id, elapsed, failed } => {
-            format!("apply: {}: {action:?} {} after {elapsed:?}{}", object(addr, deposed), end(*failed), with(id))
+        Event::ApplyFinished { addr, deposed, action, label, elapsed, failed } => {
+            format!("apply: {}: {action:?} {} after {elapsed:?}{}", object(addr, deposed), end(*failed), with(label))
         }
         Event::Unchanged { addr } => format!("plan: {addr}: no changes"),
         Event::ProvisionStarted { addr, kind } => format!("provisioner: {addr} ({kind}): started"),
@@ -75,8 +75,8 @@ fn object(addr: &AbsResourceInstance, deposed: &Option<DeposedKey>) -> String {
     object_text(&(addr.clone(), deposed.clone()))
 }
 
-fn with(id: &Option<(String, String)>) -> String {
-    id.as_ref().map_or_else(String::new, |(name, value)| format!(" ({name}={value})"))
+fn with(label: &Option<ObjectLabel>) -> String {
+    label.as_ref().map_or_else(String::new, |label| format!(" ({}={})", label.key, label.value))
 }
 
 fn end(failed: bool) -> &'static str {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use base::env;
 use base::files::{Disk, Files};
+use base::moment::Moment;
 use engine::ports::Host;
 use rand::RngCore;
 
@@ -31,13 +32,13 @@ impl Host for Machine {
         &Disk
     }
 
-    fn now(&self) -> (i64, u32) {
+    fn now(&self) -> Moment {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos())
+        Moment { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanos: now.subsec_nanos() }
     }
 
-    async fn wait_until(&self, (seconds, nanos): (i64, i32)) {
-        let since_epoch = Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanos).unwrap_or(0));
+    async fn wait_until(&self, moment: Moment) {
+        let since_epoch = Duration::new(u64::try_from(moment.seconds).unwrap_or(0), moment.nanos);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         tokio::time::sleep(since_epoch.saturating_sub(now)).await;
     }

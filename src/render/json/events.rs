@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::diag::Diagnostic;
 use base::name::{self, PROGRAM};
-use engine::event::{EphemeralVerb, Event};
+use engine::event::{EphemeralVerb, Event, ObjectLabel};
 use model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
 use model::plan::{Action, ActionReason, OutputChange, ResourceChange};
 use model::state::OutputValue;
@@ -202,11 +202,11 @@ fn verbs(action: Action) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The hook members of a change: resource, action, id and seconds passed, as far as there are any.
+/// The hook members of a change: resource, action, label and seconds passed, as far as there are any.
 fn hook(
     addr: &AbsResourceInstance,
     action: Option<Action>,
-    id: &Option<(String, String)>,
+    label: &Option<ObjectLabel>,
     seconds: Option<u64>,
 ) -> Json {
     let mut hook = Map::new();
@@ -214,10 +214,10 @@ fn hook(
     if let Some(action) = action {
         hook.insert("action".into(), action_name(action).into());
     }
-    if let Some((key, value)) = id {
-        hook.insert("id_key".into(), key.as_str().into());
-        if !value.is_empty() {
-            hook.insert("id_value".into(), value.as_str().into());
+    if let Some(label) = label {
+        hook.insert("id_key".into(), label.key.as_str().into());
+        if !label.value.is_empty() {
+            hook.insert("id_value".into(), label.value.as_str().into());
         }
     }
     if let Some(seconds) = seconds {
@@ -226,31 +226,31 @@ fn hook(
     json!({ "hook": hook })
 }
 
-fn id_text(id: &Option<(String, String)>) -> String {
-    let id = id.as_ref().filter(|(_, value)| !value.is_empty());
-    id.map_or(String::new(), |(key, value)| format!(" [{key}={value}]"))
+fn label_text(label: &Option<ObjectLabel>) -> String {
+    let label = label.as_ref().filter(|label| !label.value.is_empty());
+    label.map_or(String::new(), |label| format!(" [{}={}]", label.key, label.value))
 }
 
 /// The message of an event, if it has one.
 pub fn event(event: &Event) -> Option<Message> {
     Some(match event {
-        Event::RefreshStarted { addr, id, .. } => Message::new(
+        Event::RefreshStarted { addr, label, .. } => Message::new(
             "refresh_start",
-            format!("{addr}: Refreshing state...{}", id_text(id)),
-            hook(addr, None, id, None),
+            format!("{addr}: Refreshing state...{}", label_text(label)),
+            hook(addr, None, label, None),
         ),
-        Event::RefreshFinished { addr, id, .. } => Message::new(
+        Event::RefreshFinished { addr, label, .. } => Message::new(
             "refresh_complete",
-            format!("{addr}: Refresh complete{}", id_text(id)),
-            hook(addr, None, id, None),
+            format!("{addr}: Refresh complete{}", label_text(label)),
+            hook(addr, None, label, None),
         ),
         Event::ReadStarted { addr } => apply_started(addr, Action::Read, &None)?,
         // Observed: a data source that cannot be read has its diagnostics alone.
         Event::ReadFinished { failed: true, .. } => return None,
-        Event::ReadFinished { addr, id, elapsed, .. } => apply_finished(addr, Action::Read, id, *elapsed, false)?,
-        Event::ApplyStarted { addr, action, id, .. } => apply_started(addr, *action, id)?,
-        Event::ApplyFinished { addr, action, id, elapsed, failed, .. } => {
-            apply_finished(addr, *action, id, *elapsed, *failed)?
+        Event::ReadFinished { addr, label, elapsed, .. } => apply_finished(addr, Action::Read, label, *elapsed, false)?,
+        Event::ApplyStarted { addr, action, label, .. } => apply_started(addr, *action, label)?,
+        Event::ApplyFinished { addr, action, label, elapsed, failed, .. } => {
+            apply_finished(addr, *action, label, *elapsed, *failed)?
         }
         Event::ProvisionStarted { addr, kind } => {
             provision("provision_start", addr, kind, format!("{addr}: Provisioning with '{kind}'..."), None)
@@ -317,16 +317,16 @@ fn ephemeral_message(
     Message::new(kind, text, json!({ "hook": hook }))
 }
 
-fn apply_started(addr: &AbsResourceInstance, action: Action, id: &Option<(String, String)>) -> Option<Message> {
+fn apply_started(addr: &AbsResourceInstance, action: Action, label: &Option<ObjectLabel>) -> Option<Message> {
     let (doing, _) = verbs(action)?;
-    let text = format!("{addr}: {doing}...{}", id_text(id));
-    Some(Message::new("apply_start", text, hook(addr, Some(action), id, None)))
+    let text = format!("{addr}: {doing}...{}", label_text(label));
+    Some(Message::new("apply_start", text, hook(addr, Some(action), label, None)))
 }
 
 fn apply_finished(
     addr: &AbsResourceInstance,
     action: Action,
-    id: &Option<(String, String)>,
+    label: &Option<ObjectLabel>,
     elapsed: Duration,
     failed: bool,
 ) -> Option<Message> {
@@ -337,9 +337,9 @@ fn apply_finished(
         let text = format!("{addr}: {done} errored after {after}");
         return Some(Message::new("apply_errored", text, hook(addr, Some(action), &None, Some(seconds))));
     }
-    let id = if action == Action::Delete { &None } else { id };
-    let text = format!("{addr}: {done} complete after {after}{}", id_text(id));
-    Some(Message::new("apply_complete", text, hook(addr, Some(action), id, Some(seconds))))
+    let label = if action == Action::Delete { &None } else { label };
+    let text = format!("{addr}: {done} complete after {after}{}", label_text(label));
+    Some(Message::new("apply_complete", text, hook(addr, Some(action), label, Some(seconds))))
 }
 
 fn seconds(elapsed: Duration) -> u64 {
@@ -503,7 +503,7 @@ mod tests {
     fn a_line_of_the_stream() {
         let module = ModuleInstance::root().child("m", InstanceKey::None);
         let addr = Resource::managed("terraform_data", "a").absolute(module).instance("k".into());
-        let started = Event::ApplyStarted { addr, deposed: None, action: Action::Create, id: None };
+        let started = Event::ApplyStarted { addr, deposed: None, action: Action::Create, label: None };
         let expected = concat!(
             r#"{"@level":"info","@message":"module.m.terraform_data.a[\"k\"]: Creating...","@module":"terraform.ui","#,
             r#""@timestamp":"T","hook":{"resource":{"addr":"module.m.terraform_data.a[\"k\"]","module":"module.m","#,
@@ -519,7 +519,7 @@ mod tests {
     fn data_sources_that_cannot_be_read_have_no_last_message() {
         let data = Resource { mode: ResourceMode::Data, ..Resource::managed("t", "a") };
         let addr = data.absolute(ModuleInstance::root()).instance(InstanceKey::None);
-        let finished = |failed| Event::ReadFinished { addr: addr.clone(), id: None, elapsed: Duration::ZERO, failed };
+        let finished = |failed| Event::ReadFinished { addr: addr.clone(), label: None, elapsed: Duration::ZERO, failed };
         assert!(event(&finished(true)).is_none());
         assert!(event(&finished(false)).unwrap().line("T").contains("\"type\":\"apply_complete\""));
     }

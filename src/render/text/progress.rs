@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::name::by_language;
-use engine::event::{EphemeralVerb, Event};
+use engine::event::{EphemeralVerb, Event, ObjectLabel};
 use model::addr::AbsResourceInstance;
 use model::plan::{Action, ActionInvocation};
 use model::state::DeposedKey;
@@ -20,22 +20,22 @@ const ID_WIDTH: usize = 80;
 /// The line of an event with its line ending; none for events that are not shown.
 pub fn line(event: &Event, style: &Style) -> Option<String> {
     let text = match event {
-        Event::RefreshStarted { addr, deposed, id } => {
-            format!("{}: Refreshing state...{}", object(addr, deposed.as_ref()), bracketed(id))
+        Event::RefreshStarted { addr, deposed, label } => {
+            format!("{}: Refreshing state...{}", object(addr, deposed.as_ref()), bracketed(label))
         }
         Event::ReadStarted { addr } => format!("{addr}: Reading..."),
         Event::ReadFinished { failed: true, .. } | Event::ApplyFinished { failed: true, .. } => return None,
-        Event::ReadFinished { addr, id, elapsed, .. } => {
-            format!("{addr}: Read complete after {}{}", duration(*elapsed), bracketed(id))
+        Event::ReadFinished { addr, label, elapsed, .. } => {
+            format!("{addr}: Read complete after {}{}", duration(*elapsed), bracketed(label))
         }
-        Event::ApplyStarted { addr, deposed, action, id } => {
-            format!("{}: {}...{}", object(addr, deposed.as_ref()), words(*action)?.doing, bracketed(id))
+        Event::ApplyStarted { addr, deposed, action, label } => {
+            format!("{}: {}...{}", object(addr, deposed.as_ref()), words(*action)?.doing, bracketed(label))
         }
-        Event::ApplyFinished { addr, action, id, elapsed, .. } => {
-            let id = if *action == Action::Delete { &None } else { id };
+        Event::ApplyFinished { addr, action, label, elapsed, .. } => {
+            let label = if *action == Action::Delete { &None } else { label };
             let done = words(*action)?.done;
             // The reference does not say here which of the instance's objects it was.
-            format!("{addr}: {done} complete after {}{}", duration(*elapsed), bracketed(id))
+            format!("{addr}: {done} complete after {}{}", duration(*elapsed), bracketed(label))
         }
         Event::ProvisionStarted { addr, kind } => format!("{addr}: Provisioning with '{kind}'..."),
         Event::ProvisionOutput { addr, kind, text, sensitive } => {
@@ -95,18 +95,18 @@ pub fn awaited(event: &Event) -> Option<String> {
 pub fn still(
     addr: &AbsResourceInstance,
     operation: Operation,
-    id: &Option<(String, String)>,
+    label: &Option<ObjectLabel>,
     elapsed: Duration,
     style: &Style,
 ) -> Option<String> {
     let doing = operation.words()?.doing.to_lowercase();
-    let id = id.as_ref().filter(|(_, value)| !value.is_empty());
-    let id = id.map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
+    let label = label.as_ref().filter(|label| !label.value.is_empty());
+    let label = label.map_or(String::new(), |label| format!("{}={}, ", label.key, shortened(&label.value)));
     let passed = match elapsed.as_secs() {
         seconds if at_least(12) => format!("{:02}m{:02}s", seconds / 60, seconds % 60),
         _ => duration(elapsed),
     };
-    let text = format!("{addr}: Still {doing}... [{id}{passed} elapsed]");
+    let text = format!("{addr}: Still {doing}... [{label}{passed} elapsed]");
     Some(format!("{}\n", style.fill("[reset][bold]{}[reset]", &[&text])))
 }
 
@@ -156,9 +156,9 @@ fn object(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> String {
     deposed.map_or_else(|| addr.to_string(), |key| format!("{addr} (deposed object {key})"))
 }
 
-fn bracketed(id: &Option<(String, String)>) -> String {
-    match id {
-        Some((key, value)) if !value.is_empty() => format!(" [{key}={}]", visible(value)),
+fn bracketed(label: &Option<ObjectLabel>) -> String {
+    match label {
+        Some(label) if !label.value.is_empty() => format!(" [{}={}]", label.key, visible(&label.value)),
         _ => String::new(),
     }
 }
@@ -236,39 +236,39 @@ mod tests {
     /// As in the reference, 1.11.4.
     #[test]
     fn long_ids_are_whole_but_for_what_goes_on() {
-        let id = Some(("id".to_string(), "abc-".repeat(30)));
+        let label = Some(ObjectLabel { key: "id".to_string(), value: "abc-".repeat(30) });
         let whole = format!("[id={}]\n", "abc-".repeat(30));
-        let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() }, &Style::plain());
+        let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, label: label.clone() }, &Style::plain());
         assert!(read.is_some_and(|text| text.ends_with(&whole)));
-        let still = still(&addr(), Operation::Change(Action::Create), &id, Duration::from_secs(10), &Style::plain());
+        let still = still(&addr(), Operation::Change(Action::Create), &label, Duration::from_secs(10), &Style::plain());
         assert!(still.is_some_and(|text| text.contains("abc...c-abc-") && !text.contains(&whole)));
     }
 
     #[test]
     fn an_empty_id_is_not_shown() {
-        let id = Some(("id".to_string(), String::new()));
-        let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() }, &Style::plain());
+        let label = Some(ObjectLabel { key: "id".to_string(), value: String::new() });
+        let read = line(&Event::RefreshStarted { addr: addr(), deposed: None, label: label.clone() }, &Style::plain());
         assert_eq!(read.unwrap(), "terraform_data.a[1]: Refreshing state...\n");
-        let still = still(&addr(), Operation::Change(Action::Create), &id, Duration::from_secs(10), &Style::plain());
+        let still = still(&addr(), Operation::Change(Action::Create), &label, Duration::from_secs(10), &Style::plain());
         assert_eq!(still.unwrap(), "terraform_data.a[1]: Still creating... [00m10s elapsed]\n");
     }
 
     /// As the reference words them.
     #[test]
     fn lines() {
-        let id = Some(("id".to_string(), "x".to_string()));
+        let label = Some(ObjectLabel { key: "id".to_string(), value: "x".to_string() });
         let elapsed = Duration::from_millis(61_600);
         let apply = |action, failed| Event::ApplyFinished {
             addr: addr(),
             deposed: None,
             action,
-            id: id.clone(),
+            label: label.clone(),
             elapsed,
             failed,
         };
         let cases = [
             (
-                Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() },
+                Event::RefreshStarted { addr: addr(), deposed: None, label: label.clone() },
                 "terraform_data.a[1]: Refreshing state... [id=x]\n",
             ),
             (
@@ -276,7 +276,7 @@ mod tests {
                     addr: addr(),
                     deposed: Some(DeposedKey("0a1b2c3d".into())),
                     action: Action::Delete,
-                    id: id.clone(),
+                    label: label.clone(),
                 },
                 "terraform_data.a[1] (deposed object 0a1b2c3d): Destroying... [id=x]\n",
             ),
@@ -319,7 +319,7 @@ mod tests {
         for (event, expected) in cases.into_iter().chain(of_our_own) {
             assert_eq!(line(&event, &Style::plain()).unwrap_or_default(), expected);
         }
-        let text = still(&addr(), Operation::Change(Action::Delete), &id, Duration::from_secs(10), &Style::plain());
+        let text = still(&addr(), Operation::Change(Action::Delete), &label, Duration::from_secs(10), &Style::plain());
         assert_eq!(text.unwrap(), "terraform_data.a[1]: Still destroying... [id=x, 00m10s elapsed]\n");
     }
 }

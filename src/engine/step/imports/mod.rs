@@ -16,7 +16,7 @@ use crate::blocks::imports::{NO_TARGET, Statement};
 use crate::run::results::Expansion;
 use crate::run::{Run, Verb};
 use crate::step::expansion::Unknown;
-use crate::step::resource::identity::IDENTITY_SCHEMAS;
+use crate::step::resource::read::identity::IDENTITY_SCHEMAS;
 use crate::waiting::PendingRequest;
 
 /// The type that the identities of a block's imports are converted to. None: there are none, or with errors.

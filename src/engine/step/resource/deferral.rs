@@ -1,16 +1,12 @@
-//! Deferral: instances whose change is left to a later plan, and the placeholders of those that are not known yet.
+//! Deferral: instances whose change is left to a later plan.
 
 use base::diag::{Diagnostic, Diagnostics};
 use model::addr::{ConfigResource, InstanceKey};
-use model::plan::{Action, ActionReason, DeferredReason, ResourceChange};
+use model::plan::{DeferredReason, ResourceChange};
 use terrane_protocol::provider::{ClientCapabilities, DeferralReason};
-use terrane_protocol::schema::ResourceMode;
-use terrane_value::{Marks, Value};
 
-use super::record::new_change;
-use super::{Instance, data, plan};
+use super::Instance;
 use crate::engine_errors;
-use crate::run::Verb;
 use crate::run::results::is_placeholder;
 use crate::step::action;
 
@@ -65,40 +61,4 @@ pub fn defer(instance: &Instance<'_>, change: ResourceChange, reason: DeferredRe
     let diagnostics = action::plan::deferred_with(instance, &change);
     instance.run.results.changes().defer(change, reason);
     diagnostics
-}
-
-/// Plans the placeholder of a resource whose instances are not known, to find errors early. Returns what references see.
-pub async fn placeholder(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
-    let run = instance.run;
-    if run.plans_nothing() || !matches!(run.verb, Verb::Plan { pre_destroy: false, .. }) {
-        run.results.changes().has_deferrals = true;
-        return (None, Diagnostics::new());
-    }
-    let mut diagnostics = Diagnostics::new();
-    let config = diagnostics.take(instance.evaluate());
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
-    let mut change = new_change(instance, Action::Create, instance.null(), instance.null());
-    match instance.addr.mode() {
-        ResourceMode::Managed => {
-            let planned = diagnostics.take(plan::placeholder(instance, &config).await);
-            let Some(planned) = planned else { return (None, diagnostics) };
-            change.change.after = planned;
-        }
-        _ => {
-            change.action = Action::Read;
-            change.reason = ActionReason::ReadBecauseConfigUnknown;
-            change.change.after = data::planned_object(instance, &without_ephemeral(&config));
-        }
-    }
-    let value = change.change.after.clone();
-    run.results.changes().defer(change, DeferredReason::InstanceCountUnknown);
-    (Some(value), diagnostics)
-}
-
-fn without_ephemeral(config: &Value) -> Value {
-    let (bare, marks) = config.unmark_deep_with_paths();
-    let kept: Vec<_> = marks.into_iter().filter(|(_, marks)| !marks.contains(Marks::EPHEMERAL)).collect();
-    bare.mark_at_paths(&kept)
 }

@@ -5,47 +5,12 @@ use model::addr::{AbsProviderConfig, AbsResourceInstance};
 use model::plan::{Action, ActionReason, Change, ResourceChange};
 use model::state::{DeposedKey, Instance as StateInstance, Object};
 use model::version::at_least;
-use terrane_value::{Path, Type, Value};
+use terrane_value::{Path, Value};
 
 use super::Instance;
 use crate::run::records::States;
 use crate::run::results::Results;
 use crate::run::{Prior, Run, Verb};
-
-/// What tells people which object is meant: its id, or its name if objects of its type have no id. None if that is null,
-/// unknown or secret; the text may be empty.
-pub fn shown_id(value: &Value) -> Option<(String, String)> {
-    let key = ["id", "name"].into_iter().find(|key| has_text(value, key))?;
-    Some((key.to_string(), text_of(value, key)?))
-}
-
-/// As `shown_id`. Without one, the name, or the tag that stands for one.
-pub fn shown_id_or_name(value: &Value) -> Option<(String, String)> {
-    shown_id(value).or_else(|| {
-        if has_text(value, "name") {
-            return Some(("name".to_string(), text_of(value, "name")?));
-        }
-        let tags = value.get("tags").filter(|tags| *tags.ty() == Type::map(Type::String))?;
-        if tags.is_sensitive() || !tags.is_wholly_known() {
-            return None;
-        }
-        let key = ["name", "Name"].into_iter().find(|key| tags.get(key).is_some())?;
-        Some((format!("tags.{key}"), text_of(tags, key)?))
-    })
-}
-
-/// Whether the type of the object has an attribute of this name that is a string.
-fn has_text(value: &Value, name: &str) -> bool {
-    value.get(name).is_some_and(|part| *part.ty() == Type::String)
-}
-
-fn text_of(value: &Value, name: &str) -> Option<String> {
-    let part = value.get(name)?;
-    if value.is_sensitive() || part.is_sensitive() {
-        return None;
-    }
-    part.as_str().map(str::to_string)
-}
 
 /// A change with what all changes of an instance share.
 pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after: Value) -> ResourceChange {
@@ -82,19 +47,30 @@ pub fn previous_addr(prior: &Prior, addr: &AbsResourceInstance) -> AbsResourceIn
     prior.moved.get(addr).unwrap_or(addr).clone()
 }
 
-/// Writes or removes an object of the state that plan builds: as read, or as refreshed.
-pub fn put(
-    results: &Results,
+/// Writes or removes an object of the refreshed state that a plan builds.
+pub fn put(instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>) {
+    let mut states = instance.run.results.states();
+    let States { current, previous } = &mut *states;
+    put_in(current, previous, instance, deposed, object);
+}
+
+/// Writes or removes an object of the state as it was read, which a plan brings to current schemas.
+pub fn put_previous(instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>) {
+    let mut states = instance.run.results.states();
+    let States { current, previous } = &mut *states;
+    put_in(previous, current, instance, deposed, object);
+}
+
+/// Changes one of the two states; what both have alike takes memory once.
+fn put_in(
+    state: &mut State,
+    other: &State,
     instance: &Instance<'_>,
     deposed: Option<&DeposedKey>,
     object: Option<Object>,
-    previous: bool,
 ) {
     let key = &instance.provider_addr.key;
     let object = object.map(|object| Object { provider_key: key.clone(), ..object });
-    let mut states = results.states();
-    let States { current, previous: before } = &mut *states;
-    let (state, other) = if previous { (before, current) } else { (current, before) };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);
     place_object(place, deposed, object);
     state.prune(&instance.addr);
@@ -162,47 +138,4 @@ fn has_stored_marks(stored: &Object, value: &Value) -> bool {
 /// Adds a change to the plan.
 pub fn note_change(results: &Results, change: ResourceChange) {
     results.changes().add(change);
-}
-
-#[cfg(test)]
-mod tests {
-    use terrane_value::Marks;
-
-    use super::*;
-
-    fn object(attributes: &[(&str, Value)]) -> Value {
-        Value::object(attributes.iter().map(|(name, value)| (*name, value.clone())))
-    }
-
-    #[test]
-    fn objects_are_shown_by_id_name_or_tag() {
-        let text = Value::string;
-        let no_text = || Value::null(Type::String);
-        let unknown = || Value::unknown(Type::String);
-        let tags = |key: &str| Value::map(Type::String, [(key, text("t"))]);
-        #[rustfmt::skip]
-        let cases = [
-            (object(&[("id", text("i")), ("name", text("n"))]), "id=i", "id=i"),
-            (object(&[("name", text("n"))]), "name=n", "name=n"),
-            (object(&[("id", no_text()), ("name", text("n"))]), "", "name=n"),
-            (object(&[("id", unknown()), ("name", text("n"))]), "", "name=n"),
-            (object(&[("id", text("i").with_marks(Marks::SENSITIVE)), ("name", text("n"))]), "", "name=n"),
-            (object(&[("id", text("")), ("name", text("n"))]), "id=", "id="),
-            (object(&[("id", Value::int(1)), ("name", text("n"))]), "name=n", "name=n"),
-            (object(&[("id", no_text()), ("name", no_text()), ("tags", tags("Name"))]), "", ""),
-            (object(&[("id", no_text()), ("tags", tags("Name"))]), "", "tags.Name=t"),
-            (object(&[("tags", tags("name"))]), "", "tags.name=t"),
-            (object(&[("tags", tags("other"))]), "", ""),
-            (object(&[("tags", tags("name").with_marks(Marks::SENSITIVE))]), "", ""),
-            (object(&[("tags", object(&[("name", text("t"))]))]), "", ""),
-            (object(&[]), "", ""),
-            (Value::null(Type::object([("id", Type::String)])), "", ""),
-        ];
-        for (value, id, id_or_name) in cases {
-            let shown =
-                |found: Option<(String, String)>| found.map_or(String::new(), |(key, text)| format!("{key}={text}"));
-            assert_eq!(shown(shown_id(&value)), id, "{value:?}");
-            assert_eq!(shown(shown_id_or_name(&value)), id_or_name, "{value:?}");
-        }
-    }
 }

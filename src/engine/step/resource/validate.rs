@@ -17,10 +17,13 @@ use terrane_protocol::provider::{ClientCapabilities, ProviderDiagnostics, Valida
 use terrane_protocol::schema::{Block, ResourceMode, Schema};
 use terrane_value::{Type, Value};
 
-use super::plan::path_of;
-use super::prevention::prevention;
-use super::{ephemeral_use, list, replace, winrm};
-use crate::blocks::Blocks;
+use super::apply::provision::missing_host;
+use super::apply::winrm;
+use super::plan::ignore::path_of;
+use super::plan::prevention::prevention;
+use super::plan::triggers;
+use super::unknown_type::unknown_type;
+use super::{ephemeral_use, list};
 use crate::blocks::connection::connection_schema;
 use crate::blocks::tree::ModuleId;
 use crate::change::Shape;
@@ -29,7 +32,6 @@ use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::{Unknown, expand};
-use crate::step::resource::provision::missing_host;
 use crate::step::{action, imports};
 use crate::waiting::PendingRequest;
 
@@ -72,7 +74,7 @@ async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics 
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
     if tofu_at_least(12) {
-        diagnostics.extend(replace::check(run, module, config));
+        diagnostics.extend(triggers::check(run, module, config));
     }
     if !matches!(config.addr.mode, ResourceMode::Ephemeral | ResourceMode::List) {
         let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
@@ -204,47 +206,6 @@ fn hostless(shared: Option<&Body>, block: &ProvisionerBlock) -> Option<Range> {
     let bodies = || [block.connection.as_ref(), shared].into_iter().flatten();
     let has_host = bodies().any(|body| body.partial_content(&probe).0.attribute("host").is_some());
     bodies().next().filter(|_| !has_host).map(Body::missing_item_range)
-}
-
-pub fn unknown_type(blocks: &Blocks, config: &Resource) -> Diagnostic {
-    let (kind, provider) = (&config.addr.kind, config.provider.for_display());
-    let schemas = blocks.schemas.provider(&config.provider);
-    let names = |data: bool| schemas.map_or_else(Vec::new, |s| if data { s.data_names() } else { s.managed_names() });
-    let other = |mode| blocks.schemas.kind(&config.provider, mode, kind).is_some();
-    let (summary, detail) = match config.addr.mode {
-        ResourceMode::Data => {
-            let hint = match other(ResourceMode::Managed) {
-                true => format!(
-                    "\n\nDid you intend to use the managed resource type {kind:?}? If so, declare this using a \"resource\" \
-                     block instead of a \"data\" block."
-                ),
-                false => suggestion(kind, &names(true)),
-            };
-            ("Invalid data source", format!("The provider {provider} does not support data source {kind:?}.{hint}"))
-        }
-        ResourceMode::Managed => {
-            let hint = match other(ResourceMode::Data) {
-                true => format!(
-                    "\n\nDid you intend to use the data source {kind:?}? If so, declare this using a \"data\" block instead \
-                     of a \"resource\" block."
-                ),
-                false => suggestion(kind, &names(false)),
-            };
-            ("Invalid resource type", format!("The provider {provider} does not support resource type {kind:?}.{hint}"))
-        }
-        ResourceMode::List => {
-            ("Invalid list resource", format!("The provider {provider} does not support list resource {kind:?}."))
-        }
-        ResourceMode::Ephemeral => (
-            "Invalid ephemeral resource",
-            format!("The provider {provider} does not support ephemeral resource {kind:?}."),
-        ),
-    };
-    Diagnostic::error(summary, detail).at(config.type_range.clone())
-}
-
-fn suggestion(kind: &Arc<str>, names: &[Arc<str>]) -> String {
-    did_you_mean(kind, names)
 }
 
 fn check_ignored(

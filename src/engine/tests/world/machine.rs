@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use base::files::Files;
+use base::moment::Moment;
 
 use super::World;
 use crate::ports::Host;
@@ -15,18 +16,18 @@ impl Host for Machine {
     fn files(&self) -> &dyn Files {
         &*self.0.files
     }
-    fn now(&self) -> (i64, u32) {
-        (*self.0.clock.borrow(), 0)
+    fn now(&self) -> Moment {
+        Moment::from_seconds(*self.0.clock.borrow())
     }
     /// The clock stands still, unless a request hangs: then it moves to the time that is waited for.
-    async fn wait_until(&self, (seconds, _): (i64, i32)) {
-        let until = seconds.min(self.0.hangs_until());
+    async fn wait_until(&self, moment: Moment) {
+        let until = moment.seconds.min(self.0.hangs_until());
         self.0.clock.send_if_modified(|now| {
             let moves = until > *now;
             *now = until.max(*now);
             moves
         });
-        if seconds > self.now().0 {
+        if moment.seconds > self.now().seconds {
             std::future::pending().await
         }
     }

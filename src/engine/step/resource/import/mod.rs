@@ -1,4 +1,9 @@
 //! Importing an existing object by its ID or identity.
+//!
+//! Owns the requests for objects that the state does not have yet. Never plans their changes.
+
+pub mod command;
+pub mod generate;
 
 use std::sync::Arc;
 
@@ -10,12 +15,13 @@ use model::state::ObjectStatus;
 use terrane_protocol::provider::{ClientCapabilities, ImportResponse, ImportedObject, has_errors, identity_text};
 use terrane_value::{Marks, Value};
 
-use super::{Instance, identity, read};
 use crate::blocks::imports::Named;
 use crate::change::write_only;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::event::Event;
 use crate::run::object::{Stored, mark, nonconforming};
+use crate::step::resource::Instance;
+use crate::step::resource::read::{identity, refresh};
 
 /// The request in the plugin protocol.
 pub const IMPORT: &str = "ImportResourceState";
@@ -85,7 +91,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         diagnostics.extend(written);
         return (None, diagnostics);
     }
-    let current = diagnostics.take(read::refresh(instance, stored(instance, object), None).await);
+    let current = diagnostics.take(refresh::refresh(instance, stored(instance, object), None).await);
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }

@@ -9,14 +9,17 @@ use model::state::DeposedKey;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::apply::{announce, announce_import, apply, describe_task, finish};
-use super::record::save;
-use super::upgrade::upgrade;
-use super::{Instance, orphan, provision};
+use super::provision;
+use super::report::{announce, announce_import, describe_task, finish};
+use super::request::apply;
 use crate::graph::Task;
 use crate::run::Run;
 use crate::run::results::Each;
 use crate::step::action;
+use crate::step::resource::Instance;
+use crate::step::resource::plan::orphan;
+use crate::step::resource::read::upgrade::upgrade;
+use crate::step::resource::record::save;
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let describe = || describe_task(&run.schedule.tasks[index as usize]);

@@ -8,8 +8,8 @@ use model::config::PreventDestroy;
 use model::plan::ResourceChange;
 use terrane_value::{Type, convert};
 
-use super::Instance;
 use crate::run::scope::ModuleScope;
+use crate::step::resource::Instance;
 
 /// The error of a planned destruction that the configuration forbids.
 pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Diagnostics {

@@ -4,8 +4,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use model::provider_diagnostics::about_body;
 use terrane_protocol::provider::{Identity, IdentitySchema, has_errors};
 
-use super::Instance;
-use super::upgrade::newer_version;
+use crate::step::resource::Instance;
 
 /// The request in the plugin protocol.
 pub const IDENTITY_SCHEMAS: &str = "GetResourceIdentitySchemas";
@@ -21,7 +20,7 @@ pub async fn schema(instance: &Instance<'_>) -> Result<Option<IdentitySchema>, D
 pub async fn upgraded(instance: &Instance<'_>, stored: Identity) -> Result<Identity, Diagnostics> {
     let schema = schema(instance).await?.unwrap_or_default();
     if stored.schema_version > schema.version {
-        return Err(newer_version(instance).into());
+        return Err(instance.newer_version().into());
     }
     if stored.schema_version < schema.version {
         let asked = instance.provider.upgrade_resource_identity(instance.addr.kind(), stored);

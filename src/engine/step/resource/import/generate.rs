@@ -11,9 +11,6 @@ use model::config::{ImportBy, Resource, resource_from_text, write};
 use model::plan::{Action, ResourceChange};
 use terrane_value::{Path, PathStep, Value};
 
-use super::plan::{Forced, plan};
-use super::record::{new_change, note_change, put};
-use super::{Instance, identity, import};
 use crate::blocks::imports::Generated;
 use crate::graph::NodeId;
 use crate::graph::walk::End;
@@ -22,6 +19,11 @@ use crate::run::results::Each;
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::Unknown;
 use crate::step::imports::{Known, named};
+use crate::step::resource::plan::change::plan;
+use crate::step::resource::plan::replace::Forced;
+use crate::step::resource::read::identity;
+use crate::step::resource::record::{new_change, note_change, put};
+use crate::step::resource::{Instance, import};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
     let generated = &run.blocks.imports.generated[index as usize];
@@ -66,16 +68,16 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
         write::resource(&generated.resource.resource, local, &schema.block, &current.value, with_empty)
     };
     let mut text = write(&BTreeSet::new());
-    put(&run.results, &instance, None, Some(current.encode(&instance.schema)), false);
+    put(&instance, None, Some(current.encode(&instance.schema)));
     let block = diagnostics.take(read_back(&text, generated));
     let Some(block) = block else { return diagnostics };
     instance.config = Some(&block);
-    let (mut change, mut found) = plan(&instance, Some(&current), Forced::No, None).await;
+    let (mut change, mut found) = plan(&instance, Some(&current), Forced::No).await;
     let better = change.as_ref().map(replacing_arguments).map(|names| write(&names)).filter(|better| *better != text);
     let better = better.and_then(|text| Some((read_back(&text, generated).0?, text)));
     if let Some((block, better)) = &better {
         instance.config = Some(block);
-        let (again, found_again) = plan(&instance, Some(&current), Forced::No, None).await;
+        let (again, found_again) = plan(&instance, Some(&current), Forced::No).await;
         if again.as_ref().is_some_and(|again| !again.action.is_replace()) {
             (change, found, text) = (again, found_again, better.clone());
         }

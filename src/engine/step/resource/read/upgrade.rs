@@ -8,9 +8,10 @@ use terrane_value::json;
 use terrane_value::surplus::without_surplus;
 use terrane_value::text::text_bytes;
 
-use super::{Instance, identity};
+use super::identity;
 use crate::change::write_only;
 use crate::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
+use crate::step::resource::Instance;
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
 
@@ -19,7 +20,7 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
     let mut diagnostics = Diagnostics::new();
     let (addr, schema) = (&instance.addr, &instance.schema);
     if object.schema_version > schema.version {
-        diagnostics.push(newer_version(instance));
+        diagnostics.push(instance.newer_version());
         return (None, diagnostics);
     }
     let stripped = current_without_surplus(object, schema);
@@ -89,16 +90,6 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         }
     }
     (Some(stored), diagnostics)
-}
-
-/// The error of an object, or of its identity, with a newer version than that of the provider's schema.
-pub fn newer_version(instance: &Instance<'_>) -> Diagnostic {
-    let (addr, provider) = (&instance.addr, instance.addr.resource.resource.implied_provider());
-    let detail = format!(
-        "The current state of {addr} was created by a newer provider version than is currently selected. Upgrade the \
-         {provider} provider to work with this state."
-    );
-    Diagnostic::error("Resource instance managed by newer provider version", detail)
 }
 
 /// The object without attributes that the provider has removed, if it is of the current version: the provider is not asked

@@ -14,13 +14,14 @@ use model::schema::decode::{decode_body, references_in_body};
 use terrane_protocol::provider::{Output, ProvisionRequest, has_errors};
 use terrane_value::{Marks, Type, Value};
 
-use super::{Instance, winrm};
+use super::winrm;
 use crate::blocks::connection::connection_schema;
 use crate::engine_errors;
 use crate::event::Event;
 use crate::graph::walk::Turn;
 use crate::run::results::ResourceSlots;
 use crate::run::scope::ModuleScope;
+use crate::step::resource::Instance;
 
 /// Whether there are provisioners for an occasion.
 pub fn any(instance: &Instance<'_>, when: ProvisionerWhen) -> bool {

@@ -11,12 +11,13 @@ use rustc_hash::FxHashMap;
 use terrane_protocol::provider::{ClientCapabilities, ImportedObject, has_errors};
 use terrane_value::Value;
 
-use super::import::{IMPORT, IMPORTED_WRITE_ONLY, no_such_object, nothing_returned, stored};
-use super::record::put;
-use super::{Instance, read};
+use super::{IMPORT, IMPORTED_WRITE_ONLY, no_such_object, nothing_returned, stored};
 use crate::blocks::imports::Named;
 use crate::change::write_only;
 use crate::event::Event;
+use crate::step::resource::Instance;
+use crate::step::resource::read::refresh;
+use crate::step::resource::record::put;
 
 /// Imports into an instance of a block. Returns what references see; none with errors.
 pub async fn import(instance: &Instance<'_>, id: &Arc<str>) -> (Option<Value>, Diagnostics) {
@@ -116,7 +117,7 @@ async fn adopt(asked: &Instance<'_>, object: ImportedObject, to: AbsResourceInst
         create_before_destroy: false,
         deferral: Default::default(),
     };
-    let (current, mut found) = read::refresh(&instance, stored(&instance, object), None).await;
+    let (current, mut found) = refresh::refresh(&instance, stored(&instance, object), None).await;
     if found.has_errors() {
         return (None, without_address(found));
     }
@@ -124,7 +125,7 @@ async fn adopt(asked: &Instance<'_>, object: ImportedObject, to: AbsResourceInst
         found.push(no_such_object(&instance.addr));
         return (None, without_address(found));
     };
-    put(&asked.run.results, &instance, None, Some(current.encode(&instance.schema)), false);
+    put(&instance, None, Some(current.encode(&instance.schema)));
     (Some(current.value), without_address(found))
 }
 

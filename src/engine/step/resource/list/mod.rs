@@ -1,4 +1,6 @@
 //! Lists: the provider is asked for the objects that exist.
+//!
+//! Owns the blocks of query files, from their arguments to their results. Never changes a state, and never imports.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +23,12 @@ use terrane_protocol::provider::{
 use terrane_protocol::schema::{Block, ResourceMode, Schema};
 use terrane_value::{Marks, Path, PathStep, Type, Value};
 
-use super::{Instance, identity};
 use crate::engine_errors::halted;
 use crate::event::Event;
 use crate::run::object::mark;
 use crate::run::scope::ModuleScope;
+use crate::step::resource::Instance;
+use crate::step::resource::read::identity;
 
 /// The most results of a block that does not say how many.
 const DEFAULT_LIMIT: u64 = 100;

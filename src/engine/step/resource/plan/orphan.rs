@@ -10,16 +10,17 @@ use terrane_protocol::provider::{PlanRequest, has_errors};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::plan::deferral_error;
+use super::ask::deferral_error;
 use super::prevention::check_prevent_destroy;
-use super::record::{change_of, new_change, note_change, note_drift, put};
-use super::upgrade::upgrade;
-use super::{Instance, deferral, read};
 use crate::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::run::object::Stored;
 use crate::run::results::Expansion;
 use crate::run::{Run, Verb};
 use crate::step::action;
+use crate::step::resource::read::refresh;
+use crate::step::resource::read::upgrade::upgrade;
+use crate::step::resource::record::{change_of, new_change, note_change, note_drift, put};
+use crate::step::resource::{Instance, deferral};
 
 /// What the plan of a destruction is about.
 pub struct OrphanObject<'o> {
@@ -37,7 +38,7 @@ pub struct OrphanObject<'o> {
 pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnostics {
     let run = instance.run;
     if instance.addr.mode() != ResourceMode::Managed {
-        put(&run.results, instance, None, None, false);
+        put(instance, None, None);
         return Diagnostics::new();
     }
     let invalid = instance.check_destroy_argument();
@@ -48,17 +49,17 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     let (stored, mut diagnostics) = upgrade(instance, orphan.object).await;
     let Some(stored) = stored else { return diagnostics };
     let object = stored.encode_unless_null(&instance.schema);
-    put(&run.results, instance, deposed, object.clone(), true);
-    put(&run.results, instance, deposed, object, false);
+    put_previous(instance, deposed, object.clone());
+    put(instance, deposed, object);
     let before = stored.value.clone();
     if orphan.forget {
         let mut before = before;
         if orphan.refresh && name::is_opentofu() {
-            let Some(current) = diagnostics.take(read::refresh(instance, stored, deposed).await) else {
+            let Some(current) = diagnostics.take(refresh::refresh(instance, stored, deposed).await) else {
                 return diagnostics;
             };
             before = current.value.clone();
-            put(&run.results, instance, deposed, current.encode_unless_null(&instance.schema), false);
+            put(instance, deposed, current.encode_unless_null(&instance.schema));
             if before.is_null() {
                 return diagnostics;
             }
@@ -79,14 +80,14 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     }
     let mut current = Some(stored);
     if let Some(stored) = current.take_if(|_| orphan.refresh) {
-        current = diagnostics.take(read::refresh(instance, stored, deposed).await);
+        current = diagnostics.take(refresh::refresh(instance, stored, deposed).await);
         if diagnostics.has_errors() {
             return diagnostics;
         }
         if deposed.is_none() {
             note_drift(instance, orphan.object, &before, current.as_ref().map(|c| &c.value));
         }
-        put(&run.results, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        put(instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)));
     }
     let Some(current) = current.filter(|c| orphan.plan && !c.value.is_null()) else { return diagnostics };
     if planned.is_none() {

@@ -14,13 +14,13 @@ use model::plan::ResourceChange;
 use model::version::at_least;
 use terrane_value::Value;
 
-use super::Instance;
 use crate::blocks::reference_steps::check_steps;
 use crate::blocks::tree::ModuleId;
 use crate::engine_errors::UNDECLARED_RESOURCE;
 use crate::run::Run;
 use crate::run::results::Expansion;
 use crate::run::scope::ModuleScope;
+use crate::step::resource::Instance;
 
 /// What an element of `replace_triggered_by` names.
 struct Trigger {
@@ -220,6 +220,8 @@ fn missing_change(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression)
     (!possible).then(|| Diagnostic::error(format!("no change found for {resource}{key} in {place}"), ""))
 }
 
+/// Whether a part of an object changes. Marks count, unlike where a provider requires a replacement: an attribute that only becomes
+/// sensitive is an update in the plan of its object, and planned updates are what triggers look for.
 fn differs(change: &ResourceChange, steps: &[TraversalStep]) -> bool {
     let at = |value: &Value| steps.iter().try_fold(value.clone(), |v, step| apply_step(&v, step).ok());
     at(&change.change.before) != at(&change.change.after)

@@ -3,36 +3,30 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::name;
 use base::telemetry::{self, Description, Detail};
-use model::addr::{AbsResourceInstance, ConfigResource};
-use model::plan::{Action, ActionReason, Refresh, ResourceChange};
+use model::addr::AbsResourceInstance;
+use model::plan::{ActionReason, Refresh};
 use model::state::DeposedKey;
-use rustc_hash::FxHashSet;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::{Type, Value};
 use tokio::task::JoinSet;
 
-use super::expand::stored_value;
 use super::orphan::{self, OrphanObject};
-use super::plan::Forced;
-use super::prevention::check_prevent_destroy;
-use super::record::{new_change, note_change, note_drift, put};
-use super::upgrade::upgrade;
-use super::{
-    Instance, choose, conditions, data, deferral, import, import_command, list, plan, read, replace, with_instance,
-};
+use super::{managed, placeholder, triggers};
 use crate::blocks::tree::ModuleId;
 use crate::blocks::{BlockId, Blocks};
 use crate::engine_errors;
 use crate::graph::NodeId;
 use crate::graph::walk::{End, Turn, catch_panic};
-use crate::run::object::Stored;
 use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::run::scope::ModuleScope;
 use crate::run::{Prior, Run, Verb};
 use crate::step::expansion::{Unknown, expand};
-use crate::step::{action, imports};
+use crate::step::resource::expand::stored_value;
+use crate::step::resource::import::command;
+use crate::step::resource::read::data;
+use crate::step::resource::{Instance, list, provider_choice, with_instance};
+use crate::step::imports;
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -115,7 +109,7 @@ fn work_of_block(
         let Some(expansion) = diagnostics.take(found) else { continue };
         let expansion = expansion.within(&instance.addr);
         let resource = config.addr.absolute(instance.addr.clone());
-        diagnostics.extend(replace::without_key(run, &resource, &expansion));
+        diagnostics.extend(triggers::without_key(run, &resource, &expansion));
         let slots = ResourceSlots::new(expansion);
         for position in 0..slots.instances.len() {
             let addr = resource.instance(slots.expansion.key(position));
@@ -276,7 +270,7 @@ fn stored_instance(run: &Run, job: Job, addr: AbsResourceInstance) -> Result<Opt
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let provider = match (job.provider, job.block) {
         (Some(provider), _) => provider,
-        (None, Some(block)) => choose::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?,
+        (None, Some(block)) => provider_choice::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?,
         (None, None) => return Ok(None),
     };
     let instance = Instance::new(run, addr, job.block, provider, module, Default::default());
@@ -340,7 +334,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
     let config = run.blocks.tree.resource(module.id, index);
     let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key_in(&module.addr, position));
     let each = slots.expansion.each(position);
-    let provider = match job.provider.map_or_else(|| choose::provider(run, (block_module, index), module, &each), Ok) {
+    let provider = match job.provider.map_or_else(|| provider_choice::provider(run, (block_module, index), module, &each), Ok) {
         Ok(provider) => provider,
         Err(errors) => return errors,
     };
@@ -350,11 +344,11 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
     };
     let (value, diagnostics) = match config.addr.mode {
         ResourceMode::Managed | ResourceMode::Data if instance.is_placeholder() => {
-            deferral::placeholder(&instance).await
+            placeholder::plan(&instance).await
         }
         ResourceMode::Managed => match requested(&instance) {
-            Some(id) => import_command::import(&instance, &id).await,
-            None => managed(&instance, &slots.instances[position]).await,
+            Some(id) => command::import(&instance, &id).await,
+            None => managed::plan(&instance, &slots.instances[position]).await,
         },
         ResourceMode::Data => data::plan(&instance).await,
         ResourceMode::List => list::run(&instance, position).await,
@@ -368,174 +362,4 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
 fn requested(instance: &Instance<'_>) -> Option<Arc<str>> {
     let run = instance.run;
     run.blocks.imports.requested.as_ref().filter(|it| it.addr == instance.addr).map(|it| it.id.clone())
-}
-
-/// What is stored of an instance, brought up to date.
-#[derive(Default)]
-struct Now {
-    current: Option<Stored>,
-    /// The plan without a change, because of which the object was not read.
-    unchanged: Option<ResourceChange>,
-}
-
-/// The stored object as it is now. With errors it is of no use.
-async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (Now, Diagnostics) {
-    let run = instance.run;
-    let mut diagnostics = Diagnostics::new();
-    let object = run.prior.state.instance(&instance.addr).and_then(|s| s.current.as_ref());
-    let Some(object) = object else { return (Now::default(), diagnostics) };
-    let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else {
-        return (Now::default(), diagnostics);
-    };
-    put(&run.results, instance, None, stored.encode_unless_null(&instance.schema), true);
-    stored.create_before_destroy = instance.create_before_destroy;
-    if !name::is_opentofu() {
-        stored.keep = instance.keep();
-    }
-    stored.provider_key = instance.provider_addr.key.clone();
-    let is_upgraded = object.schema_version != instance.schema.version;
-    let unchanged = match run.inputs.refresh {
-        Refresh::Changed if !is_upgraded => unchanged(instance, &stored).await,
-        _ => None,
-    };
-    let before = stored.value.clone();
-    let mut current = Some(stored);
-    if let Some(stored) = current.take_if(|_| run.inputs.refresh != Refresh::Never && unchanged.is_none()) {
-        current = diagnostics.take(read::refresh(instance, stored, None).await);
-        if diagnostics.has_errors() {
-            return (Now::default(), diagnostics);
-        }
-        if instance.is_deferred() {
-            // What the provider could not read yet stays as it is.
-            return (Now { current, unchanged }, diagnostics);
-        }
-        note_drift(instance, object, &before, current.as_ref().map(|c| &c.value));
-        if let Some(current) = &mut current {
-            current.dependencies = merge(dependencies, &current.dependencies);
-        }
-    }
-    current = current.filter(|c| !c.value.is_null());
-    let mut kept = current.as_ref().map(|c| c.encode(&instance.schema));
-    if let (Refresh::Never, Some(kept)) = (run.inputs.refresh, &mut kept) {
-        kept.sensitive = object.sensitive.clone();
-    }
-    put(&run.results, instance, None, kept, false);
-    (Now { current, unchanged }, diagnostics)
-}
-
-/// The plan of an object that nothing changes, as far as can be said without reading it.
-async fn unchanged(instance: &Instance<'_>, stored: &Stored) -> Option<ResourceChange> {
-    let (forced, found) = forced(instance);
-    if found.has_errors() || forced != Forced::No || instance.run.plans_nothing() || stored.value.is_null() {
-        return None;
-    }
-    let (change, found) = plan::without_conditions(instance, stored).await;
-    change.filter(|change| change.action == Action::NoOp && !found.has_errors())
-}
-
-/// Whether the object is to be replaced for a reason outside of it.
-fn forced(instance: &Instance<'_>) -> (Forced, Diagnostics) {
-    let (triggered, found) = replace::is_triggered(instance);
-    let forced = match (triggered, instance.run.inputs.force_replace.contains(&instance.addr)) {
-        (true, _) => Forced::ByTriggers,
-        (_, true) => Forced::ByRequest,
-        _ => Forced::No,
-    };
-    (forced, found)
-}
-
-/// Plans one managed instance. Returns what references see.
-async fn managed(instance: &Instance<'_>, slot: &crate::run::results::InstanceSlot) -> (Option<Value>, Diagnostics) {
-    let run = instance.run;
-    let dependencies = instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
-    let mut diagnostics = instance.check_destroy_argument();
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
-    let now = diagnostics.take(now(instance, &dependencies).await);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
-    let Now { mut current, unchanged } = now;
-    let pre_destroy = matches!(run.verb, Verb::Plan { pre_destroy: true, .. });
-    let importing = run.results.imports().remove(&instance.addr).filter(|_| !pre_destroy);
-    if let Some(named) = importing.as_ref().filter(|_| current.is_none()) {
-        current = diagnostics.take(import::import(instance, named).await);
-        if diagnostics.has_errors() {
-            return (None, diagnostics);
-        }
-        if !instance.is_deferred() {
-            put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
-        }
-    }
-    if run.plans_nothing() {
-        if let (Some(reason), Some(current)) = (instance.deferral.get(), &current) {
-            let change = new_change(instance, Action::Read, current.value.clone(), current.value.clone());
-            run.results.changes().defer(change, *reason);
-        }
-        let value = current.map(|c| c.value);
-        diagnostics.extend(conditions::preconditions(instance));
-        slot.publish(value.clone());
-        let known = value.clone().unwrap_or_else(|| Value::unknown(instance.schema.implied_type().clone()));
-        diagnostics.extend(conditions::postconditions(instance, &known));
-        return (value, diagnostics);
-    }
-    let forced = diagnostics.take(forced(instance));
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
-    let planned = match &unchanged {
-        Some(unchanged) => plan::plan(instance, current.as_ref(), forced, Some(unchanged)).await,
-        None => plan::plan(instance, current.as_ref(), forced, None).await,
-    };
-    let Some(mut change) = diagnostics.take(planned) else { return (None, diagnostics) };
-    if forced == Forced::ByTriggers {
-        change.reason = ActionReason::ReplaceByTriggers;
-    }
-    change.importing = importing.as_ref().map(|named| import::importing(named, current.as_ref()));
-    if let Some(reason) = deferral::reason(instance, &dependencies) {
-        slot.publish(Some(change.change.after.clone()));
-        let value = change.change.after.clone();
-        diagnostics.extend(deferral::defer(instance, change, reason));
-        return (Some(value), diagnostics);
-    }
-    if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
-        // Nothing will be applied, so that what is stored is settled here.
-        if current.dependencies != dependencies {
-            current.dependencies = dependencies;
-            put(&run.results, instance, None, Some(current.encode(&instance.schema)), false);
-        }
-    }
-    let value = change.change.after.clone();
-    let prevented = check_prevent_destroy(instance, &change);
-    let triggering = action::plan::has_triggers(instance).then(|| change.clone());
-    note_change(&run.results, change);
-    diagnostics.extend(prevented);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
-    slot.publish(Some(value.clone()));
-    diagnostics.extend(conditions::postconditions(instance, &value));
-    if let Some(change) = triggering {
-        diagnostics.extend(action::plan::triggered(instance, &change).await);
-    }
-    (Some(value), diagnostics)
-}
-
-/// What the configuration says joined with what is stored, sorted by text.
-fn merge(configured: &Arc<[ConfigResource]>, stored: &Arc<[ConfigResource]>) -> Arc<[ConfigResource]> {
-    if configured == stored {
-        return stored.clone();
-    }
-    let known: FxHashSet<&ConfigResource> = configured.iter().collect();
-    let extra: Vec<&ConfigResource> = stored.iter().filter(|s| !known.contains(s)).collect();
-    match () {
-        () if extra.is_empty() => configured.clone(),
-        () if extra.len() + configured.len() == stored.len() => stored.clone(),
-        () => {
-            let mut all: Vec<ConfigResource> = configured.iter().chain(extra).cloned().collect();
-            all.sort_by_cached_key(ToString::to_string);
-            all.into()
-        }
-    }
 }

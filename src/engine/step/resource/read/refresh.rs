@@ -4,11 +4,11 @@ use base::diag::Diagnostics;
 use model::state::DeposedKey;
 use terrane_protocol::provider::{ReadRequest, has_errors};
 
-use super::Instance;
-use super::record::shown_id;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::event::Event;
 use crate::run::object::{Stored, mark, nonconforming, normalise};
+use crate::step::resource::Instance;
+use crate::step::resource::label::shown_label;
 
 /// The object as it is now; none: it is gone. With errors and if the provider defers, the object as it was.
 pub async fn refresh(
@@ -26,8 +26,8 @@ pub async fn refresh(
         true => stored.value.unmark_deep_with_paths(),
         false => (stored.value.clone(), Vec::new()),
     };
-    let id = shown_id(&stored.value);
-    run.ports.observer.event(Event::RefreshStarted { addr: addr.clone(), deposed: deposed.cloned(), id });
+    let label = shown_label(&stored.value);
+    run.ports.observer.event(Event::RefreshStarted { addr: addr.clone(), deposed: deposed.cloned(), label });
     let request = ReadRequest {
         kind: addr.kind().into(),
         current: prior,
@@ -68,8 +68,8 @@ pub async fn refresh(
     let value = if value.is_null() { value } else { mark(&value, &marks, &instance.schema.block) };
     // An unchanged object takes no memory a second time.
     let value = if value == stored.value { stored.value.clone() } else { value };
-    let id = shown_id(&value);
-    run.ports.observer.event(Event::RefreshFinished { addr: addr.clone(), deposed: deposed.cloned(), id });
+    let label = shown_label(&value);
+    run.ports.observer.event(Event::RefreshFinished { addr: addr.clone(), deposed: deposed.cloned(), label });
     if value.is_null() {
         return (None, diagnostics);
     }

@@ -9,15 +9,15 @@ use terrane_protocol::provider::{ReadDataRequest, has_errors};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
-use super::record::{new_change, note_change, put, shown_id};
-use super::{Instance, conditions, deferral, ephemeral_use};
 use crate::change::proposed::planned_data_object;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
-use crate::event::Event;
+use crate::event::{Event, ObjectLabel};
 use crate::run::object::{Stored, mark, nonconforming, unknown_as_null};
-use crate::run::records::PlannedChanges;
-use crate::run::results::CheckRecord;
+use crate::run::records::{CheckRecord, PlannedChanges};
 use crate::step::check::addr;
+use crate::step::resource::label::shown_label;
+use crate::step::resource::record::{new_change, note_change, put};
+use crate::step::resource::{Instance, conditions, deferral, ephemeral_use};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
 pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
@@ -36,7 +36,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let is_pending = deferred.is_some() || dependencies_pending(instance);
     if !is_known || is_pending {
         if run.plans_nothing() {
-            put(&run.results, instance, None, None, false);
+            put(instance, None, None);
             let unknown = Value::unknown(instance.schema.implied_type().clone());
             diagnostics.extend(conditions::postconditions(instance, &unknown));
             // Observed: an instance with a key is absent, as it will be from the state.
@@ -53,7 +53,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             return (Some(after), diagnostics);
         }
         note_change(&run.results, change);
-        put(&run.results, instance, None, None, false);
+        put(instance, None, None);
         diagnostics.extend(conditions::postconditions(instance, &after));
         return (Some(after), diagnostics);
     }
@@ -75,12 +75,12 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             note_change(&run.results, change);
         }
         let kept = encode(instance, &object_of(instance, unknown_as_null(&value)));
-        put(&run.results, instance, None, Some(kept), false);
+        put(instance, None, Some(kept));
         return (Some(value), diagnostics);
     }
     diagnostics.extend(found);
     let Some(stored) = stored else { return (None, diagnostics) };
-    put(&run.results, instance, None, Some(encode(instance, &stored)), false);
+    put(instance, None, Some(encode(instance, &stored)));
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     (Some(stored.value), diagnostics)
 }
@@ -184,9 +184,9 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     let response = instance.provider.read_data_source(request).await;
     let (value, failed) = (response.state, has_errors(&response.diagnostics));
     diagnostics.extend(instance.about(response.diagnostics));
-    let finish = |id: Option<(String, String)>, failed: bool| {
+    let finish = |label: Option<ObjectLabel>, failed: bool| {
         let elapsed = run.ports.host.since(started);
-        run.ports.observer.event(Event::ReadFinished { addr: addr.clone(), id, elapsed, failed });
+        run.ports.observer.event(Event::ReadFinished { addr: addr.clone(), label, elapsed, failed });
     };
     let wrong = match failed {
         true => None,
@@ -203,7 +203,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
         return (None, diagnostics);
     }
     let value = mark(&value, &marks, &instance.schema.block);
-    finish(shown_id(&value), false);
+    finish(shown_label(&value), false);
     (Some(object_of(instance, value)), diagnostics)
 }
 

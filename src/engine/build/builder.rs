@@ -1,0 +1,127 @@
+//! A graph being built: its nodes by block, and the provider configurations that it uses.
+
+use base::diag::Diagnostics;
+use model::addr::{AbsProviderConfig, ConfigResource};
+use rustc_hash::FxHashMap;
+
+use crate::blocks::BlockId;
+use crate::blocks::provider_configs::{Chosen, ProviderConfigs};
+use crate::blocks::references::{Gatherer, Need, Needs};
+use crate::blocks::schemas::Schemas;
+use crate::blocks::tree::{ModuleId, Tree};
+use crate::graph::{Dag, Node, NodeId};
+
+/// A graph being built, with what its passes share.
+pub struct Builder<'a> {
+    pub tree: &'a Tree,
+    pub schemas: &'a Schemas,
+    pub graph: Dag<Node>,
+    /// Per node.
+    pub needs: Vec<Needs>,
+    pub providers: ProviderConfigs,
+    pub provider_of: FxHashMap<BlockId, u32>,
+    /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
+    pub chosen_of: FxHashMap<BlockId, Chosen>,
+    /// The provider configuration of each action block.
+    pub provider_of_action: FxHashMap<BlockId, u32>,
+    pub provider_nodes: Vec<NodeId>,
+    /// Nodes that report what is wrong with imports for resources without a block.
+    pub refused_imports: FxHashMap<NodeId, ConfigResource>,
+    pub diagnostics: Diagnostics,
+    pub(super) bases: Vec<Bases>,
+}
+
+/// The first node of each kind of block of a module; the others follow in the order of the declarations.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Bases {
+    pub variables: NodeId,
+    pub locals: NodeId,
+    pub outputs: NodeId,
+    pub calls: NodeId,
+    pub resources: NodeId,
+    pub actions: NodeId,
+    pub checks: NodeId,
+    pub close: NodeId,
+}
+
+impl Builder<'_> {
+    pub fn add(&mut self, node: Node) -> NodeId {
+        self.needs.push(Needs::default());
+        self.graph.add(node)
+    }
+
+    pub fn variable(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].variables + index
+    }
+
+    pub fn local(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].locals + index
+    }
+
+    pub fn output(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].outputs + index
+    }
+
+    pub fn call(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].calls + index
+    }
+
+    pub fn resource(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].resources + index
+    }
+
+    pub fn action(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].actions + index
+    }
+
+    pub fn check(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].checks + index
+    }
+
+    pub fn close(&self, module: ModuleId) -> NodeId {
+        self.bases[module as usize].close
+    }
+
+    /// The node that expands the call of a module; none for the root.
+    pub fn expansion_of(&self, module: ModuleId) -> Option<NodeId> {
+        self.tree.parent(module).map(|(parent, call)| self.call(parent, call))
+    }
+
+    /// The node of a provider configuration. A new one waits at once for all that its block refers to, whichever pass asks for it.
+    pub fn provider(&mut self, addr: AbsProviderConfig) -> u32 {
+        let index = self.providers.intern(self.tree, addr);
+        if index as usize == self.provider_nodes.len() {
+            let node = self.add(Node::Provider(index));
+            self.provider_nodes.push(node);
+            if let Some((module, _)) = self.providers.get(index).block {
+                let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+                if let Some(block) = self.providers.block(self.tree, index) {
+                    let schemas = self.schemas.provider(&self.providers.get(index).addr.provider);
+                    if let Some(schema) = schemas.and_then(|s| s.provider().ok()) {
+                        gatherer.body(&block.body, &schema.block);
+                    }
+                }
+                for need in &gatherer.needs.on {
+                    let to = self.node_of(need);
+                    self.graph.connect(node, to);
+                }
+                self.needs[node as usize] = gatherer.needs;
+                if let Some(call) = self.expansion_of(module) {
+                    self.graph.connect(node, call);
+                }
+            }
+        }
+        index
+    }
+
+    pub fn node_of(&self, need: &Need) -> NodeId {
+        match need {
+            Need::Variable(m, i) => self.variable(*m, *i),
+            Need::Local(m, i) => self.local(*m, *i),
+            Need::Output(m, i) => self.output(*m, *i),
+            Need::Resource(m, i, _) => self.resource(*m, *i),
+            Need::Module(m) => self.close(*m),
+            Need::Action(m, i) => self.action(*m, *i),
+        }
+    }
+}

@@ -10,6 +10,7 @@ pub mod engine_errors;
 pub mod event;
 mod execute;
 mod graph;
+mod ids;
 pub mod input;
 mod moves;
 pub mod outline;

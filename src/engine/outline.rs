@@ -18,12 +18,13 @@ use terrane_protocol::schema::ResourceMode;
 use super::build::builder::Builder;
 use super::build::imports;
 use super::engine_errors;
-use super::graph::{Dag, Node, NodeId};
+use super::graph::{Dag, Node};
 use super::ports::Ports;
 use crate::blocks::provider_configs;
 use crate::blocks::references::{Gatherer, Needs};
 use crate::blocks::schemas::Schemas;
-use crate::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::blocks::tree::Tree;
+use crate::ids::{ModuleId, NodeId, ProviderId, ROOT, ResourceId};
 
 pub struct OutlineInput {
     pub config: Arc<Config>,
@@ -43,7 +44,7 @@ pub enum Outlined {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OutlineKind {
     Resource(ConfigResource),
     Provider(String),
     /// A variable or an output of the root module, with its label.
@@ -54,7 +55,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct OutlineNode {
     pub name: String,
-    pub kind: Kind,
+    pub kind: OutlineKind,
 }
 
 /// Nodes, and edges from what waits to what it waits for, as positions.
@@ -102,14 +103,14 @@ pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diag
 }
 
 /// An object of the state with the provider configuration that serves it.
-struct Stored {
+struct StoredObject {
     addr: AbsResourceInstance,
-    provider: Option<u32>,
+    provider: Option<ProviderId>,
     dependencies: Arc<[ConfigResource]>,
     in_configuration: bool,
 }
 
-fn stored(state: &State, tree: &Tree, builder: &mut Builder) -> Vec<Stored> {
+fn stored(state: &State, tree: &Tree, builder: &mut Builder) -> Vec<StoredObject> {
     let mut all = Vec::new();
     for (addr, resource) in &state.resources {
         if addr.resource.mode != ResourceMode::Managed {
@@ -120,7 +121,7 @@ fn stored(state: &State, tree: &Tree, builder: &mut Builder) -> Vec<Stored> {
         for (key, instance) in &resource.instances {
             let Some(current) = &instance.current else { continue };
             let (addr, dependencies) = (addr.instance(key.clone()), current.dependencies.clone());
-            all.push(Stored { addr, provider, dependencies, in_configuration });
+            all.push(StoredObject { addr, provider, dependencies, in_configuration });
         }
     }
     all
@@ -130,10 +131,10 @@ fn stored(state: &State, tree: &Tree, builder: &mut Builder) -> Vec<Stored> {
 struct Sketch<'a> {
     builder: &'a Builder<'a>,
     nodes: Vec<OutlineNode>,
-    edges: Vec<BTreeSet<u32>>,
+    edges: Vec<BTreeSet<NodeId>>,
     kept: Vec<bool>,
     /// Who uses which provider configuration.
-    users: Vec<(u32, u32)>,
+    users: Vec<(NodeId, ProviderId)>,
     has_checks: bool,
 }
 
@@ -151,14 +152,14 @@ impl<'a> Sketch<'a> {
             let (name, kind) = sketch.describe(*node);
             sketch.add(name, kind);
             if !matches!(node, Node::Variable { .. }) {
-                sketch.edges[id as usize].extend(builder.graph.dependencies(id));
+                sketch.edges[id.index()].extend(builder.graph.dependencies(id));
             }
         }
-        for ((module, index), provider) in &builder.provider_of {
-            sketch.users.push((builder.resource(*module, *index), *provider));
+        for (block, provider) in &builder.provider_of {
+            sketch.users.push((builder.resource(*block), *provider));
         }
-        for ((module, index), chosen) in &builder.chosen_of {
-            let node = builder.resource(*module, *index);
+        for (block, chosen) in &builder.chosen_of {
+            let node = builder.resource(*block);
             sketch.users.extend(chosen.instances.values().map(|provider| (node, *provider)));
         }
         sketch.users.sort_unstable();
@@ -170,50 +171,50 @@ impl<'a> Sketch<'a> {
         sketch
     }
 
-    fn describe(&self, node: Node) -> (String, Kind) {
+    fn describe(&self, node: Node) -> (String, OutlineKind) {
         let tree = self.builder.tree;
         match node {
             Node::Variable { module: ROOT, index } => {
                 let name = format!("var.{}", tree.variable(ROOT, index).name);
-                (name.clone(), Kind::RootValue(name))
+                (name.clone(), OutlineKind::RootValue(name))
             }
-            Node::Resource { module, index } => {
-                let addr = tree.config_addr(module, index);
-                (format!("{addr} (expand)"), Kind::Resource(addr))
+            Node::Resource(block) => {
+                let addr = tree.config_addr(block);
+                (format!("{addr} (expand)"), OutlineKind::Resource(addr))
             }
             Node::Output { module: ROOT, index } => {
-                (format!("output.{} (expand)", tree.output(ROOT, index).name), Kind::Other)
+                (format!("output.{} (expand)", tree.output(ROOT, index).name), OutlineKind::Other)
             }
-            Node::Provider(index) => {
-                let addr = self.builder.providers.get(index).addr.to_string();
-                (addr.clone(), Kind::Provider(addr))
+            Node::Provider(id) => {
+                let addr = self.builder.providers.get(id).addr.to_string();
+                (addr.clone(), OutlineKind::Provider(addr))
             }
-            other => (other.name(tree, &|_| String::new()), Kind::Other),
+            other => (other.name(tree, &|_| String::new()), OutlineKind::Other),
         }
     }
 
-    fn add(&mut self, name: String, kind: Kind) -> u32 {
+    fn add(&mut self, name: String, kind: OutlineKind) -> NodeId {
         self.nodes.push(OutlineNode { name, kind });
         self.edges.push(BTreeSet::new());
         self.kept.push(true);
-        (self.nodes.len() - 1) as u32
+        NodeId::new(self.nodes.len() - 1)
     }
 
-    fn connect(&mut self, from: u32, to: u32) {
+    fn connect(&mut self, from: NodeId, to: NodeId) {
         if from != to {
-            self.edges[from as usize].insert(to);
+            self.edges[from.index()].insert(to);
         }
     }
 
-    fn connect_needs(&mut self, from: u32, needs: &Needs) {
+    fn connect_needs(&mut self, from: NodeId, needs: &Needs) {
         needs.on.iter().for_each(|need| self.connect(from, self.builder.node_of(need)));
     }
 
     /// Adds a node to a module: it waits for the module's expansion, and the module's end waits for it.
-    fn add_in(&mut self, module: ModuleId, name: &str) -> u32 {
+    fn add_in(&mut self, module: ModuleId, name: &str) -> NodeId {
         let path = &self.builder.tree.module(module).path;
         let name = if path.is_root() { name.to_string() } else { format!("{path}.{name}") };
-        let node = self.add(name, Kind::Other);
+        let node = self.add(name, OutlineKind::Other);
         if let Some(expansion) = self.builder.expansion_of(module) {
             self.connect(node, expansion);
             self.connect(self.builder.close(module), node);
@@ -221,8 +222,13 @@ impl<'a> Sketch<'a> {
         node
     }
 
-    fn dependents(&self, of: u32) -> Vec<u32> {
-        (0..self.nodes.len() as u32).filter(|node| self.edges[*node as usize].contains(&of)).collect()
+    /// The nodes that are drawn.
+    fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId::new)
+    }
+
+    fn dependents(&self, of: NodeId) -> Vec<NodeId> {
+        self.ids().filter(|node| self.edges[node.index()].contains(&of)).collect()
     }
 
     /// A variable waits for its argument; its rules are checked by a node between it and those that read it.
@@ -259,7 +265,7 @@ impl<'a> Sketch<'a> {
                 let expand = builder.check(module, index as u32);
                 let data =
                     check.data.as_ref().and_then(|data| builder.tree.module(module).resources.get_index_of(data));
-                let data = data.map(|index| builder.resource(module, index as u32));
+                let data = data.map(|index| builder.resource(ResourceId::new(module, index)));
                 data.into_iter().for_each(|data| self.connect(expand, data));
                 if report {
                     let report = self.add_in(module, &format!("check.{} (report)", check.name));
@@ -272,16 +278,16 @@ impl<'a> Sketch<'a> {
     }
 
     /// Objects without a block, and the ends of modules that are gone.
-    fn orphans(&mut self, stored: &[Stored], state: &State) {
+    fn orphans(&mut self, stored: &[StoredObject], state: &State) {
         for object in stored.iter().filter(|object| !object.in_configuration) {
-            let node = self.add(format!("{} (orphan)", object.addr), Kind::Resource(object.addr.config()));
+            let node = self.add(format!("{} (orphan)", object.addr), OutlineKind::Resource(object.addr.config()));
             self.use_provider(node, object.provider);
         }
         let known = |path: &Module| self.builder.tree.find(path).is_some();
         let gone: BTreeSet<Module> =
             state.resources.keys().map(|addr| addr.module.module()).filter(|path| !known(path)).collect();
         for path in gone {
-            self.add(format!("{path} (close)"), Kind::Other);
+            self.add(format!("{path} (close)"), OutlineKind::Other);
         }
     }
 
@@ -289,32 +295,32 @@ impl<'a> Sketch<'a> {
     fn orphan_outputs(&mut self, state: &State) {
         for name in state.outputs.keys().filter(|name| !self.builder.tree.module(ROOT).outputs.contains_key(*name)) {
             let name = format!("output.{name} (destroy)");
-            self.add(name.clone(), Kind::RootValue(name));
+            self.add(name.clone(), OutlineKind::RootValue(name));
         }
     }
 
-    fn use_provider(&mut self, node: u32, provider: Option<u32>) {
+    fn use_provider(&mut self, node: NodeId, provider: Option<ProviderId>) {
         let Some(provider) = provider else { return };
-        self.connect(node, self.builder.provider_nodes[provider as usize]);
+        self.connect(node, self.builder.provider_nodes[provider.index()]);
         self.users.push((node, provider));
     }
 
     /// Only what is stored, dependents first, with the providers that destroying takes.
-    fn destroyed(&mut self, stored: &[Stored]) {
+    fn destroyed(&mut self, stored: &[StoredObject]) {
         let builder = self.builder;
         self.users.clear();
-        let mut open: Vec<u32> =
-            stored.iter().filter_map(|o| o.provider).map(|p| builder.provider_nodes[p as usize]).collect();
+        let mut open: Vec<NodeId> =
+            stored.iter().filter_map(|o| o.provider).map(|p| builder.provider_nodes[p.index()]).collect();
         self.kept.fill(false);
         while let Some(node) = open.pop() {
-            if !std::mem::replace(&mut self.kept[node as usize], true) {
-                open.extend(&self.edges[node as usize]);
+            if !std::mem::replace(&mut self.kept[node.index()], true) {
+                open.extend(&self.edges[node.index()]);
             }
         }
         for index in 0..builder.tree.module(ROOT).outputs.len() as u32 {
             let node = builder.output(ROOT, index);
-            self.kept[node as usize] = true;
-            self.edges[node as usize].clear();
+            self.kept[node.index()] = true;
+            self.edges[node.index()].clear();
         }
         // The reference names these after the block, all instances alike.
         self.destructions(stored.iter(), |object| object.addr.config().to_string());
@@ -323,13 +329,13 @@ impl<'a> Sketch<'a> {
     /// A node for each object that goes. Those that depend on it go first.
     fn destructions<'s>(
         &mut self,
-        objects: impl Iterator<Item = &'s Stored> + Clone,
-        name: impl Fn(&Stored) -> String,
+        objects: impl Iterator<Item = &'s StoredObject> + Clone,
+        name: impl Fn(&StoredObject) -> String,
     ) -> BTreeMap<AbsResourceInstance, NodeId> {
         let mut nodes = BTreeMap::new();
-        let mut by_block: BTreeMap<ConfigResource, Vec<u32>> = BTreeMap::new();
+        let mut by_block: BTreeMap<ConfigResource, Vec<NodeId>> = BTreeMap::new();
         for object in objects.clone() {
-            let node = self.add(format!("{} (destroy)", name(object)), Kind::Resource(object.addr.config()));
+            let node = self.add(format!("{} (destroy)", name(object)), OutlineKind::Resource(object.addr.config()));
             self.use_provider(node, object.provider);
             by_block.entry(object.addr.config()).or_default().push(node);
             nodes.insert(object.addr.clone(), node);
@@ -344,40 +350,40 @@ impl<'a> Sketch<'a> {
     }
 
     /// A node for each planned change, behind the block that it belongs to.
-    fn changed(&mut self, plan: &Plan, stored: &[Stored]) {
+    fn changed(&mut self, plan: &Plan, stored: &[StoredObject]) {
         let builder = self.builder;
         let goes = |action| matches!(action, Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete);
         let going: BTreeSet<_> = plan.changes.iter().filter(|c| goes(c.action)).map(|c| &c.addr).collect();
         let going = stored.iter().filter(|object| going.contains(&object.addr));
         let destroyed = self.destructions(going, |object| object.addr.to_string());
-        let ends: BTreeSet<u32> = builder.tree.ids().map(|module| builder.close(module)).collect();
-        let start = self.has_checks.then(|| self.add("(execute checks)".into(), Kind::Other));
+        let ends: BTreeSet<NodeId> = builder.tree.ids().map(|module| builder.close(module)).collect();
+        let start = self.has_checks.then(|| self.add("(execute checks)".into(), OutlineKind::Other));
         for change in &plan.changes {
             if matches!(change.action, Action::NoOp | Action::Delete | Action::Forget) {
                 continue;
             }
             let addr = change.addr.config();
-            let Some((module, index)) = builder.tree.find_resource(&addr) else { continue };
-            let expand = builder.resource(module, index);
+            let Some(block) = builder.tree.find_resource(&addr) else { continue };
+            let expand = builder.resource(block);
             let readers = self.dependents(expand);
-            let node = self.add(change.addr.to_string(), Kind::Resource(addr.clone()));
+            let node = self.add(change.addr.to_string(), OutlineKind::Resource(addr.clone()));
             self.connect(node, expand);
             for reader in readers {
                 // The instances of one block do not wait for each other.
                 if ends.contains(&reader)
-                    || !matches!(&self.nodes[reader as usize].kind, Kind::Resource(of) if *of == addr)
+                    || !matches!(&self.nodes[reader.index()].kind, OutlineKind::Resource(of) if *of == addr)
                 {
                     self.connect(reader, node);
                 }
             }
-            self.use_provider(node, builder.provider_of.get(&(module, index)).copied());
+            self.use_provider(node, builder.provider_of.get(&block).copied());
             if let Some(before) = destroyed.get(&change.addr) {
                 match change.action {
                     Action::CreateThenDelete => self.connect(*before, node),
                     _ => self.connect(node, *before),
                 }
             }
-            let checks = &builder.tree.module(module).checks;
+            let checks = &builder.tree.module(block.module).checks;
             let nested = checks.values().any(|check| check.data.as_ref() == Some(&addr.resource));
             match start {
                 Some(start) if nested => self.connect(node, start),
@@ -390,23 +396,23 @@ impl<'a> Sketch<'a> {
     /// An ephemeral resource is closed when the last of those are done that read it, directly or through others.
     fn ephemeral_ends(&mut self) {
         let builder = self.builder;
-        let is_ephemeral = |node: &OutlineNode| matches!(&node.kind, Kind::Resource(addr) if addr.resource.mode == ResourceMode::Ephemeral);
-        let opened = (0..self.nodes.len()).filter(|node| self.kept[*node] && is_ephemeral(&self.nodes[*node]));
-        let opened: Vec<u32> = opened.map(|node| node as u32).collect();
+        let is_ephemeral = |node: &OutlineNode| matches!(&node.kind, OutlineKind::Resource(addr) if addr.resource.mode == ResourceMode::Ephemeral);
+        let opened = self.ids().filter(|node| self.kept[node.index()] && is_ephemeral(&self.nodes[node.index()]));
+        let opened: Vec<NodeId> = opened.collect();
         if opened.is_empty() {
             return;
         }
-        let ends: BTreeSet<u32> = builder.tree.ids().map(|module| builder.close(module)).collect();
-        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
-        for (node, needed) in self.edges.iter().enumerate() {
-            let name = &self.nodes[node].name;
-            let reads = !ends.contains(&(node as u32)) && !name.ends_with("(close)") && name != "(execute checks)";
-            if self.kept[node] && reads {
-                needed.iter().for_each(|of| readers[*of as usize].push(node as u32));
+        let ends: BTreeSet<NodeId> = builder.tree.ids().map(|module| builder.close(module)).collect();
+        let mut readers: Vec<Vec<NodeId>> = vec![Vec::new(); self.nodes.len()];
+        for node in self.ids() {
+            let name = &self.nodes[node.index()].name;
+            let reads = !ends.contains(&node) && !name.ends_with("(close)") && name != "(execute checks)";
+            if self.kept[node.index()] && reads {
+                self.edges[node.index()].iter().for_each(|of| readers[of.index()].push(node));
             }
         }
         for node in opened {
-            let end = self.add(format!("{} (close)", self.address(node)), Kind::Other);
+            let end = self.add(format!("{} (close)", self.address(node)), OutlineKind::Other);
             self.connect(end, node);
             last_readers(&readers, node).into_iter().for_each(|reader| self.connect(end, reader));
             if let Some((_, provider)) = self.users.iter().find(|(user, _)| *user == node).copied() {
@@ -415,20 +421,20 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    fn address(&self, node: u32) -> String {
-        match &self.nodes[node as usize].kind {
-            Kind::Resource(addr) => addr.to_string(),
-            _ => self.nodes[node as usize].name.clone(),
+    fn address(&self, node: NodeId) -> String {
+        match &self.nodes[node.index()].kind {
+            OutlineKind::Resource(addr) => addr.to_string(),
+            _ => self.nodes[node.index()].name.clone(),
         }
     }
 
     /// A provider is closed when all who use it are done.
     fn provider_ends(&mut self) {
-        let used: BTreeSet<u32> = self.users.iter().map(|(_, provider)| *provider).collect();
+        let used: BTreeSet<ProviderId> = self.users.iter().map(|(_, provider)| *provider).collect();
         for provider in used {
             let addr = self.builder.providers.get(provider).addr.to_string();
-            let end = self.add(format!("{addr} (close)"), Kind::Other);
-            self.connect(end, self.builder.provider_nodes[provider as usize]);
+            let end = self.add(format!("{addr} (close)"), OutlineKind::Other);
+            self.connect(end, self.builder.provider_nodes[provider.index()]);
             let users = self.users.clone();
             users.iter().filter(|(_, p)| *p == provider).for_each(|(user, _)| self.connect(end, *user));
         }
@@ -437,13 +443,14 @@ impl<'a> Sketch<'a> {
     /// The root depends on all nodes without dependents.
     fn root(&mut self) {
         let root = self.builder.close(ROOT);
-        self.kept[root as usize] = true;
-        let awaited: BTreeSet<u32> = (0..self.nodes.len())
-            .filter(|node| self.kept[*node] && *node as u32 != root)
-            .flat_map(|node| self.edges[node].iter().copied())
+        self.kept[root.index()] = true;
+        let awaited: BTreeSet<NodeId> = self
+            .ids()
+            .filter(|node| self.kept[node.index()] && *node != root)
+            .flat_map(|node| self.edges[node.index()].iter().copied())
             .collect();
-        let loose = (0..self.nodes.len() as u32).filter(|node| self.kept[*node as usize] && !awaited.contains(node));
-        self.edges[root as usize] = loose.filter(|node| *node != root).collect();
+        let loose = self.ids().filter(|node| self.kept[node.index()] && !awaited.contains(node));
+        self.edges[root.index()] = loose.filter(|node| *node != root).collect();
     }
 
     fn finish(self) -> Outline {
@@ -456,7 +463,7 @@ impl<'a> Sketch<'a> {
         let mut edges = vec![Vec::new(); nodes.len()];
         for (from, to) in self.edges.iter().enumerate() {
             let Some(from) = place[from] else { continue };
-            edges[from as usize] = to.iter().filter_map(|to| place[*to as usize]).collect();
+            edges[from as usize] = to.iter().filter_map(|to| place[to.index()]).collect();
         }
         let cycles = cycles(&edges);
         let edges = match cycles.is_empty() {
@@ -472,10 +479,11 @@ fn cycles(edges: &[Vec<u32>]) -> Vec<Vec<u32>> {
     for _ in edges {
         graph.add(());
     }
-    for (from, to) in (0..).zip(edges) {
-        to.iter().for_each(|to| graph.connect(from, *to));
+    for (from, to) in edges.iter().enumerate() {
+        to.iter().for_each(|to| graph.connect(NodeId::new(from), NodeId::new(*to as usize)));
     }
-    graph.cycles()
+    let positions = |cycle: Vec<NodeId>| cycle.into_iter().map(|node| node.index() as u32).collect();
+    graph.cycles().into_iter().map(positions).collect()
 }
 
 impl Outline {
@@ -494,7 +502,7 @@ impl Outline {
         let mut edges = vec![Vec::new(); self.nodes.len()];
         self.edges.iter().for_each(|(from, to)| edges[*from as usize].push(*to));
         let resource = |node: u32| match &self.nodes[node as usize].kind {
-            Kind::Resource(addr) => Some(addr.clone()),
+            OutlineKind::Resource(addr) => Some(addr.clone()),
             _ => None,
         };
         let found: BTreeSet<ConfigResource> = (0..self.nodes.len() as u32).filter_map(resource).collect();
@@ -523,12 +531,12 @@ impl Outline {
 }
 
 /// Those that read a node, directly or through others, and that have no reader themselves.
-fn last_readers(readers: &[Vec<u32>], node: u32) -> Vec<u32> {
-    let mut open = readers[node as usize].clone();
-    let mut seen: BTreeSet<u32> = open.iter().copied().collect();
+fn last_readers(readers: &[Vec<NodeId>], node: NodeId) -> Vec<NodeId> {
+    let mut open = readers[node.index()].clone();
+    let mut seen: BTreeSet<NodeId> = open.iter().copied().collect();
     let mut last = Vec::new();
     while let Some(next) = open.pop() {
-        match readers[next as usize].as_slice() {
+        match readers[next.index()].as_slice() {
             [] => last.push(next),
             more => open.extend(more.iter().copied().filter(|reader| seen.insert(*reader))),
         }
@@ -550,13 +558,15 @@ fn order(addr: &ConfigResource) -> (usize, Module, u8, Arc<str>, Arc<str>) {
 #[cfg(test)]
 mod tests {
     use super::last_readers;
+    use crate::ids::NodeId;
 
     #[test]
     fn the_root_depends_on_nodes_without_dependents() {
         // 0 is read by 1 and 2; 1 by 3; 2 by 3 and 4. 3 and 4 have no reader; 5 neither reads nor is read.
-        let readers = [vec![1, 2], vec![3], vec![3, 4], vec![], vec![], vec![]];
-        for (node, expected) in [(0, vec![3, 4]), (1, vec![3]), (3, vec![]), (5, vec![])] {
-            let mut last = last_readers(&readers, node);
+        let ids = |of: &[usize]| of.iter().copied().map(NodeId::new).collect::<Vec<_>>();
+        let readers = [ids(&[1, 2]), ids(&[3]), ids(&[3, 4]), ids(&[]), ids(&[]), ids(&[])];
+        for (node, expected) in [(0, ids(&[3, 4])), (1, ids(&[3])), (3, ids(&[])), (5, ids(&[]))] {
+            let mut last = last_readers(&readers, NodeId::new(node));
             last.sort_unstable();
             assert_eq!(last, expected, "{node}");
         }

@@ -11,7 +11,7 @@ use base::moment::Moment;
 use base::stop::Stop;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance};
 use model::state::journal::ActionPhase;
-use model::state::{DeposedKey, Instance, OutputValue, State};
+use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use terrane_protocol::provider::{Provider, ProviderDiagnostics, Provisioner};
 use terrane_protocol::schema::ProviderSchemas;
 use terrane_value::Value;
@@ -91,6 +91,8 @@ pub trait StateSink: Send + Sync {
     ) -> Result<(), Diagnostics>;
     /// A root output as it is now; none: it is gone.
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics>;
+    /// How conditions held in the end. Every run finds that anew, so it need not be durable before the last snapshot.
+    fn checks(&self, checks: Option<&[CheckResult]>);
 }
 
 /// The machine: files for the functions that read them, time and chance.

@@ -17,7 +17,7 @@ use model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
 use model::plan::{Mode, Plan, Refresh};
 use model::state::journal::ActionPhase;
-use model::state::{DeposedKey, Instance, OutputValue, State};
+use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use render::json::plan::{PlanDocument, plan_json};
 use render::json::state::{object_value, state_json};
 use render::json::{events, go};
@@ -95,6 +95,9 @@ impl StateSink for Sink {
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
         self.0.output(name, value).await
     }
+    fn checks(&self, checks: Option<&[CheckResult]>) {
+        self.0.checks(checks);
+    }
 }
 
 /// For plans, which record nothing.
@@ -117,6 +120,7 @@ impl StateSink for NoSink {
     async fn output(&self, _: &str, _: Option<&OutputValue>) -> Result<(), Diagnostics> {
         Ok(())
     }
+    fn checks(&self, _: Option<&[CheckResult]>) {}
 }
 
 fn schema(_: &Provider, mode: ResourceMode, _: &str) -> Option<Arc<Schema>> {

@@ -45,7 +45,8 @@ impl Observer for Human {
         }
         let console = self.console.clone();
         self.ticker.hear(&event, move |change, elapsed| {
-            if let Some(line) = progress::still(&change.addr, change.operation, &change.label, elapsed, &console.style) {
+            if let Some(line) = progress::still(&change.addr, change.operation, &change.label, elapsed, &console.style)
+            {
                 console.print(&line);
             }
         });

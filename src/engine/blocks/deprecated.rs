@@ -13,7 +13,8 @@ use lang::syntax::visit::each_child;
 use model::config::{Deprecation, Output, Variable, module_source};
 use model::version::at_least;
 
-use crate::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::blocks::tree::Tree;
+use crate::ids::{ModuleId, ROOT};
 
 const VALUE_USED: &str = "Deprecated value used";
 

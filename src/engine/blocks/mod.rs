@@ -23,10 +23,9 @@ use provider_configs::{Chosen, ProviderConfigs};
 use removed::RemovedBlocks;
 use rustc_hash::FxHashMap;
 use schemas::Schemas;
-use tree::{ModuleId, Tree};
+use tree::Tree;
 
-/// A resource block: its module, and its position among the module's.
-pub type BlockId = (ModuleId, u32);
+use crate::ids::{ActionId, ProviderId, ResourceId};
 
 /// All of it.
 pub struct Blocks {
@@ -43,19 +42,19 @@ pub struct Blocks {
 /// Which provider configuration serves which resource block.
 pub struct ProviderUse {
     pub configs: ProviderConfigs,
-    pub of: FxHashMap<BlockId, u32>,
+    pub of: FxHashMap<ResourceId, ProviderId>,
     /// Blocks whose instances choose among the instances of one.
-    pub chosen: FxHashMap<BlockId, Chosen>,
+    pub chosen: FxHashMap<ResourceId, Chosen>,
     /// The same of action blocks.
-    pub of_actions: FxHashMap<BlockId, u32>,
+    pub of_actions: FxHashMap<ActionId, ProviderId>,
 }
 
 /// What resource blocks owe to those that they depend on.
 pub struct BlockOrder {
     /// What a block's objects depend on, transitively; sorted by address text.
-    pub dependencies: FxHashMap<BlockId, Arc<[ConfigResource]>>,
+    pub dependencies: FxHashMap<ResourceId, Arc<[ConfigResource]>>,
     /// Blocks that replace by creating first, by themselves or because something that depends on them does.
-    pub create_before_destroy: FxHashMap<BlockId, bool>,
+    pub create_before_destroy: FxHashMap<ResourceId, bool>,
     /// Per data source: the managed resources whose pending changes put its reading off.
-    pub read_barriers: FxHashMap<BlockId, Arc<[ConfigResource]>>,
+    pub read_barriers: FxHashMap<ResourceId, Arc<[ConfigResource]>>,
 }

@@ -9,20 +9,20 @@ use model::addr::{AbsProviderConfig, Provider};
 use model::config::ProviderBlock;
 use rustc_hash::FxHashMap;
 
-use super::BlockId;
-use crate::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::blocks::tree::Tree;
+use crate::ids::{ModuleId, ProviderId, ROOT};
 
 /// The provider configurations that a run uses, by number.
 #[derive(Default)]
 pub struct ProviderConfigs {
     list: Vec<ProviderConfig>,
-    by_addr: FxHashMap<AbsProviderConfig, u32>,
+    by_addr: FxHashMap<AbsProviderConfig, ProviderId>,
 }
 
 pub struct ProviderConfig {
     pub addr: AbsProviderConfig,
     /// The module and the position of its block; None: configured by an implied empty block.
-    pub block: Option<BlockId>,
+    pub block: Option<(ModuleId, usize)>,
 }
 
 impl ProviderConfigs {
@@ -30,29 +30,29 @@ impl ProviderConfigs {
         self.list.len()
     }
 
-    pub fn get(&self, index: u32) -> &ProviderConfig {
-        &self.list[index as usize]
+    pub fn get(&self, id: ProviderId) -> &ProviderConfig {
+        &self.list[id.index()]
     }
 
-    pub fn find(&self, addr: &AbsProviderConfig) -> Option<u32> {
+    pub fn find(&self, addr: &AbsProviderConfig) -> Option<ProviderId> {
         self.by_addr.get(addr).copied()
     }
 
     /// The number of a configuration that exists, added if it is new.
-    pub fn intern(&mut self, tree: &Tree, addr: AbsProviderConfig) -> u32 {
-        if let Some(index) = self.find(&addr) {
-            return index;
+    pub fn intern(&mut self, tree: &Tree, addr: AbsProviderConfig) -> ProviderId {
+        if let Some(known) = self.find(&addr) {
+            return known;
         }
         let block = tree.find(&addr.module).and_then(|m| block_of(tree, m, &addr).map(|index| (m, index)));
-        let index = self.list.len() as u32;
-        self.by_addr.insert(addr.clone(), index);
+        let id = ProviderId::new(self.list.len());
+        self.by_addr.insert(addr.clone(), id);
         self.list.push(ProviderConfig { addr, block });
-        index
+        id
     }
 
-    pub fn block<'t>(&self, tree: &'t Tree, index: u32) -> Option<&'t ProviderBlock> {
-        let (module, position) = self.get(index).block?;
-        tree.module(module).providers.get_index(position as usize).map(|(_, block)| block)
+    pub fn block<'t>(&self, tree: &'t Tree, id: ProviderId) -> Option<&'t ProviderBlock> {
+        let (module, position) = self.get(id).block?;
+        tree.module(module).providers.get_index(position).map(|(_, block)| block)
     }
 }
 
@@ -70,22 +70,21 @@ pub struct Chosen {
     pub config: AbsProviderConfig,
     pub choice: Choice,
     /// By key.
-    pub instances: BTreeMap<Arc<str>, u32>,
+    pub instances: BTreeMap<Arc<str>, ProviderId>,
 }
 
 /// The keys of a provider configuration; none: it is a single one, or there is no block.
 pub fn keys(tree: &Tree, addr: &AbsProviderConfig) -> Option<Vec<Arc<str>>> {
     let module = tree.find(&addr.module)?;
-    let (_, block) = tree.module(module).providers.get_index(block_of(tree, module, addr)? as usize)?;
+    let (_, block) = tree.module(module).providers.get_index(block_of(tree, module, addr)?)?;
     block.instances.as_ref().map(|instances| instances.iter().map(|(key, _)| key.clone()).collect())
 }
 
-fn block_of(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> Option<u32> {
+fn block_of(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> Option<usize> {
     let module = tree.module(module);
-    let found = module.providers.keys().position(|local| {
+    module.providers.keys().position(|local| {
         local.alias == addr.alias && module.provider_for_local_name(&local.local_name) == addr.provider
-    });
-    found.map(|index| index as u32)
+    })
 }
 
 /// The configuration that a module means by a provider and an alias: what its caller passes, its own, or the caller's

@@ -24,8 +24,9 @@ use crate::blocks::deprecated;
 use crate::blocks::list_steps::after_list;
 use crate::blocks::reference_steps::{check_steps, close_resource, has, may_be_unset};
 use crate::blocks::schemas::Schemas;
-use crate::blocks::tree::{ModuleId, Tree};
+use crate::blocks::tree::Tree;
 use crate::engine_errors::UNDECLARED_RESOURCE;
+use crate::ids::{ActionId, ModuleId, ResourceId};
 
 /// What a reference makes its block wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,11 +35,11 @@ pub enum Need {
     Local(ModuleId, u32),
     Output(ModuleId, u32),
     /// All instances, or those with a literal key.
-    Resource(ModuleId, u32, Option<InstanceKey>),
+    Resource(ResourceId, Option<InstanceKey>),
     /// Everything in a module.
     Module(ModuleId),
     /// An action that a change of the block invokes.
-    Action(ModuleId, u32),
+    Action(ActionId),
 }
 
 /// What the references of a block come to.
@@ -160,7 +161,7 @@ impl<'a> Gatherer<'a> {
     /// Waits for the action that an `action_trigger` names. Reports an action that no block declares.
     pub fn action_call(&mut self, call: &ActionCall) {
         let module = self.tree.module(self.module);
-        let Some(index) = module.actions.get_index_of(&call.action) else {
+        let Some(action) = self.tree.find_action(self.module, &call.action) else {
             let name = |action: &addr::Action| match module.path.is_root() {
                 true => action.to_string(),
                 false => format!("{}.{action}", module.path),
@@ -178,7 +179,7 @@ impl<'a> Gatherer<'a> {
             self.needs.problems.push(Diagnostic::error(summary, detail).at(call.expr.range()));
             return;
         };
-        self.add(Some(Need::Action(self.module, index as u32)), Some(&call.expr.range()));
+        self.add(Some(Need::Action(action)), Some(&call.expr.range()));
     }
 
     /// The condition of an `action_trigger`. The steps check its references to the resource around it.
@@ -362,10 +363,10 @@ impl<'a> Gatherer<'a> {
         let found = match subject {
             Subject::Variable(name) => at(module.variables.get_index_of(name)).map(|i| Need::Variable(m, i)),
             Subject::Local(name) => at(module.locals.get_index_of(name)).map(|i| Need::Local(m, i)),
-            Subject::Resource(r) => at(module.resources.get_index_of(r)).map(|i| Need::Resource(m, i, None)),
+            Subject::Resource(r) => self.resource_block(r).map(|id| Need::Resource(id, None)),
             Subject::ResourceInstance(r) => {
                 let key = Some(r.key.clone());
-                at(module.resources.get_index_of(&r.resource)).map(|i| Need::Resource(m, i, key))
+                self.resource_block(&r.resource).map(|id| Need::Resource(id, key))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) => self.child(name).map(Need::Module),
             Subject::ModuleOutput(name, _, output) => {
@@ -386,6 +387,11 @@ impl<'a> Gatherer<'a> {
             self.needs.places.extend(place.map(|place| (need.clone(), place.clone())));
             self.needs.on.push(need);
         }
+    }
+
+    fn resource_block(&self, addr: &addr::Resource) -> Option<ResourceId> {
+        let index = self.tree.module(self.module).resources.get_index_of(addr)?;
+        Some(ResourceId::new(self.module, index))
     }
 
     fn child(&self, call: &str) -> Option<ModuleId> {
@@ -431,8 +437,8 @@ impl<'a> Gatherer<'a> {
         let place = display_module(&module.path);
         match &reference.subject {
             Subject::Resource(r) | Subject::ResourceInstance(addr::ResourceInstance { resource: r, .. }) => {
-                if let Some(index) = module.resources.get_index_of(r) {
-                    let hidden = self.scoped != Some(r) && self.tree.check_around(self.module, index as u32).is_some();
+                if let Some(id) = self.resource_block(r) {
+                    let hidden = self.scoped != Some(r) && self.tree.check_around(id).is_some();
                     return hidden.then(|| scoped_elsewhere(r, &reference.range));
                 }
                 let data = addr::Resource { mode: ResourceMode::Data, ..r.clone() };

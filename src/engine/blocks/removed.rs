@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 /// The `removed` blocks of all modules, with addresses from the root.
 #[derive(Default)]
 pub struct RemovedBlocks {
-    all: Vec<Statement>,
+    all: Vec<RemovedStatement>,
     /// The first one for each resource and for each module.
     of_resources: FxHashMap<ConfigResource, usize>,
     of_modules: FxHashMap<Module, usize>,
 }
 
-struct Statement {
+struct RemovedStatement {
     module: Module,
     /// None: everything in the module.
     resource: Option<Resource>,
@@ -33,7 +33,11 @@ impl RemovedBlocks {
                     Some(resource) => blocks.of_resources.entry(resource.in_module(path.clone())).or_insert(index),
                     None => blocks.of_modules.entry(path.clone()).or_insert(index),
                 };
-                blocks.all.push(Statement { module: path, resource: block.resource.clone(), block: block.clone() });
+                blocks.all.push(RemovedStatement {
+                    module: path,
+                    resource: block.resource.clone(),
+                    block: block.clone(),
+                });
             }
         }
         blocks
@@ -63,7 +67,7 @@ impl RemovedBlocks {
     }
 }
 
-fn still_declared(statement: &Statement, config: &Config) -> Option<(&'static str, String, Range)> {
+fn still_declared(statement: &RemovedStatement, config: &Config) -> Option<(&'static str, String, Range)> {
     match &statement.resource {
         Some(resource) => {
             let declared = config.module(&statement.module)?.resources.get(resource)?;

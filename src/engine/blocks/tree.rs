@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::ids::{ActionId, ModuleId, ResourceId};
 use model::addr;
 use model::config::{Action, Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
 use rustc_hash::FxHashMap;
 
-use super::BlockId;
-
-/// A module's position; parents before children, the root is 0.
-pub type ModuleId = u32;
-pub const ROOT: ModuleId = 0;
-
+/// The modules of a configuration and their blocks.
 pub struct Tree {
     branches: Vec<Branch>,
     by_path: FxHashMap<addr::Module, ModuleId>,
     has_deprecated_outputs: bool,
     /// Per action: the resources whose changes invoke it.
-    callers: FxHashMap<BlockId, Vec<BlockId>>,
+    callers: FxHashMap<ActionId, Vec<ResourceId>>,
 }
 
 struct Branch {
@@ -40,7 +36,7 @@ impl Tree {
             let module = tree.branches[next].module.clone();
             for (index, call) in module.calls.keys().enumerate() {
                 if let Some(child) = module.children.get(call) {
-                    let id = tree.add(child, Some((next as ModuleId, index as u32)));
+                    let id = tree.add(child, Some((ModuleId::new(next), index as u32)));
                     tree.branches[next].children[index] = Some(id);
                 }
             }
@@ -50,7 +46,7 @@ impl Tree {
     }
 
     fn add(&mut self, module: &Arc<Module>, parent: Option<(ModuleId, u32)>) -> ModuleId {
-        let id = self.branches.len() as ModuleId;
+        let id = ModuleId::new(self.branches.len());
         self.has_deprecated_outputs |= module.outputs.values().any(|output| output.deprecated.is_some());
         self.by_path.insert(module.path.clone(), id);
         if !module.actions.is_empty() {
@@ -62,10 +58,10 @@ impl Tree {
 
     fn add_callers(&mut self, module: &Module, id: ModuleId) {
         for (resource, config) in module.resources.values().enumerate() {
-            let caller = (id, resource as u32);
+            let caller = ResourceId::new(id, resource);
             for call in config.lifecycle.action_triggers.iter().flat_map(|trigger| &trigger.actions) {
                 let Some(action) = module.actions.get_index_of(&call.action) else { continue };
-                let callers = self.callers.entry((id, action as u32)).or_default();
+                let callers = self.callers.entry(ActionId::new(id, action)).or_default();
                 if callers.last() != Some(&caller) {
                     callers.push(caller);
                 }
@@ -74,7 +70,7 @@ impl Tree {
     }
 
     /// The resources whose changes invoke an action, in their order.
-    pub fn callers(&self, action: BlockId) -> &[BlockId] {
+    pub fn callers(&self, action: ActionId) -> &[ResourceId] {
         self.callers.get(&action).map_or(&[], Vec::as_slice)
     }
 
@@ -83,12 +79,12 @@ impl Tree {
         self.has_deprecated_outputs
     }
 
-    pub fn ids(&self) -> std::ops::Range<ModuleId> {
-        0..self.branches.len() as ModuleId
+    pub fn ids(&self) -> impl Iterator<Item = ModuleId> + use<> {
+        (0..self.branches.len()).map(ModuleId::new)
     }
 
     pub fn module(&self, id: ModuleId) -> &Arc<Module> {
-        &self.branches[id as usize].module
+        &self.branches[id.index()].module
     }
 
     pub fn find(&self, path: &addr::Module) -> Option<ModuleId> {
@@ -97,12 +93,12 @@ impl Tree {
 
     /// The calling module and the position of the call; none for the root.
     pub fn parent(&self, id: ModuleId) -> Option<(ModuleId, u32)> {
-        self.branches[id as usize].parent
+        self.branches[id.index()].parent
     }
 
     /// The module that a call leads to; none if it could not be loaded.
     pub fn child(&self, id: ModuleId, call: u32) -> Option<ModuleId> {
-        self.branches[id as usize].children[call as usize]
+        self.branches[id.index()].children[call as usize]
     }
 
     pub fn variable(&self, module: ModuleId, index: u32) -> &Variable {
@@ -121,12 +117,12 @@ impl Tree {
         &self.module(module).calls[index as usize]
     }
 
-    pub fn resource(&self, module: ModuleId, index: u32) -> &Resource {
-        &self.module(module).resources[index as usize]
+    pub fn resource(&self, id: ResourceId) -> &Resource {
+        &self.module(id.module).resources[id.index()]
     }
 
-    pub fn action(&self, module: ModuleId, index: u32) -> &Action {
-        &self.module(module).actions[index as usize]
+    pub fn action(&self, id: ActionId) -> &Action {
+        &self.module(id.module).actions[id.index()]
     }
 
     pub fn check(&self, module: ModuleId, index: u32) -> &Check {
@@ -134,23 +130,29 @@ impl Tree {
     }
 
     /// The check block that a data source stands in.
-    pub fn check_around(&self, module: ModuleId, index: u32) -> Option<&Check> {
-        let module = self.module(module);
+    pub fn check_around(&self, id: ResourceId) -> Option<&Check> {
+        let module = self.module(id.module);
         if module.checks.is_empty() {
             return None;
         }
-        let (addr, _) = module.resources.get_index(index as usize)?;
+        let (addr, _) = module.resources.get_index(id.index())?;
         module.checks.values().find(|check| check.data.as_ref() == Some(addr))
     }
 
     /// The block of a resource and its place, if the configuration has one.
-    pub fn find_resource(&self, addr: &addr::ConfigResource) -> Option<BlockId> {
+    pub fn find_resource(&self, addr: &addr::ConfigResource) -> Option<ResourceId> {
         let module = self.find(&addr.module)?;
         let index = self.module(module).resources.get_index_of(&addr.resource)?;
-        Some((module, index as u32))
+        Some(ResourceId::new(module, index))
     }
 
-    pub fn config_addr(&self, module: ModuleId, index: u32) -> addr::ConfigResource {
-        self.resource(module, index).addr.in_module(self.module(module).path.clone())
+    /// The action block that a module has under an address.
+    pub fn find_action(&self, module: ModuleId, action: &addr::Action) -> Option<ActionId> {
+        let index = self.module(module).actions.get_index_of(action)?;
+        Some(ActionId::new(module, index))
+    }
+
+    pub fn config_addr(&self, id: ResourceId) -> addr::ConfigResource {
+        self.resource(id).addr.in_module(self.module(id.module).path.clone())
     }
 }

@@ -13,12 +13,11 @@ use terrane_protocol::schema::ResourceMode;
 
 use super::actions;
 use super::builder::Builder;
-use super::destroy_order::{Groups, Role};
-use crate::blocks::BlockId;
+use super::destroy_order::{Extent, Groups, Role};
 use crate::blocks::provider_configs::{not_present, resolve_stored};
 use crate::blocks::references::Need;
-use crate::blocks::tree::ModuleId;
-use crate::graph::{Dag, Invocation, Node, NodeId, Task};
+use crate::graph::{Dag, Invocation, Node, Task};
+use crate::ids::{NodeId, ProviderId, ResourceId, TaskId};
 
 /// What a built apply graph consists of beside the configuration's part.
 pub struct ApplyGraph {
@@ -26,30 +25,29 @@ pub struct ApplyGraph {
     pub tasks: Vec<Task>,
 }
 
-/// What is known of each resource block.
+/// What decides the order of destruction, by resource block.
 #[derive(Clone, Copy)]
-pub struct Blocks<'b> {
-    pub create_before_destroy: &'b FxHashMap<BlockId, bool>,
-    pub dependencies: &'b FxHashMap<BlockId, Arc<[ConfigResource]>>,
+pub struct OrderFacts<'b> {
+    pub create_before_destroy: &'b FxHashMap<ResourceId, bool>,
+    pub dependencies: &'b FxHashMap<ResourceId, Arc<[ConfigResource]>>,
 }
 
 /// What a plan says is to be done.
 #[derive(Clone, Copy)]
-pub struct Planned<'p> {
+pub struct PlannedWork<'p> {
     pub changes: &'p [Arc<ResourceChange>],
     pub invocations: &'p [Arc<ActionInvocation>],
 }
 
-/// `destroy`: everything goes, so that of the configuration only provider configurations matter.
 pub fn build(
     builder: &mut Builder<'_>,
-    planned: Planned<'_>,
+    planned: PlannedWork<'_>,
     state: &State,
-    blocks: Blocks<'_>,
-    destroy: bool,
+    blocks: OrderFacts<'_>,
+    extent: Extent,
 ) -> ApplyGraph {
     let tasks = tasks(builder, planned);
-    let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, blocks, is_destroy: destroy };
+    let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, blocks, extent };
     pass.copy_blocks();
     let nodes = pass.add_tasks();
     pass.connect_blocks(&nodes);
@@ -60,7 +58,7 @@ pub fn build(
     ApplyGraph { graph, tasks }
 }
 
-fn tasks(builder: &mut Builder<'_>, planned: Planned<'_>) -> Vec<Task> {
+fn tasks(builder: &mut Builder<'_>, planned: PlannedWork<'_>) -> Vec<Task> {
     let mut tasks = Vec::with_capacity(planned.changes.len());
     let mut invocations: FxHashMap<&AbsResourceInstance, Vec<Invocation>> = FxHashMap::default();
     for invocation in planned.invocations {
@@ -91,16 +89,16 @@ fn needs_provider(change: &ResourceChange) -> bool {
 }
 
 /// The provider configuration of the block; without a block, the one that the change names.
-fn provider_of(builder: &mut Builder<'_>, block: Option<BlockId>, change: &ResourceChange) -> Option<u32> {
+fn provider_of(builder: &mut Builder<'_>, block: Option<ResourceId>, change: &ResourceChange) -> Option<ProviderId> {
     match block.and_then(|b| builder.provider_of.get(&b).copied()) {
         Some(provider) => Some(provider),
         None => resolve_stored(builder.tree, &change.provider).map(|addr| builder.provider(addr)),
     }
 }
 
-fn has_conditions(builder: &Builder<'_>, block: Option<BlockId>) -> bool {
-    block.is_some_and(|(module, index)| {
-        let lifecycle = &builder.tree.resource(module, index).lifecycle;
+fn has_conditions(builder: &Builder<'_>, block: Option<ResourceId>) -> bool {
+    block.is_some_and(|block| {
+        let lifecycle = &builder.tree.resource(block).lifecycle;
         !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty()
     })
 }
@@ -117,9 +115,8 @@ struct Pass<'p, 'b> {
     tasks: &'p [Task],
     builder: &'p Builder<'b>,
     state: &'p State,
-    blocks: Blocks<'p>,
-    /// Everything goes.
-    is_destroy: bool,
+    blocks: OrderFacts<'p>,
+    extent: Extent,
 }
 
 impl Pass<'_, '_> {
@@ -133,28 +130,28 @@ impl Pass<'_, '_> {
     fn add_tasks(&mut self) -> Vec<TaskNodes> {
         let mut nodes = Vec::with_capacity(self.tasks.len());
         for (index, task) in self.tasks.iter().enumerate() {
-            let index = index as u32;
+            let id = TaskId::new(index);
             let (create, destroy) = match task.change.action {
                 Action::NoOp | Action::Create | Action::Read | Action::Update => (true, false),
                 Action::Delete | Action::Forget => (false, true),
                 Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget => (true, true),
             };
             nodes.push(TaskNodes {
-                create: create.then(|| self.graph.add(Node::Instance(index))),
-                destroy: destroy.then(|| self.graph.add(Node::Destroy(index))),
+                create: create.then(|| self.graph.add(Node::Instance(id))),
+                destroy: destroy.then(|| self.graph.add(Node::Destroy(id))),
             });
         }
         nodes
     }
 
-    /// Blocks wait for what they refer to: for a resource, until its instances are done.
+    /// OrderFacts wait for what they refer to: for a resource, until its instances are done.
     fn connect_blocks(&mut self, nodes: &[TaskNodes]) {
-        let destroy = self.is_destroy;
+        let destroy = self.extent == Extent::Everything;
         let mut barriers = Barriers::new(self.tasks, nodes);
-        for node in 0..self.builder.graph.len() as NodeId {
+        for node in self.builder.graph.ids() {
             let ephemeral = self.is_ephemeral(node);
-            let is_resource = matches!(self.graph.node(node), Node::Resource { .. }) && !ephemeral;
-            let needs = &self.builder.needs[node as usize].on;
+            let is_resource = matches!(self.graph.node(node), Node::Resource(_)) && !ephemeral;
+            let needs = &self.builder.needs[node.index()].on;
             let from_needs: FxHashSet<NodeId> = needs.iter().map(|n| self.builder.node_of(n)).collect();
             for to in self.builder.graph.dependencies(node) {
                 match *self.graph.node(*to) {
@@ -162,9 +159,9 @@ impl Pass<'_, '_> {
                     Node::Provider(_) if destroy && !ephemeral => {}
                     _ if destroy && is_resource && from_needs.contains(to) => {}
                     // Other blocks wait for their provider configuration, also where nothing uses it: what it refers to comes before them.
-                    Node::Resource { .. } if from_needs.contains(to) => {}
-                    Node::Resource { module, index } => {
-                        let barrier = barriers.of(&mut self.graph, *to, (module, index), None);
+                    Node::Resource(_) if from_needs.contains(to) => {}
+                    Node::Resource(block) => {
+                        let barrier = barriers.of(&mut self.graph, *to, block, None);
                         self.graph.connect(node, barrier);
                     }
                     _ => self.graph.connect(node, *to),
@@ -174,10 +171,10 @@ impl Pass<'_, '_> {
                 continue;
             }
             for need in needs {
-                if let Need::Resource(module, index, key) = need {
-                    let expansion = self.builder.resource(*module, *index);
+                if let Need::Resource(block, key) = need {
+                    let expansion = self.builder.resource(*block);
                     if expansion != node {
-                        let barrier = barriers.of(&mut self.graph, expansion, (*module, *index), key.clone());
+                        let barrier = barriers.of(&mut self.graph, expansion, *block, key.clone());
                         self.graph.connect(node, barrier);
                     }
                 }
@@ -186,20 +183,20 @@ impl Pass<'_, '_> {
     }
 
     fn is_ephemeral(&self, node: NodeId) -> bool {
-        matches!(self.graph.node(node), Node::Resource { module, index }
-            if self.builder.tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral)
+        matches!(self.graph.node(node), Node::Resource(block)
+            if self.builder.tree.resource(*block).addr.mode == ResourceMode::Ephemeral)
     }
 
     fn connect_tasks(&mut self, nodes: &[TaskNodes]) {
         for (task, of) in self.tasks.iter().zip(nodes) {
-            if let Some(provider) = task.provider.map(|provider| self.builder.provider_nodes[provider as usize]) {
+            if let Some(provider) = task.provider.map(|provider| self.builder.provider_nodes[provider.index()]) {
                 of.create.iter().chain(&of.destroy).for_each(|node| self.graph.connect(*node, provider));
             }
-            if let (Some(create), Some((module, index))) = (of.create, task.block) {
-                self.graph.connect(create, self.builder.resource(module, index));
+            if let (Some(create), Some(block)) = (of.create, task.block) {
+                self.graph.connect(create, self.builder.resource(block));
             }
             for invocation in &task.invocations {
-                let provider = self.builder.provider_nodes[invocation.provider as usize];
+                let provider = self.builder.provider_nodes[invocation.provider.index()];
                 let is_destroy = invocation.planned.lifecycle().is_some_and(|trigger| trigger.event.is_destroy());
                 if let Some(node) = if is_destroy { of.destroy } else { of.create } {
                     self.graph.connect(node, provider);
@@ -253,7 +250,7 @@ impl Pass<'_, '_> {
                 groups.add(task, destroy, role, dependencies);
             }
         }
-        groups.connect(&mut self.graph, self.is_destroy);
+        groups.connect(&mut self.graph, self.extent);
     }
 
     /// What the object depends on as the state says; the configuration, where there is none yet.
@@ -286,15 +283,15 @@ impl Pass<'_, '_> {
 
 /// Nodes that stand for "the instances of this resource are done", made when first asked for.
 struct Barriers {
-    instances: FxHashMap<BlockId, Vec<(InstanceKey, NodeId)>>,
+    instances: FxHashMap<ResourceId, Vec<(InstanceKey, NodeId)>>,
     /// The same by key, of the blocks of which single instances were asked for.
-    by_key: FxHashMap<BlockId, FxHashMap<InstanceKey, Vec<NodeId>>>,
-    made: FxHashMap<(ModuleId, u32, Option<InstanceKey>), NodeId>,
+    by_key: FxHashMap<ResourceId, FxHashMap<InstanceKey, Vec<NodeId>>>,
+    made: FxHashMap<(ResourceId, Option<InstanceKey>), NodeId>,
 }
 
 impl Barriers {
     fn new(tasks: &[Task], nodes: &[TaskNodes]) -> Barriers {
-        let mut instances: FxHashMap<BlockId, Vec<(InstanceKey, NodeId)>> = FxHashMap::default();
+        let mut instances: FxHashMap<ResourceId, Vec<(InstanceKey, NodeId)>> = FxHashMap::default();
         for (task, of) in tasks.iter().zip(nodes) {
             if let (Some(block), Some(create)) = (task.block, of.create) {
                 instances.entry(block).or_default().push((task.change.addr.key().clone(), create));
@@ -303,9 +300,9 @@ impl Barriers {
         Barriers { instances, by_key: FxHashMap::default(), made: FxHashMap::default() }
     }
 
-    fn of(&mut self, graph: &mut Dag<Node>, expansion: NodeId, block: BlockId, key: Option<InstanceKey>) -> NodeId {
+    fn of(&mut self, graph: &mut Dag<Node>, expansion: NodeId, block: ResourceId, key: Option<InstanceKey>) -> NodeId {
         let Some(instances) = self.instances.get(&block) else { return expansion };
-        let slot = (block.0, block.1, key.clone());
+        let slot = (block, key.clone());
         if let Some(made) = self.made.get(&slot) {
             return *made;
         }

@@ -4,12 +4,12 @@ use base::diag::Diagnostics;
 use model::addr::{AbsProviderConfig, ConfigResource};
 use rustc_hash::FxHashMap;
 
-use crate::blocks::BlockId;
 use crate::blocks::provider_configs::{Chosen, ProviderConfigs};
 use crate::blocks::references::{Gatherer, Need, Needs};
 use crate::blocks::schemas::Schemas;
-use crate::blocks::tree::{ModuleId, Tree};
-use crate::graph::{Dag, Node, NodeId};
+use crate::blocks::tree::Tree;
+use crate::graph::{Dag, Node};
+use crate::ids::{ActionId, ModuleId, NodeId, ProviderId, ResourceId};
 
 /// A graph being built, with what its passes share.
 pub struct Builder<'a> {
@@ -19,11 +19,11 @@ pub struct Builder<'a> {
     /// Per node.
     pub needs: Vec<Needs>,
     pub providers: ProviderConfigs,
-    pub provider_of: FxHashMap<BlockId, u32>,
+    pub provider_of: FxHashMap<ResourceId, ProviderId>,
     /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
-    pub chosen_of: FxHashMap<BlockId, Chosen>,
+    pub chosen_of: FxHashMap<ResourceId, Chosen>,
     /// The provider configuration of each action block.
-    pub provider_of_action: FxHashMap<BlockId, u32>,
+    pub provider_of_action: FxHashMap<ActionId, ProviderId>,
     pub provider_nodes: Vec<NodeId>,
     /// Nodes that report what is wrong with imports for resources without a block.
     pub refused_imports: FxHashMap<NodeId, ConfigResource>,
@@ -51,35 +51,35 @@ impl Builder<'_> {
     }
 
     pub fn variable(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].variables + index
+        self.bases[module.index()].variables.plus(index as usize)
     }
 
     pub fn local(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].locals + index
+        self.bases[module.index()].locals.plus(index as usize)
     }
 
     pub fn output(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].outputs + index
+        self.bases[module.index()].outputs.plus(index as usize)
     }
 
     pub fn call(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].calls + index
+        self.bases[module.index()].calls.plus(index as usize)
     }
 
-    pub fn resource(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].resources + index
+    pub fn resource(&self, id: ResourceId) -> NodeId {
+        self.bases[id.module.index()].resources.plus(id.index())
     }
 
-    pub fn action(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].actions + index
+    pub fn action(&self, id: ActionId) -> NodeId {
+        self.bases[id.module.index()].actions.plus(id.index())
     }
 
     pub fn check(&self, module: ModuleId, index: u32) -> NodeId {
-        self.bases[module as usize].checks + index
+        self.bases[module.index()].checks.plus(index as usize)
     }
 
     pub fn close(&self, module: ModuleId) -> NodeId {
-        self.bases[module as usize].close
+        self.bases[module.index()].close
     }
 
     /// The node that expands the call of a module; none for the root.
@@ -88,15 +88,15 @@ impl Builder<'_> {
     }
 
     /// The node of a provider configuration. A new one waits at once for all that its block refers to, whichever pass asks for it.
-    pub fn provider(&mut self, addr: AbsProviderConfig) -> u32 {
-        let index = self.providers.intern(self.tree, addr);
-        if index as usize == self.provider_nodes.len() {
-            let node = self.add(Node::Provider(index));
+    pub fn provider(&mut self, addr: AbsProviderConfig) -> ProviderId {
+        let id = self.providers.intern(self.tree, addr);
+        if id.index() == self.provider_nodes.len() {
+            let node = self.add(Node::Provider(id));
             self.provider_nodes.push(node);
-            if let Some((module, _)) = self.providers.get(index).block {
+            if let Some((module, _)) = self.providers.get(id).block {
                 let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-                if let Some(block) = self.providers.block(self.tree, index) {
-                    let schemas = self.schemas.provider(&self.providers.get(index).addr.provider);
+                if let Some(block) = self.providers.block(self.tree, id) {
+                    let schemas = self.schemas.provider(&self.providers.get(id).addr.provider);
                     if let Some(schema) = schemas.and_then(|s| s.provider().ok()) {
                         gatherer.body(&block.body, &schema.block);
                     }
@@ -105,13 +105,13 @@ impl Builder<'_> {
                     let to = self.node_of(need);
                     self.graph.connect(node, to);
                 }
-                self.needs[node as usize] = gatherer.needs;
+                self.needs[node.index()] = gatherer.needs;
                 if let Some(call) = self.expansion_of(module) {
                     self.graph.connect(node, call);
                 }
             }
         }
-        index
+        id
     }
 
     pub fn node_of(&self, need: &Need) -> NodeId {
@@ -119,9 +119,9 @@ impl Builder<'_> {
             Need::Variable(m, i) => self.variable(*m, *i),
             Need::Local(m, i) => self.local(*m, *i),
             Need::Output(m, i) => self.output(*m, *i),
-            Need::Resource(m, i, _) => self.resource(*m, *i),
+            Need::Resource(id, _) => self.resource(*id),
             Need::Module(m) => self.close(*m),
-            Need::Action(m, i) => self.action(*m, *i),
+            Need::Action(id) => self.action(*id),
         }
     }
 }

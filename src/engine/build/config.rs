@@ -16,9 +16,10 @@ use crate::blocks::connection::connection_schema;
 use crate::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
 use crate::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
 use crate::blocks::schemas::Schemas;
-use crate::blocks::tree::{ModuleId, ROOT, Tree};
-use crate::blocks::{BlockId, deprecated, provider_configs};
-use crate::graph::{Dag, Node, NodeId};
+use crate::blocks::tree::Tree;
+use crate::blocks::{deprecated, provider_configs};
+use crate::graph::{Dag, Node};
+use crate::ids::{ActionId, ModuleId, NodeId, ROOT, ResourceId};
 
 impl<'a> Builder<'a> {
     /// All blocks, all references.
@@ -48,6 +49,11 @@ impl<'a> Builder<'a> {
         builder
     }
 
+    /// The node that is added next.
+    fn next_node(&self) -> NodeId {
+        NodeId::new(self.graph.len())
+    }
+
     fn add_all(&mut self, count: usize, node: impl Fn(u32) -> Node) {
         for index in 0..count as u32 {
             self.add(node(index));
@@ -57,19 +63,19 @@ impl<'a> Builder<'a> {
     fn add_blocks(&mut self) {
         for module in self.tree.ids() {
             let config = self.tree.module(module).clone();
-            let mut base = Bases { variables: self.graph.len() as NodeId, ..Bases::default() };
+            let mut base = Bases { variables: self.next_node(), ..Bases::default() };
             self.add_all(config.variables.len(), |index| Node::Variable { module, index });
-            base.locals = self.graph.len() as NodeId;
+            base.locals = self.next_node();
             self.add_all(config.locals.len(), |index| Node::Local { module, index });
-            base.outputs = self.graph.len() as NodeId;
+            base.outputs = self.next_node();
             self.add_all(config.outputs.len(), |index| Node::Output { module, index });
-            base.calls = self.graph.len() as NodeId;
+            base.calls = self.next_node();
             self.add_all(config.calls.len(), |index| Node::Call { module, index });
-            base.resources = self.graph.len() as NodeId;
-            self.add_all(config.resources.len(), |index| Node::Resource { module, index });
-            base.actions = self.graph.len() as NodeId;
-            self.add_all(config.actions.len(), |index| Node::Action { module, index });
-            base.checks = self.graph.len() as NodeId;
+            base.resources = self.next_node();
+            self.add_all(config.resources.len(), |index| Node::Resource(ResourceId::new(module, index as usize)));
+            base.actions = self.next_node();
+            self.add_all(config.actions.len(), |index| Node::Action(ActionId::new(module, index as usize)));
+            base.checks = self.next_node();
             self.add_all(config.checks.len(), |index| Node::Check { module, index });
             base.close = self.add(Node::Close { module });
             self.bases.push(base);
@@ -78,13 +84,14 @@ impl<'a> Builder<'a> {
 
     fn assign_providers(&mut self) {
         for module in self.tree.ids() {
-            for index in 0..self.tree.module(module).resources.len() as u32 {
-                let resource = self.tree.resource(module, index);
+            for index in 0..self.tree.module(module).resources.len() {
+                let id = ResourceId::new(module, index);
+                let resource = self.tree.resource(id);
                 let local = resource.local_provider_config();
                 let found =
                     provider_configs::resolve_choice(self.tree, module, &resource.provider, local.alias.as_deref());
                 match found {
-                    Some((addr, passed)) => self.assign((module, index), resource, addr, passed),
+                    Some((addr, passed)) => self.assign(id, resource, addr, passed),
                     None => self.diagnostics.push(missing_provider(self.tree, module, resource)),
                 }
             }
@@ -92,27 +99,21 @@ impl<'a> Builder<'a> {
     }
 
     /// Gives a block its provider configuration, or all the instances among which its own instances choose.
-    fn assign(
-        &mut self,
-        block: BlockId,
-        resource: &Resource,
-        addr: AbsProviderConfig,
-        passed: Option<Choice>,
-    ) {
-        let node = self.resource(block.0, block.1);
+    fn assign(&mut self, block: ResourceId, resource: &Resource, addr: AbsProviderConfig, passed: Option<Choice>) {
+        let node = self.resource(block);
         let own = resource.provider_ref.as_ref().and_then(|reference| reference.key.clone());
         let choice = own.map(|key| Choice { key, call: None }).or(passed);
         match (provider_configs::keys(self.tree, &addr), choice) {
             (None, None) => {
                 let provider = self.provider(addr);
                 self.provider_of.insert(block, provider);
-                self.graph.connect(node, self.provider_nodes[provider as usize]);
+                self.graph.connect(node, self.provider_nodes[provider.index()]);
             }
             (Some(keys), Some(choice)) => {
                 let mut instances = BTreeMap::new();
                 for key in keys {
                     let provider = self.provider(addr.with_key(Some(key.clone())));
-                    self.graph.connect(node, self.provider_nodes[provider as usize]);
+                    self.graph.connect(node, self.provider_nodes[provider.index()]);
                     instances.insert(key, provider);
                 }
                 self.chosen_of.insert(block, Chosen { config: addr, choice, instances });
@@ -132,7 +133,7 @@ impl<'a> Builder<'a> {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.expression(&local.expr);
             gatherer.needs.problems.extend(own_references(local));
-            let node = self.local(module, index as u32) as usize;
+            let node = self.local(module, index as u32).index();
             self.needs[node] = gatherer.needs;
         }
         for (index, output) in config.outputs.values().enumerate() {
@@ -145,7 +146,7 @@ impl<'a> Builder<'a> {
             gatherer.expression(&output.value);
             gatherer.depends_on(&output.depends_on, &output.range.file);
             output.preconditions.iter().for_each(|c| gatherer.joint_condition(c));
-            let node = self.output(module, index as u32) as usize;
+            let node = self.output(module, index as u32).index();
             self.needs[node] = gatherer.needs;
         }
         for (index, call) in config.calls.values().enumerate() {
@@ -153,12 +154,12 @@ impl<'a> Builder<'a> {
             call.repetition().expressions().for_each(|expr| gatherer.expression(expr));
             call.providers.iter().filter_map(|p| p.in_parent.key.as_ref()).for_each(|key| gatherer.expression(key));
             gatherer.depends_on(&call.depends_on, &call.range.file);
-            let node = self.call(module, index as u32) as usize;
+            let node = self.call(module, index as u32).index();
             self.needs[node] = gatherer.needs;
         }
         for (index, resource) in config.resources.values().enumerate() {
             let needs = self.resource_needs(module, resource);
-            let node = self.resource(module, index as u32) as usize;
+            let node = self.resource(ResourceId::new(module, index)).index();
             self.needs[node] = needs;
         }
         actions::gather(self, module);
@@ -170,7 +171,7 @@ impl<'a> Builder<'a> {
             if let Some(data) = &check.data {
                 gatherer.resource(data);
             }
-            let node = self.check(module, index as u32) as usize;
+            let node = self.check(module, index as u32).index();
             self.needs[node] = gatherer.needs;
         }
         self.gather_variables(module);
@@ -198,7 +199,7 @@ impl<'a> Builder<'a> {
             variable.validations.iter().for_each(|c| gatherer.validation(c));
             let mut needs = gatherer.needs;
             needs.on.retain(|need| *need != Need::Variable(module, index as u32));
-            let node = self.variable(module, index as u32) as usize;
+            let node = self.variable(module, index as u32).index();
             self.needs[node] = needs;
         }
     }
@@ -253,15 +254,15 @@ impl<'a> Builder<'a> {
     }
 
     fn connect_needs(&mut self) {
-        for node in 0..self.graph.len() as NodeId {
+        for node in self.graph.ids() {
             if matches!(self.graph.node(node), Node::Provider(_)) {
                 // Connected when it was made.
                 continue;
             }
-            for need in std::mem::take(&mut self.needs[node as usize].on) {
+            for need in std::mem::take(&mut self.needs[node.index()].on) {
                 let to = self.node_of(&need);
                 self.graph.connect(node, to);
-                self.needs[node as usize].on.push(need);
+                self.needs[node.index()].on.push(need);
             }
         }
     }
@@ -269,9 +270,9 @@ impl<'a> Builder<'a> {
     /// Everything in a module waits for its call; the end of a module waits for everything in it.
     fn connect_modules(&mut self) {
         for module in self.tree.ids() {
-            let base = self.bases[module as usize];
+            let base = self.bases[module.index()];
             let call = self.expansion_of(module);
-            for node in base.variables..base.close {
+            for node in (base.variables.index()..base.close.index()).map(NodeId::new) {
                 if let Some(call) = call {
                     self.graph.connect(node, call);
                 }

@@ -8,10 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use terrane_protocol::schema::ResourceMode;
 
 use super::builder::Builder;
-use crate::blocks::BlockId;
 use crate::blocks::references::Need;
-use crate::blocks::tree::ModuleId;
-use crate::graph::{Node, NodeId, Orphans};
+use crate::graph::{Node, Orphans};
+use crate::ids::{ModuleId, NodeId, ResourceId};
 
 /// The resources that each node of a graph depends on, directly or not: their ranks, ascending. Equal lists are shared.
 pub struct Ancestors {
@@ -26,20 +25,20 @@ impl Ancestors {
         let empty: Arc<[u32]> = Arc::from([]);
         let mut sets: Vec<Arc<[u32]>> = vec![empty; builder.graph.len()];
         for node in order {
-            sets[*node as usize] = union(builder, &ranks, &sets, *node);
+            sets[node.index()] = union(builder, &ranks, &sets, *node);
         }
         Ancestors { ranks, sets }
     }
 
     /// Per resource block: all resources that it depends on, sorted by their text. Equal lists are shared.
-    pub fn of_blocks(&self, builder: &Builder<'_>) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
+    pub fn of_blocks(&self, builder: &Builder<'_>) -> FxHashMap<ResourceId, Arc<[ConfigResource]>> {
         let mut shared: FxHashMap<&Arc<[u32]>, Arc<[ConfigResource]>> = FxHashMap::default();
         let mut found = FxHashMap::default();
         for (id, node) in builder.graph.nodes() {
-            if let Node::Resource { module, index } = node {
-                let set = &self.sets[id as usize];
+            if let Node::Resource(block) = node {
+                let set = &self.sets[id.index()];
                 let list = shared.entry(set).or_insert_with(|| self.ranks.resolve(set)).clone();
-                found.insert((*module, *index), list);
+                found.insert(*block, list);
             }
         }
         found
@@ -51,7 +50,7 @@ impl Ancestors {
         for node in nodes {
             match self.ranks.rank.get(&node) {
                 Some(rank) => found.push(*rank),
-                None => found.extend(self.sets[node as usize].iter()),
+                None => found.extend(self.sets[node.index()].iter()),
             }
         }
         self.only_managed(found)
@@ -62,7 +61,7 @@ impl Ancestors {
         let mut found = Vec::new();
         for node in nodes {
             found.extend(self.ranks.rank.get(&node));
-            found.extend(self.sets[node as usize].iter());
+            found.extend(self.sets[node.index()].iter());
         }
         self.only_managed(found)
     }
@@ -84,8 +83,8 @@ impl Ranks {
         let mut all: Vec<(String, ConfigResource, NodeId)> = Vec::new();
         for (id, node) in builder.graph.nodes() {
             let addr = match node {
-                Node::Resource { module, index } => builder.tree.config_addr(*module, *index),
-                Node::Orphans(index) => orphans[*index as usize].resource.clone(),
+                Node::Resource(block) => builder.tree.config_addr(*block),
+                Node::Orphans(id) => orphans[id.index()].resource.clone(),
                 _ => continue,
             };
             all.push((addr.to_string(), addr, id));
@@ -113,7 +112,7 @@ fn union(builder: &Builder<'_>, ranks: &Ranks, sets: &[Arc<[u32]>], node: NodeId
     let mut own: Vec<u32> = Vec::new();
     for to in builder.graph.dependencies(node) {
         own.extend(ranks.rank.get(to));
-        let set = &sets[*to as usize];
+        let set = &sets[to.index()];
         if !set.is_empty() && seen.insert(set.as_ptr()) {
             parts.push(set);
         }
@@ -132,20 +131,20 @@ fn union(builder: &Builder<'_>, ranks: &Ranks, sets: &[Arc<[u32]>], node: NodeId
 
 /// Which resource blocks are replaced by creating first: by their own setting, or because something that depends on them
 /// is. Observed: nodes that targets leave out do not count (`active`).
-pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId], active: &[bool]) -> FxHashMap<BlockId, bool> {
+pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId], active: &[bool]) -> FxHashMap<ResourceId, bool> {
     let mut forced = vec![false; builder.graph.len()];
     let mut found = FxHashMap::default();
     for node in order.iter().rev() {
-        let mut passes = forced[*node as usize];
-        if let Node::Resource { module, index } = builder.graph.node(*node) {
-            let resource = builder.tree.resource(*module, *index);
+        let mut passes = forced[node.index()];
+        if let Node::Resource(block) = builder.graph.node(*node) {
+            let resource = builder.tree.resource(*block);
             passes |= resource.addr.mode == ResourceMode::Managed
                 && resource.lifecycle.create_before_destroy.unwrap_or(false);
-            found.insert((*module, *index), passes);
+            found.insert(*block, passes);
         }
-        if passes && active[*node as usize] {
+        if passes && active[node.index()] {
             for to in builder.graph.dependencies(*node) {
-                forced[*to as usize] = true;
+                forced[to.index()] = true;
             }
         }
     }
@@ -154,7 +153,7 @@ pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId], active: &[
 
 /// For every data source, the managed resources whose pending changes defer its reading: those that it refers to, those in its
 /// `depends_on`, and those in that of an enclosing module with all that these depend on. Equal lists are shared.
-pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
+pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<ResourceId, Arc<[ConfigResource]>> {
     let mut of_modules: Vec<Arc<[u32]>> = Vec::new();
     let mut shared: FxHashMap<Vec<u32>, Arc<[ConfigResource]>> = FxHashMap::default();
     let mut found = FxHashMap::default();
@@ -163,24 +162,25 @@ pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<
         of_modules.push(match builder.tree.parent(module) {
             Some((parent, call)) => {
                 let call = builder.tree.call(parent, call);
-                let around = &of_modules[parent as usize];
+                let around = &of_modules[parent.index()];
                 let own =
                     ancestors.managed_up_from(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
                 if own.is_empty() { around.clone() } else { joined(own, around).into() }
             }
             None => Arc::from([]),
         });
-        for index in 0..builder.tree.module(module).resources.len() as u32 {
-            let resource = builder.tree.resource(module, index);
+        for index in 0..builder.tree.module(module).resources.len() {
+            let block = ResourceId::new(module, index);
+            let resource = builder.tree.resource(block);
             if resource.addr.mode != ResourceMode::Data {
                 continue;
             }
             let mut nodes = explicit_nodes(builder, module, &resource.depends_on, &resource.range.file);
-            let needs = &builder.needs[builder.resource(module, index) as usize];
+            let needs = &builder.needs[builder.resource(block).index()];
             nodes.extend(needs.on.iter().filter(|n| matches!(n, Need::Resource(..))).map(|n| builder.node_of(n)));
-            let set = joined(ancestors.managed(nodes), &of_modules[module as usize]);
+            let set = joined(ancestors.managed(nodes), &of_modules[module.index()]);
             let list = shared.entry(set).or_insert_with_key(|set| ancestors.ranks.resolve(set)).clone();
-            found.insert((module, index), list);
+            found.insert(block, list);
         }
     }
     found

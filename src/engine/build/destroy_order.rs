@@ -10,7 +10,17 @@ use std::sync::Arc;
 use model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance};
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Dag, Node, NodeId, Task};
+use crate::graph::{Dag, Node, Task};
+use crate::ids::{NodeId, ProviderId};
+
+/// What a plan is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Its changes.
+    Changes,
+    /// Everything goes, so that of the configuration only provider configurations matter.
+    Everything,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -27,7 +37,7 @@ struct Group {
     resource: ConfigResource,
     module: ModuleInstance,
     role: Role,
-    provider: Option<u32>,
+    provider: Option<ProviderId>,
     dependencies: Arc<[ConfigResource]>,
     members: Vec<NodeId>,
     /// What stands for the start and the end of all members.
@@ -40,13 +50,13 @@ pub struct Groups {
     list: Vec<Group>,
     index: FxHashMap<(ConfigResource, ModuleInstance, Role), Vec<usize>>,
     /// Of each resource, in all instances of its module.
-    by_resource: FxHashMap<ConfigResource, BTreeMap<Kind, Vec<usize>>>,
+    by_resource: FxHashMap<ConfigResource, BTreeMap<GroupKind, Vec<usize>>>,
     by_instance: FxHashMap<(ConfigResource, ModuleInstance), Vec<usize>>,
-    gates: FxHashMap<(ConfigResource, Kind, Side), NodeId>,
+    gates: FxHashMap<(ConfigResource, GroupKind, Side), NodeId>,
 }
 
 /// What decides the order of a group and those that depend on it.
-type Kind = (Role, Option<u32>);
+type GroupKind = (Role, Option<ProviderId>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Side {
@@ -70,7 +80,7 @@ struct Optional<'u> {
 }
 
 /// Groups of one kind that others depend on.
-type Used<'u> = (&'u ConfigResource, Kind, &'u [usize]);
+type Used<'u> = (&'u ConfigResource, GroupKind, &'u [usize]);
 
 impl Groups {
     pub fn add(&mut self, task: &Task, node: NodeId, role: Role, dependencies: Arc<[ConfigResource]>) {
@@ -80,7 +90,7 @@ impl Groups {
     fn insert(
         &mut self,
         addr: &AbsResourceInstance,
-        provider: Option<u32>,
+        provider: Option<ProviderId>,
         node: NodeId,
         role: Role,
         dependencies: Arc<[ConfigResource]>,
@@ -114,8 +124,9 @@ impl Groups {
         }
     }
 
-    /// Adds the edges. `is_destroy`: everything goes; then provider configurations wait for nothing that changes.
-    pub fn connect(&mut self, graph: &mut Dag<Node>, is_destroy: bool) {
+    /// Adds the edges. Where everything goes, provider configurations wait for nothing that changes.
+    pub fn connect(&mut self, graph: &mut Dag<Node>, extent: Extent) {
+        let is_destroy = extent == Extent::Everything;
         let (by_resource, by_instance) = (std::mem::take(&mut self.by_resource), std::mem::take(&mut self.by_instance));
         let mut optional = Vec::new();
         for user in 0..self.list.len() {
@@ -217,7 +228,7 @@ impl Groups {
         let components = all.components();
         let mut doubtful = Vec::new();
         for optional in optional {
-            match components[optional.waiting as usize] == components[optional.awaited as usize] {
+            match components[optional.waiting.index()] == components[optional.awaited.index()] {
                 true => doubtful.push(optional),
                 false => graph.connect(optional.waiting, optional.awaited),
             }
@@ -227,7 +238,7 @@ impl Groups {
         for Optional { user, used, .. } in doubtful {
             for order in used.iter().filter_map(|used| self.order(user, *used)).collect::<Vec<_>>() {
                 let end = self.end(graph, order.first);
-                let circle = |node: NodeId| components[node as usize] == components[end as usize];
+                let circle = |node: NodeId| components[node.index()] == components[end.index()];
                 for member in &self.list[order.then].members {
                     if !graph.reaches(end, *member, circle) {
                         graph.connect(*member, end);
@@ -272,6 +283,7 @@ mod tests {
     use model::addr::{InstanceKey, Resource};
 
     use super::*;
+    use crate::ids::TaskId;
 
     /// Orders the destruction of the objects of two modules with `n` instances each, whose providers differ; returns the number of edges.
     /// `is_circular`: the first user waits for the first object that it uses.
@@ -283,17 +295,22 @@ mod tests {
         };
         let used: Arc<[ConfigResource]> = [object("a", 0).config()].into();
         for i in 0..n {
-            groups.insert(&object("a", i), Some(0), graph.add(Node::Destroy(i)), Role::DestroyFirst, [].into());
-            groups.insert(&object("b", i), Some(1), graph.add(Node::Destroy(n + i)), Role::DestroyFirst, used.clone());
+            let mut add = |module, task, provider, dependencies| {
+                let node = graph.add(Node::Destroy(TaskId::new(task as usize)));
+                let provider = Some(ProviderId::new(provider));
+                groups.insert(&object(module, i), provider, node, Role::DestroyFirst, dependencies);
+            };
+            add("a", i, 0, [].into());
+            add("b", n + i, 1, used.clone());
         }
         if is_circular {
-            graph.connect(1, 0);
+            graph.connect(NodeId::new(1), NodeId::new(0));
         }
-        groups.connect(&mut graph, false);
+        groups.connect(&mut graph, Extent::Changes);
         assert!(graph.cycles().is_empty());
-        let before = graph.reachable([2 * (n - 1)]);
+        let before = graph.reachable([NodeId::new(2 * (n as usize - 1))]);
         assert!((0..n).all(|i| before[2 * i as usize + 1]), "the last one waits for all its users");
-        assert_eq!(graph.reachable([0])[1], !is_circular);
+        assert_eq!(graph.reachable([NodeId::new(0)])[1], !is_circular);
         graph.nodes().map(|(id, _)| graph.dependencies(id).len()).sum()
     }
 

@@ -7,15 +7,14 @@ use lang::syntax::ast::{ExprKind, Expression};
 use model::addr::{AbsProviderConfig, LocalProviderConfig};
 
 use super::builder::Builder;
-use crate::blocks::BlockId;
 use crate::blocks::imports::{
-    Generated, Imports, NO_TARGET, Statement, address, has_key, is_static, not_static, statements,
+    Generated, ImportStatement, Imports, NO_TARGET, address, has_key, is_static, not_static, statements,
 };
 use crate::blocks::provider_configs::{not_present, resolve};
 use crate::blocks::references::{Gatherer, Need};
-use crate::blocks::tree::ROOT;
 use crate::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID};
-use crate::graph::{Node, NodeId};
+use crate::graph::Node;
+use crate::ids::{GeneratedId, NodeId, ROOT, ResourceId};
 use crate::run::Verb;
 
 /// Finds the block of every import, and makes those blocks wait for what the imports refer to. `generate`: write
@@ -27,7 +26,7 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
         match builder.tree.find_resource(&statement.resource) {
             Some(block) => {
                 imports.of_block.entry(block).or_default().push(index);
-                let node = builder.resource(block.0, block.1);
+                let node = builder.resource(block);
                 wait(builder, node, &statement, Some(block));
             }
             None if builder.tree.find(&statement.resource.module).is_none() => {
@@ -52,23 +51,23 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
 }
 
 /// Errors that are reported during the walk, so that resources with a block are still validated and planned.
-fn fail_in_walk(builder: &mut Builder<'_>, statement: &Statement, errors: Diagnostics) {
+fn fail_in_walk(builder: &mut Builder<'_>, statement: &ImportStatement, errors: Diagnostics) {
     let node = builder.add(Node::Gate);
     builder.refused_imports.insert(node, statement.resource.clone());
-    builder.needs[node as usize].problems.extend(errors);
+    builder.needs[node.index()].problems.extend(errors);
 }
 
 /// Makes the blocks that imports are for wait for what those refer to, and nothing else.
 pub fn connect(builder: &mut Builder<'_>) {
     for statement in statements(builder.tree) {
         if let Some(block) = builder.tree.find_resource(&statement.resource) {
-            let node = builder.resource(block.0, block.1);
+            let node = builder.resource(block);
             wait(builder, node, &statement, Some(block));
         }
     }
 }
 
-fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: Statement) {
+fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: ImportStatement) {
     let import = statement.import.clone();
     let resource = &import.resource.resource;
     let implied = || LocalProviderConfig { local_name: resource.implied_provider().into(), alias: None };
@@ -80,8 +79,8 @@ fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: St
         return;
     };
     let provider = builder.provider(addr);
-    let node = builder.add(Node::Generate(imports.generated.len() as u32));
-    builder.graph.connect(node, builder.provider_nodes[provider as usize]);
+    let node = builder.add(Node::Generate(GeneratedId::new(imports.generated.len())));
+    builder.graph.connect(node, builder.provider_nodes[provider.index()]);
     wait(builder, node, &statement, None);
     imports.generated.push(Generated {
         resource: import.resource.clone(),
@@ -93,7 +92,7 @@ fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: St
 }
 
 /// A node waits for what an import refers to.
-fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: Option<BlockId>) {
+fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &ImportStatement, block: Option<ResourceId>) {
     let import = &statement.import;
     let mut gatherer = Gatherer::new(builder.tree, builder.schemas, statement.module);
     gatherer.maybe(import.for_each.as_ref());
@@ -101,13 +100,13 @@ fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: O
     gatherer.expression(import.by.expression());
     keys_of(&import.to).iter().for_each(|key| gatherer.expression(key));
     let needs = gatherer.needs;
-    let is_own = |need: &Need| matches!(need, Need::Resource(module, index, _) if Some((*module, *index)) == block);
+    let is_own = |need: &Need| matches!(need, Need::Resource(id, _) if Some(*id) == block);
     for need in needs.on.iter().filter(|need| !is_own(need)) {
         let to = builder.node_of(need);
         builder.graph.connect(node, to);
     }
     let own = needs.places.iter().enumerate().find(|(_, (need, _))| is_own(need));
-    let problems = &mut builder.needs[node as usize].problems;
+    let problems = &mut builder.needs[node.index()].problems;
     match own {
         // It hides what else is wrong with the import.
         Some((at, (_, range))) => problems.push(refers_to_target(at < of_for_each, range)),
@@ -137,7 +136,7 @@ fn keys_of(to: &Expression) -> Vec<Expression> {
 }
 
 /// The error for an import without a block; none if its block is to be written.
-fn missing(statement: &Statement, verb: Verb, generate: bool) -> Option<Diagnostic> {
+fn missing(statement: &ImportStatement, verb: Verb, generate: bool) -> Option<Diagnostic> {
     let import = &statement.import;
     let addr = address::address_text(&import.to);
     let resource = &statement.resource;

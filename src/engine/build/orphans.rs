@@ -9,13 +9,23 @@ use terrane_protocol::schema::ResourceMode;
 
 use super::actions;
 use super::builder::Builder;
-use crate::blocks::BlockId;
 use crate::blocks::provider_configs::{not_present, resolve_stored};
 use crate::blocks::references::{Gatherer, Need};
-use crate::graph::{Node, NodeId, Orphans};
+use crate::graph::{Node, Orphans};
+use crate::ids::{NodeId, OrphansId, ProviderId, ResourceId};
 
-/// Adds a node for every resource of the state that has no block; with `all`, for every resource.
-pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> {
+/// Which resources of the state get a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// Those without a block.
+    Orphaned,
+    /// All of them: everything is destroyed.
+    Everything,
+}
+
+/// Adds a node for every resource of the state that goes.
+pub fn add(builder: &mut Builder<'_>, state: &State, gone: Gone) -> Vec<Orphans> {
+    let all = gone == Gone::Everything;
     let mut groups: BTreeMap<(ConfigResource, AbsProviderConfig), Vec<AbsResourceInstance>> = BTreeMap::new();
     for (addr, provider, instance) in state.instances() {
         let resource = addr.config();
@@ -30,16 +40,16 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
     for ((resource, stored), instances) in groups {
         let provider = match needs_provider(&resource).then(|| provider_of(builder, &resource, &stored)) {
             Some(None) => {
-                let users = instances.iter().flat_map(|addr| users(state, addr, all));
+                let users = instances.iter().flat_map(|addr| users(state, addr, gone));
                 builder.diagnostics.extend(users.map(|user| not_present(&user, &stored)));
                 continue;
             }
             Some(found) => found,
             None => None,
         };
-        let node = builder.add(Node::Orphans(orphans.len() as u32));
+        let node = builder.add(Node::Orphans(OrphansId::new(orphans.len())));
         if let Some(provider) = provider {
-            builder.graph.connect(node, builder.provider_nodes[provider as usize]);
+            builder.graph.connect(node, builder.provider_nodes[provider.index()]);
         }
         match builder.tree.find_resource(&resource) {
             Some(block) => {
@@ -62,9 +72,12 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
 }
 
 /// What errors call the objects of an instance, as the reference does.
-fn users(state: &State, addr: &AbsResourceInstance, all: bool) -> Vec<String> {
+fn users(state: &State, addr: &AbsResourceInstance, gone: Gone) -> Vec<String> {
     let Some(instance) = state.instance(addr) else { return Vec::new() };
-    let step = if all { "destroy" } else { "orphan" };
+    let step = match gone {
+        Gone::Everything => "destroy",
+        Gone::Orphaned => "orphan",
+    };
     let current = instance.current.iter().map(|_| format!("{addr} ({step})"));
     current.chain(instance.deposed.keys().map(|key| format!("{addr} (deposed {key})"))).collect()
 }
@@ -75,7 +88,7 @@ fn needs_provider(resource: &ConfigResource) -> bool {
 }
 
 /// The provider configuration of the block; without a block, the one that the state names.
-fn provider_of(builder: &mut Builder<'_>, resource: &ConfigResource, stored: &AbsProviderConfig) -> Option<u32> {
+fn provider_of(builder: &mut Builder<'_>, resource: &ConfigResource, stored: &AbsProviderConfig) -> Option<ProviderId> {
     let block = builder.tree.find_resource(resource);
     match block.and_then(|block| builder.provider_of.get(&block).copied()) {
         Some(provider) => Some(provider),
@@ -95,17 +108,17 @@ fn connect_module(builder: &mut Builder<'_>, node: NodeId, resource: &ConfigReso
 
 /// A `prevent_destroy` that is an expression has to be known before anything of its block is destroyed. Returns the
 /// blocks of the resources that it refers to.
-fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, (module, index): BlockId) -> Vec<BlockId> {
-    let lifecycle = &builder.tree.resource(module, index).lifecycle;
+fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, block: ResourceId) -> Vec<ResourceId> {
+    let lifecycle = &builder.tree.resource(block).lifecycle;
     let PreventDestroy::If(expr) = &lifecycle.prevent_destroy else { return Vec::new() };
     let mut blocks = Vec::new();
-    let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
+    let mut gatherer = Gatherer::new(builder.tree, builder.schemas, block.module);
     gatherer.expression(expr);
     for need in gatherer.needs.on {
         let to = builder.node_of(&need);
         builder.graph.connect(node, to);
-        if let Need::Resource(module, index, _) = need {
-            blocks.push((module, index));
+        if let Need::Resource(id, _) = need {
+            blocks.push(id);
         }
     }
     blocks

@@ -5,7 +5,8 @@ use terrane_protocol::schema::ResourceMode;
 
 use super::builder::Builder;
 use crate::blocks::tree::Tree;
-use crate::graph::{Dag, Node, NodeId};
+use crate::graph::{Dag, Node};
+use crate::ids::{NodeId, ResourceId};
 
 /// In apply, data sources of `check` blocks wait for all managed resources.
 pub fn delay_checks(builder: &mut Builder<'_>) {
@@ -15,7 +16,7 @@ pub fn delay_checks(builder: &mut Builder<'_>) {
         .flat_map(|module| builder.tree.module(module).checks.values().map(move |check| (module, check)))
         .filter_map(|(module, check)| {
             let index = builder.tree.module(module).resources.get_index_of(check.data.as_ref()?)?;
-            Some(builder.resource(module, index as u32))
+            Some(builder.resource(ResourceId::new(module, index)))
         })
         .collect();
     if scoped.is_empty() {
@@ -23,11 +24,11 @@ pub fn delay_checks(builder: &mut Builder<'_>) {
     }
     let waiting = behind(&builder.graph, &scoped);
     let gate = builder.add(Node::Gate);
-    for node in 0..gate {
-        let Node::Resource { module, index } = *builder.graph.node(node) else { continue };
-        let managed = builder.tree.resource(module, index).addr.mode == ResourceMode::Managed;
+    for node in (0..gate.index()).map(NodeId::new) {
+        let Node::Resource(id) = *builder.graph.node(node) else { continue };
+        let managed = builder.tree.resource(id).addr.mode == ResourceMode::Managed;
         // What waits for a check's module cannot be waited for by the check.
-        if managed && !waiting[node as usize] {
+        if managed && !waiting[node.index()] {
             builder.graph.connect(gate, node);
         }
     }
@@ -36,23 +37,21 @@ pub fn delay_checks(builder: &mut Builder<'_>) {
 
 /// Adds the closing of ephemeral resources to a graph that is otherwise complete.
 pub fn close_ephemerals(graph: &mut Dag<Node>, tree: &Tree) {
-    let opened: Vec<(NodeId, u32, u32)> = graph
+    let opened: Vec<(NodeId, ResourceId)> = graph
         .nodes()
         .filter_map(|(id, node)| match *node {
-            Node::Resource { module, index } if tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
-                Some((id, module, index))
-            }
+            Node::Resource(block) if tree.resource(block).addr.mode == ResourceMode::Ephemeral => Some((id, block)),
             _ => None,
         })
         .collect();
     if opened.is_empty() {
         return;
     }
-    let count = graph.len() as NodeId;
-    let users: Vec<Vec<bool>> = opened.iter().map(|(id, ..)| behind(graph, &[*id])).collect();
-    for ((_, module, index), users) in opened.into_iter().zip(users) {
-        let close = graph.add(Node::CloseEphemeral { module, index });
-        (0..count).filter(|node| users[*node as usize]).for_each(|node| graph.connect(close, node));
+    let count = graph.len();
+    let users: Vec<Vec<bool>> = opened.iter().map(|(id, _)| behind(graph, &[*id])).collect();
+    for ((_, block), users) in opened.into_iter().zip(users) {
+        let close = graph.add(Node::CloseEphemeral(block));
+        (0..count).filter(|node| users[*node]).for_each(|node| graph.connect(close, NodeId::new(node)));
     }
 }
 
@@ -62,8 +61,8 @@ fn behind(graph: &Dag<Node>, of: &[NodeId]) -> Vec<bool> {
     let mut seen = vec![false; graph.len()];
     let mut open = of.to_vec();
     while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut seen[node as usize], true) {
-            open.extend(&dependents[node as usize]);
+        if !std::mem::replace(&mut seen[node.index()], true) {
+            open.extend(&dependents[node.index()]);
         }
     }
     seen

@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::builder::Builder;
 use crate::blocks::imports::Imports;
-use crate::blocks::tree::ROOT;
-use crate::graph::{Dag, Node, NodeId, Orphans};
+use crate::graph::{Dag, Node, Orphans};
+use crate::ids::{NodeId, ROOT};
 
 /// The instances that go in a destroy with targets: the targeted ones and, again and again, those that depend on one of
 /// them. Instances of one module do not depend on each other.
@@ -99,33 +99,40 @@ impl Users {
 /// The resource that a node of the configuration is about; that of an import without a block, too.
 fn resource_of(builder: &Builder<'_>, imports: &Imports, id: NodeId) -> Option<ConfigResource> {
     match builder.graph.node(id) {
-        Node::Resource { module, index } => Some(builder.tree.config_addr(*module, *index)),
-        Node::Generate(index) => Some(imports.generated[*index as usize].resource.clone()),
+        Node::Resource(block) => Some(builder.tree.config_addr(*block)),
+        Node::Generate(id) => Some(imports.generated[id.index()].resource.clone()),
         _ => builder.refused_imports.get(&id).cloned(),
     }
 }
 
+/// Which instances orphans have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrphanInstances {
+    All,
+    /// Those that are to be destroyed, by the targets.
+    Targeted,
+}
+
 /// The nodes to keep: targeted ones with all they depend on, and root outputs that depend on nothing else. The second
-/// set holds the targeted nodes themselves: only their instances are filtered. `trimmed`: orphans have only instances that
-/// are wanted.
+/// set holds the targeted nodes themselves: only their instances are filtered.
 pub fn select(
     builder: &Builder<'_>,
     orphans: &[Orphans],
     imports: &Imports,
     targets: &[Target],
-    trimmed: bool,
+    instances: OrphanInstances,
 ) -> (Vec<bool>, BTreeSet<NodeId>) {
     let graph = &builder.graph;
     let is_target = |id: NodeId, node: &Node| {
         let resource = match node {
-            Node::Orphans(index) => Some(orphans[*index as usize].resource.clone()),
+            Node::Orphans(id) => Some(orphans[id.index()].resource.clone()),
             _ => resource_of(builder, imports, id),
         };
         resource.is_some_and(|resource| targets.iter().any(|target| target.touches(&resource)))
     };
     let mut direct: BTreeSet<NodeId> = graph.nodes().filter(|(id, n)| is_target(*id, n)).map(|(id, _)| id).collect();
     let is_wanted = |node: &Node| match node {
-        Node::Orphans(index) => trimmed && !orphans[*index as usize].instances.is_empty(),
+        Node::Orphans(id) => instances == OrphanInstances::Targeted && !orphans[id.index()].instances.is_empty(),
         _ => false,
     };
     let wanted: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_wanted(n)).map(|(id, _)| id).collect();
@@ -133,7 +140,7 @@ pub fn select(
     // Objects without a block are kept as they are if something else that is kept depends on them.
     let needed = graph.reachable(direct.iter().flat_map(|id| graph.dependencies(*id)).copied());
     direct.retain(|id| {
-        let is_needed = needed[*id as usize] && matches!(graph.node(*id), Node::Orphans(_));
+        let is_needed = needed[id.index()] && matches!(graph.node(*id), Node::Orphans(_));
         !wanted.contains(id) && !is_needed
     });
     let outputs = graph.reachable(settled_outputs(graph, &keep));
@@ -153,19 +160,19 @@ pub fn exclude(
     let mut touched = vec![false; graph.len()];
     let (mut kept, mut affected) = (Vec::new(), FxHashSet::default());
     for id in graph.topological() {
-        let is_dependent = graph.dependencies(id).iter().any(|to| touched[*to as usize]);
+        let is_dependent = graph.dependencies(id).iter().any(|to| touched[to.index()]);
         // What the configuration does not have depends on nothing in it.
         if matches!(graph.node(id), Node::Orphans(_)) {
             kept.push(id);
             continue;
         }
         let Some(resource) = resource_of(builder, imports, id) else {
-            touched[id as usize] = is_dependent;
+            touched[id.index()] = is_dependent;
             continue;
         };
         let is_whole = excludes.iter().any(|target| target.contains_block(&resource));
-        touched[id as usize] = is_dependent || excludes.iter().any(|target| target.touches(&resource));
-        if touched[id as usize] {
+        touched[id.index()] = is_dependent || excludes.iter().any(|target| target.touches(&resource));
+        if touched[id.index()] {
             affected.insert(resource);
         }
         if !is_dependent && !is_whole {
@@ -190,14 +197,14 @@ pub fn settled_outputs(graph: &Dag<Node>, keep: &[bool]) -> Vec<NodeId> {
     let mut behind = vec![(false, true); graph.len()];
     let mut found = Vec::new();
     for id in graph.topological() {
-        let is_resource = |node: &Node| matches!(node, Node::Resource { .. } | Node::Orphans(_) | Node::Generate(_));
+        let is_resource = |node: &Node| matches!(node, Node::Resource(_) | Node::Orphans(_) | Node::Generate(_));
         let mut sum = (false, true);
         for to in graph.dependencies(id) {
-            let (any, all) = behind[*to as usize];
+            let (any, all) = behind[to.index()];
             let own = is_resource(graph.node(*to));
-            sum = (sum.0 | any | own, sum.1 & all & (!own || keep[*to as usize]));
+            sum = (sum.0 | any | own, sum.1 & all & (!own || keep[to.index()]));
         }
-        behind[id as usize] = sum;
+        behind[id.index()] = sum;
         if sum == (true, true) && matches!(graph.node(id), Node::Output { module: ROOT, .. }) {
             found.push(id);
         }

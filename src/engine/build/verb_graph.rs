@@ -11,12 +11,15 @@ use model::state::State;
 use terrane_protocol::schema::ResourceMode;
 
 use super::builder::Builder;
+use super::destroy_order::Extent;
+use super::target::OrphanInstances;
 use super::{actions, apply as apply_graph, derive, scoped, target};
 use crate::blocks::imports::Imports;
 use crate::blocks::tree::Tree;
 use crate::blocks::{BlockOrder, ProviderUse};
 use crate::graph::schedule::Built;
-use crate::graph::{Dag, Node, NodeId, Orphans, Request};
+use crate::graph::{Dag, Node, Orphans, Request};
+use crate::ids::NodeId;
 use crate::run::Verb;
 
 /// What a graph is built for.
@@ -24,7 +27,7 @@ pub struct Purpose<'a> {
     pub verb: Verb,
     pub state: &'a State,
     pub imports: &'a Imports,
-    pub planned: apply_graph::Planned<'a>,
+    pub planned: apply_graph::PlannedWork<'a>,
     pub targets: &'a [Target],
     pub excludes: &'a [Target],
     /// Nothing but lists is done, and what they refer to.
@@ -63,11 +66,11 @@ impl VerbGraph {
         let is_apply = matches!(verb, Verb::Apply { .. } | Verb::ApplyDestroy);
         let mut graph = None;
         if is_apply {
-            let destroy = verb == Verb::ApplyDestroy;
+            let extent = if verb == Verb::ApplyDestroy { Extent::Everything } else { Extent::Changes };
             let blocks =
-                apply_graph::Blocks { create_before_destroy: &create_before_destroy, dependencies: &dependencies };
+                apply_graph::OrderFacts { create_before_destroy: &create_before_destroy, dependencies: &dependencies };
             requests = requested(&mut builder, planned.invocations);
-            let mut built = apply_graph::build(&mut builder, planned, state, blocks, destroy);
+            let mut built = apply_graph::build(&mut builder, planned, state, blocks, extent);
             actions::add_invocations(&mut built.graph, &builder, &requests);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
@@ -76,7 +79,7 @@ impl VerbGraph {
             graph = Some(built.graph);
         }
         if verb == Verb::Evaluate {
-            builder.provider_nodes.iter().for_each(|node| active[*node as usize] = false);
+            builder.provider_nodes.iter().for_each(|node| active[node.index()] = false);
         }
         #[cfg(debug_assertions)]
         let needs_of_providers = super::invariants::needs_of_providers(&builder);
@@ -88,7 +91,7 @@ impl VerbGraph {
             graph = cut_resources(graph, tree);
         }
         if matches!(verb, Verb::PlanDestroy | Verb::ApplyDestroy) {
-            let roots = graph.nodes().filter(|(id, node)| active[*id as usize] && is_work(node)).map(|(id, _)| id);
+            let roots = graph.nodes().filter(|(id, node)| active[id.index()] && is_work(node)).map(|(id, _)| id);
             let needed = graph.reachable(roots.collect::<Vec<_>>());
             active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
         }
@@ -120,11 +123,13 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
     let is_destroy = verb == Verb::PlanDestroy;
     let (mut active, mut filtered) = (vec![true; graph.len()], BTreeSet::new());
     if !targets.is_empty() {
+        let mut instances = OrphanInstances::All;
         if is_destroy {
             let destroyed = target::destroyed(state, targets);
             orphans.iter_mut().for_each(|o| o.instances.retain(|addr| destroyed.contains(addr)));
+            instances = OrphanInstances::Targeted;
         }
-        (active, filtered) = target::select(builder, orphans, imports, targets, is_destroy);
+        (active, filtered) = target::select(builder, orphans, imports, targets, instances);
     }
     if !excludes.is_empty() {
         if is_destroy {
@@ -147,7 +152,8 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
 
 /// The lists with all that they refer to.
 fn needed_by_lists(graph: &Dag<Node>, tree: &Tree) -> Vec<bool> {
-    let is_list = |node: &Node| matches!(*node, Node::Resource { module, index } if tree.resource(module, index).addr.mode == ResourceMode::List);
+    let is_list =
+        |node: &Node| matches!(*node, Node::Resource(block) if tree.resource(block).addr.mode == ResourceMode::List);
     graph.reachable(graph.nodes().filter(|(_, node)| is_list(node)).map(|(id, _)| id).collect::<Vec<_>>())
 }
 
@@ -181,15 +187,15 @@ fn keep_requests(graph: &Dag<Node>, active: &mut [bool]) {
 fn deactivate_unused_providers(graph: &Dag<Node>, tree: &Tree, active: &mut [bool]) {
     let mut used = vec![false; graph.len()];
     for (id, node) in graph.nodes() {
-        let is_ephemeral = matches!(node, Node::Resource { module, index }
-            if tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral);
+        let is_ephemeral = matches!(node, Node::Resource(block)
+            if tree.resource(*block).addr.mode == ResourceMode::Ephemeral);
         if is_ephemeral || matches!(node, Node::Instance(_) | Node::Destroy(_) | Node::Request(_)) {
-            graph.dependencies(id).iter().for_each(|d| used[*d as usize] = true);
+            graph.dependencies(id).iter().for_each(|d| used[d.index()] = true);
         }
     }
     for (id, node) in graph.nodes() {
-        if matches!(node, Node::Provider(_)) && !used[id as usize] {
-            active[id as usize] = false;
+        if matches!(node, Node::Provider(_)) && !used[id.index()] {
+            active[id.index()] = false;
         }
     }
 }
@@ -201,8 +207,8 @@ fn cut_resources(graph: Dag<Node>, tree: &Tree) -> Dag<Node> {
         cut.add(*node);
     }
     for (id, node) in graph.nodes() {
-        let is_resource = matches!(node, Node::Resource { module, index }
-            if tree.resource(*module, *index).addr.mode != ResourceMode::Ephemeral);
+        let is_resource = matches!(node, Node::Resource(block)
+            if tree.resource(*block).addr.mode != ResourceMode::Ephemeral);
         for to in graph.dependencies(id) {
             if !is_resource || matches!(graph.node(*to), Node::Call { .. }) {
                 cut.connect(id, *to);

@@ -14,7 +14,7 @@ use super::{Breach, part};
 /// leaves null, and may keep a prior value that it deems equal to the configured one. Refinements of unknown values do
 /// not count: providers answer unknowns without them.
 pub fn plan_valid(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Breach> {
-    let mut check = Check::default();
+    let mut check = PlanCheck::default();
     check.block(schema, prior, config, planned, &mut Path::new());
     check.breaches
 }
@@ -34,11 +34,11 @@ fn is_same(a: &Value, b: &Value) -> bool {
 
 /// One check and what it found.
 #[derive(Default)]
-struct Check {
+struct PlanCheck {
     breaches: Vec<Breach>,
 }
 
-impl Check {
+impl PlanCheck {
     fn fail(&mut self, path: &Path, text: impl Into<String>) {
         self.breaches.push((path.clone(), text.into()));
     }
@@ -88,7 +88,7 @@ impl Check {
             );
             return self.fail(path, text);
         }
-        let element = |check: &mut Check, prior: &Value, config: &Value, planned: &Value, path: &mut Path| {
+        let element = |check: &mut PlanCheck, prior: &Value, config: &Value, planned: &Value, path: &mut Path| {
             if planned.is_known() {
                 check.block(&schema.block, prior, config, planned, path);
             } else {
@@ -175,7 +175,7 @@ impl Check {
         if !planned.is_known() {
             return self.fail(path, "planned unknown for configured value");
         }
-        let element = |check: &mut Check, prior: &Value, config: &Value, planned: &Value, path: &mut Path| {
+        let element = |check: &mut PlanCheck, prior: &Value, config: &Value, planned: &Value, path: &mut Path| {
             check.attributes(&schema.attributes, prior, config, planned, path);
         };
         let lengths = (planned.length(), config.length());
@@ -234,7 +234,7 @@ impl Check {
 }
 
 /// Checks one element: its prior, configured and planned value.
-type CheckElement<'c> = dyn Fn(&mut Check, &Value, &Value, &Value, &mut Path) + 'c;
+type CheckElement<'c> = dyn Fn(&mut PlanCheck, &Value, &Value, &Value, &mut Path) + 'c;
 
 #[cfg(test)]
 mod tests {

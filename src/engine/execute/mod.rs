@@ -11,11 +11,12 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 
 use super::engine_errors;
+use super::graph::Node;
 use super::graph::walk::{End, WalkEnd, walk};
-use super::graph::{Node, NodeId};
 use super::run::Run;
 use super::step::{ephemeral, resource};
 use crate::graph::cycles;
+use crate::ids::NodeId;
 use crate::ports::Ports;
 
 /// How many unfinished nodes an error lists.
@@ -43,7 +44,7 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
         run.report(*node, engine_errors::panicked(&name(&run, *node), text).into());
     }
     let left_open = ephemeral::close_rest(&run).await;
-    run.report(NodeId::MAX, left_open);
+    run.report(NodeId::AFTER_ALL, left_open);
     // Each step that an interrupt cut short reports it; once is enough.
     let mut diagnostics: Diagnostics =
         run.take_diagnostics().into_iter().filter(|d| !engine_errors::is_halted(d)).collect();
@@ -60,8 +61,8 @@ async fn forward_stop(ports: &Ports) -> Infallible {
 
 /// Steps that wait for the value of an instance must not wait for one that never comes.
 fn release_waiters(run: &Run, node: NodeId) {
-    if let Node::Instance(index) = *run.schedule.graph.node(node) {
-        resource::apply::publish_no_value(run, index);
+    if let Node::Instance(task) = *run.schedule.graph.node(node) {
+        resource::apply::publish_no_value(run, task);
     }
 }
 
@@ -79,7 +80,7 @@ fn incomplete(run: &Run, end: &WalkEnd, has_errors: bool) -> Option<Diagnostic> 
 
 /// The name of a node in messages.
 pub fn name(run: &Run, node: NodeId) -> String {
-    let names = cycles::Names {
+    let names = cycles::NodeNames {
         tree: &run.blocks.tree,
         providers: &run.blocks.providers.configs,
         orphans: &run.schedule.orphans,

@@ -6,8 +6,8 @@ use base::log;
 use base::log::Level;
 
 use crate::execute::name;
-use crate::graph::NodeId;
 use crate::graph::walk::{End, Turn};
+use crate::ids::NodeId;
 use crate::run::Run;
 use crate::step::run_node;
 
@@ -17,7 +17,7 @@ pub fn log_graph(run: &Run) {
     if !log::enabled(Level::Trace) {
         return;
     }
-    for node in 0..run.schedule.graph.len() as NodeId {
+    for node in run.schedule.graph.ids() {
         let waits: Vec<String> = run.schedule.graph.dependencies(node).iter().map(|id| name(run, *id)).collect();
         base::log!(Trace, "vertex {:?}: waits for {waits:?}", name(run, node));
     }

@@ -11,10 +11,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::blocks::provider_configs::ProviderConfigs;
 use crate::blocks::references::{Need, Needs};
 use crate::blocks::tree::Tree;
-use crate::graph::{Dag, Node, NodeId, Orphans, Request, Task};
+use crate::graph::{Dag, Node, Orphans, Request, Task};
+use crate::ids::NodeId;
 
 /// What the names of nodes come from.
-pub struct Names<'a> {
+pub struct NodeNames<'a> {
     pub tree: &'a Tree,
     pub providers: &'a ProviderConfigs,
     pub orphans: &'a [Orphans],
@@ -22,18 +23,18 @@ pub struct Names<'a> {
     pub requests: &'a [Request],
 }
 
-impl Names<'_> {
+impl NodeNames<'_> {
     /// The name of a node; none for a barrier.
     pub fn of(&self, node: Node) -> Option<String> {
         let detail = |node: Node| match node {
-            Node::Provider(index) => self.providers.get(index).addr.to_string(),
+            Node::Provider(id) => self.providers.get(id).addr.to_string(),
             Node::Generate(_) => "import".into(),
-            Node::Request(index) => format!("{} (invoke)", self.requests[index as usize].addr()),
-            Node::Orphans(index) => format!("{} (orphan)", self.orphans[index as usize].resource),
-            Node::Instance(index) => self.tasks[index as usize].change.addr.to_string(),
-            Node::Destroy(index) => match &self.tasks[index as usize].change.deposed {
-                Some(key) => format!("{} (destroy deposed {key})", self.tasks[index as usize].change.addr),
-                None => format!("{} (destroy)", self.tasks[index as usize].change.addr),
+            Node::Request(id) => format!("{} (invoke)", self.requests[id.index()].addr()),
+            Node::Orphans(id) => format!("{} (orphan)", self.orphans[id.index()].resource),
+            Node::Instance(id) => self.tasks[id.index()].change.addr.to_string(),
+            Node::Destroy(id) => match &self.tasks[id.index()].change.deposed {
+                Some(key) => format!("{} (destroy deposed {key})", self.tasks[id.index()].change.addr),
+                None => format!("{} (destroy)", self.tasks[id.index()].change.addr),
             },
             _ => String::new(),
         };
@@ -42,7 +43,7 @@ impl Names<'_> {
 }
 
 /// An error for each set of nodes that wait for each other. `needs` by node, as far as it goes.
-pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &Names) -> Diagnostics {
+pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &NodeNames) -> Diagnostics {
     let cycle = |nodes: Vec<NodeId>| {
         let all: Vec<String> = nodes.iter().filter_map(|id| names.of(*graph.node(*id))).collect();
         Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine_errors::cycle(&all) }
@@ -50,14 +51,14 @@ pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &Names) -> Diagnostics 
     graph.cycles().into_iter().map(cycle).collect()
 }
 
-fn detail(graph: &Dag<Node>, needs: &[Needs], names: &Names, members: &[NodeId]) -> String {
+fn detail(graph: &Dag<Node>, needs: &[Needs], names: &NodeNames, members: &[NodeId]) -> String {
     let way = shortest(graph, members);
     let mut text = String::from("Each of these waits for the next, and the last one for the first:");
     for (i, from) in way.iter().enumerate() {
         let to = way[(i + 1) % way.len()];
         let (from_node, to_node) = (*graph.node(*from), *graph.node(to));
         let (Some(from_name), Some(to_name)) = (names.of(from_node), names.of(to_node)) else { continue };
-        let place = needs.get(*from as usize).and_then(|needs| place(needs, to_node));
+        let place = needs.get(from.index()).and_then(|needs| place(needs, to_node));
         text += &match (place, from_node, to_node) {
             (Some(at), ..) => {
                 let line = at.start().line;
@@ -77,9 +78,9 @@ fn place(needs: &Needs, to: Node) -> Option<&Range> {
     let found = needs.places.iter().find(|(need, _)| match (need, to) {
         (Need::Variable(m, i), Node::Variable { module, index })
         | (Need::Local(m, i), Node::Local { module, index })
-        | (Need::Output(m, i), Node::Output { module, index })
-        | (Need::Action(m, i), Node::Action { module, index })
-        | (Need::Resource(m, i, _), Node::Resource { module, index }) => (*m, *i) == (module, index),
+        | (Need::Output(m, i), Node::Output { module, index }) => (*m, *i) == (module, index),
+        (Need::Action(needed), Node::Action(id)) => *needed == id,
+        (Need::Resource(needed, _), Node::Resource(id)) => *needed == id,
         (Need::Module(m), Node::Close { module }) => *m == module,
         _ => false,
     });

@@ -1,7 +1,6 @@
 //! A directed graph: nodes by number, edges from a node to its dependencies.
 
-/// A node's number.
-pub type NodeId = u32;
+use crate::ids::NodeId;
 
 #[derive(Clone, Debug)]
 pub struct Dag<N> {
@@ -19,13 +18,13 @@ impl<N> Dag<N> {
     pub fn add(&mut self, node: N) -> NodeId {
         self.nodes.push(node);
         self.dependencies.push(Vec::new());
-        (self.nodes.len() - 1) as NodeId
+        NodeId::new(self.nodes.len() - 1)
     }
 
     /// `from` waits for `to`. An edge to itself is ignored; one that is there twice does no harm.
     pub fn connect(&mut self, from: NodeId, to: NodeId) {
         if from != to {
-            self.dependencies[from as usize].push(to);
+            self.dependencies[from.index()].push(to);
         }
     }
 
@@ -33,17 +32,21 @@ impl<N> Dag<N> {
         self.nodes.len()
     }
 
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<N> {
+        (0..self.nodes.len()).map(NodeId::new)
+    }
+
     pub fn node(&self, id: NodeId) -> &N {
-        &self.nodes[id as usize]
+        &self.nodes[id.index()]
     }
 
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &N)> {
-        self.nodes.iter().enumerate().map(|(i, n)| (i as NodeId, n))
+        self.nodes.iter().enumerate().map(|(i, n)| (NodeId::new(i), n))
     }
 
     /// What a node waits for.
     pub fn dependencies(&self, id: NodeId) -> &[NodeId] {
-        &self.dependencies[id as usize]
+        &self.dependencies[id.index()]
     }
 
     /// For every node, those that wait for it.
@@ -51,7 +54,7 @@ impl<N> Dag<N> {
         let mut all = vec![Vec::new(); self.nodes.len()];
         for (from, to) in self.dependencies.iter().enumerate() {
             for t in to {
-                all[*t as usize].push(from as NodeId);
+                all[t.index()].push(NodeId::new(from));
             }
         }
         all
@@ -61,13 +64,13 @@ impl<N> Dag<N> {
     pub fn topological(&self) -> Vec<NodeId> {
         let dependents = self.dependents();
         let mut waiting: Vec<usize> = self.dependencies.iter().map(Vec::len).collect();
-        let mut order: Vec<NodeId> = (0..self.nodes.len() as NodeId).filter(|n| waiting[*n as usize] == 0).collect();
+        let mut order: Vec<NodeId> = self.ids().filter(|n| waiting[n.index()] == 0).collect();
         let mut next = 0;
         while let Some(node) = order.get(next).copied() {
             next += 1;
-            for dependent in &dependents[node as usize] {
-                waiting[*dependent as usize] -= 1;
-                if waiting[*dependent as usize] == 0 {
+            for dependent in &dependents[node.index()] {
+                waiting[dependent.index()] -= 1;
+                if waiting[dependent.index()] == 0 {
                     order.push(*dependent);
                 }
             }
@@ -80,8 +83,8 @@ impl<N> Dag<N> {
         let mut seen = vec![false; self.nodes.len()];
         let mut open: Vec<NodeId> = from.into_iter().collect();
         while let Some(node) = open.pop() {
-            if !std::mem::replace(&mut seen[node as usize], true) {
-                open.extend(self.dependencies(node).iter().filter(|d| !seen[**d as usize]));
+            if !std::mem::replace(&mut seen[node.index()], true) {
+                open.extend(self.dependencies(node).iter().filter(|d| !seen[d.index()]));
             }
         }
         seen
@@ -106,7 +109,7 @@ impl<N> Dag<N> {
     pub fn components(&self) -> Vec<u32> {
         let mut numbers = vec![0; self.nodes.len()];
         for (number, component) in Components::of(self).into_iter().enumerate() {
-            component.into_iter().for_each(|node| numbers[node as usize] = number as u32);
+            component.into_iter().for_each(|node| numbers[node.index()] = number as u32);
         }
         numbers
     }
@@ -144,8 +147,8 @@ impl<'g, N> Components<'g, N> {
             next: 0,
             found: Vec::new(),
         };
-        for node in 0..n as NodeId {
-            if this.index[node as usize] == u32::MAX {
+        for node in graph.ids() {
+            if this.index[node.index()] == u32::MAX {
                 this.visit(node);
             }
         }
@@ -153,7 +156,7 @@ impl<'g, N> Components<'g, N> {
     }
 
     fn enter(&mut self, node: NodeId) {
-        let i = node as usize;
+        let i = node.index();
         self.index[i] = self.next;
         self.low[i] = self.next;
         self.next += 1;
@@ -169,19 +172,19 @@ impl<'g, N> Components<'g, N> {
                 if let Some(last) = path.last_mut() {
                     last.1 += 1;
                 }
-                if self.index[to as usize] == u32::MAX {
+                if self.index[to.index()] == u32::MAX {
                     self.enter(to);
                     path.push((to, 0));
-                } else if self.on_stack[to as usize] {
-                    self.low[node as usize] = self.low[node as usize].min(self.index[to as usize]);
+                } else if self.on_stack[to.index()] {
+                    self.low[node.index()] = self.low[node.index()].min(self.index[to.index()]);
                 }
                 continue;
             }
             path.pop();
             if let Some((parent, _)) = path.last() {
-                self.low[*parent as usize] = self.low[*parent as usize].min(self.low[node as usize]);
+                self.low[parent.index()] = self.low[parent.index()].min(self.low[node.index()]);
             }
-            if self.low[node as usize] == self.index[node as usize] {
+            if self.low[node.index()] == self.index[node.index()] {
                 self.close(node);
             }
         }
@@ -190,7 +193,7 @@ impl<'g, N> Components<'g, N> {
     fn close(&mut self, root: NodeId) {
         let mut component = Vec::new();
         while let Some(node) = self.stack.pop() {
-            self.on_stack[node as usize] = false;
+            self.on_stack[node.index()] = false;
             component.push(node);
             if node == root {
                 break;
@@ -204,12 +207,20 @@ impl<'g, N> Components<'g, N> {
 mod tests {
     use super::*;
 
+    fn id(number: u32) -> NodeId {
+        NodeId::new(number as usize)
+    }
+
+    fn numbers(nodes: &[NodeId]) -> Vec<u32> {
+        nodes.iter().map(|node| node.index() as u32).collect()
+    }
+
     fn graph(n: usize, edges: &[(u32, u32)]) -> Dag<usize> {
         let mut dag = Dag::default();
         (0..n).for_each(|i| {
             dag.add(i);
         });
-        edges.iter().for_each(|(a, b)| dag.connect(*a, *b));
+        edges.iter().for_each(|(a, b)| dag.connect(id(*a), id(*b)));
         dag
     }
 
@@ -235,8 +246,8 @@ mod tests {
         ];
         for (n, edges, order, cycles) in cases {
             let dag = graph(*n, edges);
-            assert_eq!(dag.topological(), *order, "{edges:?}");
-            let mut found = dag.cycles();
+            assert_eq!(numbers(&dag.topological()), *order, "{edges:?}");
+            let mut found: Vec<Vec<u32>> = dag.cycles().iter().map(|cycle| numbers(cycle)).collect();
             found.iter_mut().for_each(|cycle| cycle.sort());
             found.sort();
             assert_eq!(found, *cycles, "{edges:?}");
@@ -247,8 +258,8 @@ mod tests {
     fn reachable_follows_dependencies() {
         let dag = graph(6, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 3)]);
         let reachable = |from: &[u32]| -> Vec<u32> {
-            let seen = dag.reachable(from.iter().copied());
-            (0..6).filter(|n| seen[*n as usize]).collect()
+            let seen = dag.reachable(from.iter().copied().map(id));
+            (0..6).filter(|n| seen[id(*n).index()]).collect()
         };
         for (from, expected) in [
             (&[][..], &[][..]),
@@ -259,7 +270,7 @@ mod tests {
         ] {
             assert_eq!(reachable(from), expected);
         }
-        assert_eq!(dag.dependents()[0], [2, 3]);
+        assert_eq!(numbers(&dag.dependents()[0]), [2, 3]);
     }
 
     /// Long chains do not overflow the stack.

@@ -9,6 +9,6 @@ pub mod schedule;
 pub mod walk;
 mod work;
 
-pub use dag::{Dag, NodeId};
+pub use dag::Dag;
 pub use node::Node;
 pub use work::{Invocation, Orphans, PlannedRequest, Request, Task};

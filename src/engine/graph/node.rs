@@ -1,6 +1,7 @@
 //! The nodes of the graph: one per configuration block, and in apply one per planned change.
 
-use crate::blocks::tree::{ModuleId, Tree};
+use crate::blocks::tree::Tree;
+use crate::ids::{ActionId, GeneratedId, ModuleId, OrphansId, ProviderId, RequestId, ResourceId, TaskId};
 
 /// A unit of the walk. Indices are positions in the module's declarations, or in the run's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,37 +29,28 @@ pub enum Node {
         module: ModuleId,
     },
     /// A provider configuration: evaluated, running, configured.
-    Provider(u32),
+    Provider(ProviderId),
     /// A resource block: which instances it has, and, except in apply, what becomes of them.
-    Resource {
-        module: ModuleId,
-        index: u32,
-    },
+    Resource(ResourceId),
     /// A `check` block: its assertions in all instances of its module.
     Check {
         module: ModuleId,
         index: u32,
     },
     /// An action block: which instances it has.
-    Action {
-        module: ModuleId,
-        index: u32,
-    },
+    Action(ActionId),
     /// An action that was asked for: an entry of the run's table of requests.
-    Request(u32),
+    Request(RequestId),
     /// Nothing uses an ephemeral resource any more.
-    CloseEphemeral {
-        module: ModuleId,
-        index: u32,
-    },
+    CloseEphemeral(ResourceId),
     /// An import that writes its configuration: an entry of the run's table of imports.
-    Generate(u32),
+    Generate(GeneratedId),
     /// Objects in the state whose block, or whose module, is gone: an entry of the run's table of orphans.
-    Orphans(u32),
+    Orphans(OrphansId),
     /// Creating, updating or reading one instance: an entry of the run's table of tasks.
-    Instance(u32),
+    Instance(TaskId),
     /// Destroying one object: an entry of the run's table of tasks.
-    Destroy(u32),
+    Destroy(TaskId),
     /// A barrier: nothing but an order.
     Gate,
 }
@@ -95,14 +87,12 @@ impl Node {
                 true => "root".into(),
                 false => format!("{} (close)", tree.module(module).path),
             },
-            Node::Resource { module, index } => within(module, tree.resource(module, index).addr.to_string()),
+            Node::Resource(id) => within(id.module, tree.resource(id).addr.to_string()),
             Node::Check { module, index } => {
                 within(module, format!("check.{} (expand)", tree.check(module, index).name))
             }
-            Node::Action { module, index } => within(module, format!("{} (config)", tree.action(module, index).addr)),
-            Node::CloseEphemeral { module, index } => {
-                within(module, format!("{} (close)", tree.resource(module, index).addr))
-            }
+            Node::Action(id) => within(id.module, format!("{} (config)", tree.action(id).addr)),
+            Node::CloseEphemeral(id) => within(id.module, format!("{} (close)", tree.resource(id).addr)),
             Node::Provider(_)
             | Node::Request(_)
             | Node::Generate(_)

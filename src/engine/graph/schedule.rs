@@ -8,9 +8,9 @@ use model::plan::Action;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Semaphore;
 
-use super::{Dag, Node, NodeId, Orphans, Request, Task};
-use crate::blocks::BlockId;
+use super::{Dag, Node, Orphans, Request, Task};
 use crate::blocks::references::Needs;
+use crate::ids::{ActionId, NodeId, ResourceId};
 
 pub struct Schedule {
     pub graph: Dag<Node>,
@@ -26,9 +26,9 @@ pub struct Schedule {
     /// In apply: instances whose current object a task destroys.
     pub destroyed: FxHashSet<AbsResourceInstance>,
     /// The node of each resource block.
-    pub resource_nodes: FxHashMap<BlockId, NodeId>,
+    pub resource_nodes: FxHashMap<ResourceId, NodeId>,
     /// The node of each action block.
-    pub action_nodes: FxHashMap<BlockId, NodeId>,
+    pub action_nodes: FxHashMap<ActionId, NodeId>,
     /// Nodes that do something; the others are done at once.
     pub active: Vec<bool>,
     /// Nodes whose instances are filtered by the targets; their dependencies are not.
@@ -69,21 +69,21 @@ impl Schedule {
     }
 
     pub fn is_active(&self, node: NodeId) -> bool {
-        self.active.get(node as usize).copied().unwrap_or(true)
+        self.active.get(node.index()).copied().unwrap_or(true)
     }
 }
 
-fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<BlockId, NodeId> {
+fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<ResourceId, NodeId> {
     let block = |(id, node): (NodeId, &Node)| match node {
-        Node::Resource { module, index } => Some(((*module, *index), id)),
+        Node::Resource(block) => Some((*block, id)),
         _ => None,
     };
     graph.nodes().filter_map(block).collect()
 }
 
-fn action_nodes(graph: &Dag<Node>) -> FxHashMap<BlockId, NodeId> {
+fn action_nodes(graph: &Dag<Node>) -> FxHashMap<ActionId, NodeId> {
     let block = |(id, node): (NodeId, &Node)| match node {
-        Node::Action { module, index } => Some(((*module, *index), id)),
+        Node::Action(block) => Some((*block, id)),
         _ => None,
     };
     graph.nodes().filter_map(block).collect()

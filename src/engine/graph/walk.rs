@@ -11,7 +11,8 @@ use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
 
-use super::{Dag, NodeId};
+use super::Dag;
+use crate::ids::NodeId;
 
 /// How a node ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +68,13 @@ struct Progress {
 
 impl Progress {
     fn of<N>(graph: &Dag<N>) -> Progress {
-        let nodes = 0..graph.len() as NodeId;
+        let nodes = || graph.ids();
         Progress {
             dependents: graph.dependents(),
-            waiting: nodes.clone().map(|n| graph.dependencies(n).len() as u32).collect(),
+            waiting: nodes().map(|n| graph.dependencies(n).len() as u32).collect(),
             blocked: vec![false; graph.len()],
             done: vec![false; graph.len()],
-            ready: nodes.filter(|n| graph.dependencies(*n).is_empty()).collect(),
+            ready: nodes().filter(|n| graph.dependencies(*n).is_empty()).collect(),
         }
     }
 
@@ -81,10 +82,10 @@ impl Progress {
     fn end(&mut self, node: NodeId, end: End, ended: &mut impl FnMut(NodeId, End)) {
         let mut open = vec![(node, end)];
         while let Some((node, end)) = open.pop() {
-            self.done[node as usize] = end == End::Done;
+            self.done[node.index()] = end == End::Done;
             ended(node, end);
-            for dependent in &self.dependents[node as usize] {
-                let i = *dependent as usize;
+            for dependent in &self.dependents[node.index()] {
+                let i = dependent.index();
                 self.blocked[i] |= end == End::Failed;
                 self.waiting[i] -= 1;
                 match (self.waiting[i], self.blocked[i]) {
@@ -97,7 +98,7 @@ impl Progress {
     }
 
     fn unfinished(&self) -> Vec<NodeId> {
-        (0..self.done.len() as NodeId).filter(|n| !self.done[*n as usize]).collect()
+        (0..self.done.len()).filter(|n| !self.done[*n]).map(NodeId::new).collect()
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::ids::{ActionId, ProviderId, ResourceId};
 use model::addr::{AbsActionInstance, AbsResourceInstance, ConfigResource};
 use model::plan::{ActionInvocation, ResourceChange};
-
-use crate::blocks::BlockId;
 
 /// Objects in the state without a block, of one resource.
 #[derive(Clone, Debug)]
 pub struct Orphans {
     pub resource: ConfigResource,
     /// None for data sources: they are dropped from the state without a request.
-    pub provider: Option<u32>,
+    pub provider: Option<ProviderId>,
     pub instances: Vec<AbsResourceInstance>,
 }
 
@@ -21,8 +20,8 @@ pub struct Orphans {
 pub struct Task {
     pub change: Arc<ResourceChange>,
     /// None for data sources that are destroyed: they are dropped from the state without a request.
-    pub provider: Option<u32>,
-    pub block: Option<BlockId>,
+    pub provider: Option<ProviderId>,
+    pub block: Option<ResourceId>,
     /// The actions that the change invokes, in their order.
     pub invocations: Vec<Invocation>,
 }
@@ -31,9 +30,8 @@ pub struct Task {
 #[derive(Clone, Debug)]
 pub struct Invocation {
     pub planned: Arc<ActionInvocation>,
-    pub provider: u32,
-    /// The action's block: its module, and its position among the module's actions.
-    pub block: BlockId,
+    pub provider: ProviderId,
+    pub block: ActionId,
 }
 
 /// An action that was asked for, instead of everything else.
@@ -58,8 +56,8 @@ impl Request {
 pub struct PlannedRequest {
     /// An instance of the action, or all of them.
     pub target: AbsActionInstance,
-    pub block: BlockId,
-    pub provider: u32,
+    pub block: ActionId,
+    pub provider: ProviderId,
     /// The resources whose changes invoke the action, if its configuration speaks of the caller.
-    pub callers: Vec<BlockId>,
+    pub callers: Vec<ResourceId>,
 }

@@ -18,8 +18,9 @@ use terrane_value::{Value, json};
 
 use crate::blocks::provider_configs;
 use crate::blocks::schemas::Schemas;
-use crate::blocks::tree::{ModuleId, Tree};
+use crate::blocks::tree::Tree;
 use crate::change::write_only;
+use crate::ids::ModuleId;
 use crate::ports::Ports;
 use crate::run::object::nonconforming;
 use crate::waiting::PendingRequest;
@@ -28,7 +29,7 @@ const INVALID_MOVED_OBJECT: &str = "Provider returned invalid value";
 
 /// What an object was before a `moved` block gave it its address.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct MoveOrigin {
     pub kind: Arc<str>,
     pub provider: addr::Provider,
     /// The block.
@@ -36,7 +37,7 @@ pub struct Origin {
 }
 
 /// By the address that an object has now.
-pub type Origins = BTreeMap<AbsResourceInstance, Origin>;
+pub type Origins = BTreeMap<AbsResourceInstance, MoveOrigin>;
 
 /// Lets the providers of new addresses convert the objects that were of another type or provider. Objects whose new address
 /// is not in the configuration stay as they are.
@@ -49,8 +50,8 @@ pub async fn convert(
 ) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for (addr, origin) in &origins {
-        let Some((module, index)) = tree.find_resource(&addr.config()) else { continue };
-        let resource = tree.resource(module, index);
+        let Some(block) = tree.find_resource(&addr.config()) else { continue };
+        let resource = tree.resource(block);
         if *origin.kind == *addr.kind() && origin.provider == resource.provider {
             continue;
         }
@@ -60,7 +61,7 @@ pub async fn convert(
         match moved.converted(schemas, ports).await {
             Ok((object, warnings)) => {
                 diagnostics.extend(warnings);
-                replace(tree, module, resource, state, addr, object);
+                replace(tree, block.module, resource, state, addr, object);
             }
             Err(problems) => diagnostics.extend(problems),
         }
@@ -71,7 +72,7 @@ pub async fn convert(
 /// An object whose new address is of another type or provider.
 struct Crossing<'a> {
     addr: &'a AbsResourceInstance,
-    origin: &'a Origin,
+    origin: &'a MoveOrigin,
     /// Of the new address.
     provider: &'a addr::Provider,
     object: &'a Object,

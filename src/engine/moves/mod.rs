@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::name::{self, COMMAND, PROGRAM};
-use crossing::{Origin, Origins};
+use crossing::{MoveOrigin, Origins};
 use model::addr::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Target,
 };
 use model::config::Config;
 use model::state::{Instance, State};
 use rustc_hash::FxHashMap;
-use statements::Statement;
+use statements::MoveStatement;
 use terrane_protocol::schema::ResourceMode;
 
 /// What was moved: new addresses with the ones the objects had in the stored state.
@@ -45,7 +45,7 @@ impl fmt::Display for Movable {
 }
 
 /// The place of an instance, as a statement moves it.
-fn place(statement: &Statement, addr: &AbsResourceInstance) -> Movable {
+fn place(statement: &MoveStatement, addr: &AbsResourceInstance) -> Movable {
     match &statement.to.resource {
         None => Movable::Module(addr.module.clone()),
         Some(_) if statement.whole => Movable::Resource(addr.containing_resource()),
@@ -81,7 +81,7 @@ impl Blocked {
 struct ByBlock(FxHashMap<ConfigResource, BTreeSet<AbsResource>>);
 
 impl ByBlock {
-    fn of(state: &State, statements: &[Statement]) -> ByBlock {
+    fn of(state: &State, statements: &[MoveStatement]) -> ByBlock {
         let mut found = ByBlock(FxHashMap::default());
         if statements.iter().any(|statement| statement.source().is_some()) {
             state.resources.keys().for_each(|addr| found.add(addr.clone()));
@@ -94,7 +94,7 @@ impl ByBlock {
     }
 
     /// What the statement moves: the new address of each instance, and its present one.
-    fn moves(&self, state: &State, statement: &Statement) -> Vec<(AbsResourceInstance, AbsResourceInstance)> {
+    fn moves(&self, state: &State, statement: &MoveStatement) -> Vec<(AbsResourceInstance, AbsResourceInstance)> {
         let instances = |addr: &AbsResource| {
             let keys = state.resources.get(addr).into_iter().flat_map(|resource| resource.instances.keys());
             let all = keys.map(|key| addr.instance(key.clone()));
@@ -133,7 +133,7 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
                 // Whole modules take their resources along as they are.
                 statement.to.resource.as_ref()?;
                 let provider = state.resources.get(&from.containing_resource())?.provider.provider.clone();
-                Some(Origin { kind: from.kind().into(), provider, range: statement.range.clone() })
+                Some(MoveOrigin { kind: from.kind().into(), provider, range: statement.range.clone() })
             });
             origins.extend(before.map(|before| (to.clone(), before)));
             rename(state, &from, &to);
@@ -250,7 +250,7 @@ fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTree
 /// names the resource, whether or not it has anything to move.
 fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked: &mut Blocked) {
     let statements = statements::declared(config);
-    let mut naming: FxHashMap<ConfigResource, Vec<&Statement>> = FxHashMap::default();
+    let mut naming: FxHashMap<ConfigResource, Vec<&MoveStatement>> = FxHashMap::default();
     for statement in &statements {
         statement.named().for_each(|block| naming.entry(block).or_default().push(statement));
     }

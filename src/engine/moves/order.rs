@@ -7,23 +7,23 @@ use base::diag::Diagnostic;
 use model::addr::InstanceKey;
 use model::config::{Config, MoveEndpoint};
 
-use super::statements::{Statement, cycle, declared};
+use super::statements::{MoveStatement, cycle, declared};
 
 /// The statements of all modules in the order in which they are applied: each before those that move on what it moves. None
 /// if they form a cycle, which is reported once it is known that nothing else is wrong with them.
-pub(super) fn collect(config: &Config) -> Vec<Statement> {
+pub(super) fn collect(config: &Config) -> Vec<MoveStatement> {
     in_order(declared(config)).unwrap_or_default()
 }
 
 /// Sorts the statements; those that may go in any order stay as they are declared. A cycle is an error.
-pub(super) fn in_order(statements: Vec<Statement>) -> Result<Vec<Statement>, Diagnostic> {
+pub(super) fn in_order(statements: Vec<MoveStatement>) -> Result<Vec<MoveStatement>, Diagnostic> {
     let order = Waiting::of(&statements).order();
     if order.len() < statements.len() {
         let done: BTreeSet<usize> = order.into_iter().collect();
         let left = statements.into_iter().enumerate().filter(|(i, _)| !done.contains(i));
         return Err(cycle(&left.map(|(_, statement)| statement).collect::<Vec<_>>()));
     }
-    let mut statements: Vec<Option<Statement>> = statements.into_iter().map(Some).collect();
+    let mut statements: Vec<Option<MoveStatement>> = statements.into_iter().map(Some).collect();
     Ok(order.into_iter().filter_map(|i| statements[i].take()).collect())
 }
 
@@ -36,8 +36,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn of(statements: &[Statement]) -> Waiting {
-        let ends = |end: fn(&Statement) -> &MoveEndpoint| statements.iter().map(|s| Reach::of(s, end(s))).collect();
+    fn of(statements: &[MoveStatement]) -> Waiting {
+        let ends = |end: fn(&MoveStatement) -> &MoveEndpoint| statements.iter().map(|s| Reach::of(s, end(s))).collect();
         let (from, to): (Vec<Reach>, Vec<Reach>) = (ends(|s| &s.from), ends(|s| &s.to));
         let destinations = Destinations::of(&to);
         let mut waiting = Waiting { followers: vec![Vec::new(); from.len()], counts: vec![(0, 0); from.len()] };
@@ -132,7 +132,7 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(statement: &Statement, end: &MoveEndpoint) -> Reach {
+    fn of(statement: &MoveStatement, end: &MoveEndpoint) -> Reach {
         let names = statement.module.0.iter().map(|name| (name.clone(), None));
         let own = end.module.0.iter().map(|step| (step.name.clone(), Some(step.key.clone())));
         let mut steps: Vec<(Arc<str>, Option<InstanceKey>)> = names.chain(own).collect();
@@ -176,7 +176,7 @@ mod tests {
     use crate::tests::world::config;
 
     /// The rule, literally: of those that are left, the first that follows none of the others.
-    fn one_by_one(statements: &[Statement]) -> Vec<usize> {
+    fn one_by_one(statements: &[MoveStatement]) -> Vec<usize> {
         let from: Vec<Reach> = statements.iter().map(|s| Reach::of(s, &s.from)).collect();
         let to: Vec<Reach> = statements.iter().map(|s| Reach::of(s, &s.to)).collect();
         let mut left: Vec<usize> = (0..statements.len()).collect();

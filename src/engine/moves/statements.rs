@@ -7,7 +7,7 @@ use model::config::{Config, MoveEndpoint};
 
 /// One `moved` block, in the module that declares it.
 #[derive(Clone, Debug)]
-pub(super) struct Statement {
+pub(super) struct MoveStatement {
     pub module: Module,
     pub from: MoveEndpoint,
     pub to: MoveEndpoint,
@@ -17,11 +17,11 @@ pub(super) struct Statement {
 }
 
 /// The statements of all modules as they are declared.
-pub(super) fn declared(config: &Config) -> Vec<Statement> {
+pub(super) fn declared(config: &Config) -> Vec<MoveStatement> {
     let mut all = Vec::new();
     for module in config.modules() {
         for moved in &module.moved {
-            let statement = Statement {
+            let statement = MoveStatement {
                 module: module.path.clone(),
                 whole: end_key(&moved.from).is_none() && end_key(&moved.to).is_none(),
                 from: moved.from.clone(),
@@ -41,7 +41,7 @@ pub(super) fn end_key(end: &MoveEndpoint) -> InstanceKey {
     }
 }
 
-impl Statement {
+impl MoveStatement {
     /// The new address of an instance that the statement moves.
     pub fn destination(&self, addr: &AbsResourceInstance) -> Option<AbsResourceInstance> {
         let depth = self.module.0.len();
@@ -139,7 +139,7 @@ impl Statement {
 }
 
 /// Statements that move in a circle.
-pub(super) fn cycle(statements: &[Statement]) -> Diagnostic {
+pub(super) fn cycle(statements: &[MoveStatement]) -> Diagnostic {
     let lines: Vec<String> = statements
         .iter()
         .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.all_text(&s.from), s.all_text(&s.to)))

@@ -11,15 +11,17 @@ use model::addr::{ModuleInstance, ModuleStep, Resource};
 use model::config::MoveEndpoint;
 
 use super::order::in_order;
-use super::statements::{Statement, declared, end_key, start};
+use super::statements::{MoveStatement, declared, end_key, start};
 use crate::blocks::Blocks;
+use crate::ids::ResourceId;
 use crate::run::Run;
 use crate::run::results::{Expansion, ModuleSlots};
 
 /// Returns the errors of all statements. A cycle is reported only where nothing else is wrong.
 pub(crate) fn validate(run: &Run) -> Diagnostics {
     let statements = declared(&run.blocks.config);
-    let mut check = Check { run, by_from: BTreeMap::new(), by_to: BTreeMap::new(), diagnostics: Diagnostics::new() };
+    let mut check =
+        MoveCheck { run, by_from: BTreeMap::new(), by_to: BTreeMap::new(), diagnostics: Diagnostics::new() };
     for statement in &statements {
         let Some(module) = run.blocks.tree.find(&statement.module) else { continue };
         for instance in run.results.module_instances(module) {
@@ -35,7 +37,7 @@ pub(crate) fn validate(run: &Run) -> Diagnostics {
     diagnostics
 }
 
-struct Check<'a> {
+struct MoveCheck<'a> {
     run: &'a Run,
     /// By kind and address of the source: where it was declared to move, and the destination.
     by_from: BTreeMap<(&'static str, String), (Range, String)>,
@@ -44,13 +46,13 @@ struct Check<'a> {
     diagnostics: Diagnostics,
 }
 
-impl Check<'_> {
-    fn error(&mut self, statement: &Statement, summary: &'static str, detail: String) {
+impl MoveCheck<'_> {
+    fn error(&mut self, statement: &MoveStatement, summary: &'static str, detail: String) {
         self.diagnostics.push(Diagnostic::error(summary, detail).at(statement.range.clone()));
     }
 
     /// Checks a statement in one instance of the module that declares it.
-    fn statement(&mut self, statement: &Statement, module: &ModuleSlots) {
+    fn statement(&mut self, statement: &MoveStatement, module: &ModuleSlots) {
         let (from, to) = (text(&module.addr, &statement.from), text(&module.addr, &statement.to));
         if from == to {
             let detail = format!(
@@ -99,7 +101,7 @@ fn text(module: &ModuleInstance, end: &MoveEndpoint) -> String {
 }
 
 /// What a statement moves, in full and in short.
-fn nouns(statement: &Statement) -> (&'static str, &'static str) {
+fn nouns(statement: &MoveStatement) -> (&'static str, &'static str) {
     match (&statement.from.resource, statement.whole) {
         (Some(_), true) => ("resource", "resource"),
         (Some(_), false) => ("resource instance", "instance"),
@@ -110,7 +112,7 @@ fn nouns(statement: &Statement) -> (&'static str, &'static str) {
 
 /// Returns where the source of a move is declared, if it still exists: a whole resource or module by its block, one instance
 /// by what gives its key. Observed: a resource without a block that is imported exists too.
-fn still_declared(run: &Run, statement: &Statement, module: &ModuleSlots) -> Option<Option<Range>> {
+fn still_declared(run: &Run, statement: &MoveStatement, module: &ModuleSlots) -> Option<Option<Range>> {
     let steps = &statement.from.module.0;
     let Some((resource, _)) = &statement.from.resource else {
         let (last, before) = steps.split_last()?;
@@ -136,15 +138,15 @@ fn within<T>(
     within(run, next, rest, f)
 }
 
-fn declares(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> Option<Range> {
+fn declares(blocks: &Blocks, statement: &MoveStatement, module: &ModuleSlots, resource: &Resource) -> Option<Range> {
     let index = blocks.tree.module(module.id).resources.get_index_of(resource)?;
     let slots = module.resources[index].get()?;
-    let block = blocks.tree.resource(module.id, index as u32);
+    let block = blocks.tree.resource(ResourceId::new(module.id, index));
     present(statement, &slots.expansion, [&block.count, &block.for_each], &block.range)
 }
 
 /// Observed: what `-target` leaves out is not imported.
-fn is_imported(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
+fn is_imported(run: &Run, statement: &MoveStatement, module: &ModuleSlots, resource: &Resource) -> bool {
     let addr = resource.in_module(module.addr.module());
     let (targets, excludes) = (&run.inputs.targets, &run.inputs.excludes);
     let is_kept = targets.is_empty() || targets.iter().any(|target| target.touches(&addr));
@@ -155,7 +157,7 @@ fn is_imported(run: &Run, statement: &Statement, module: &ModuleSlots, resource:
         && run.blocks.imports.stand_for(&addr, &run.blocks.tree)
 }
 
-fn called(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {
+fn called(blocks: &Blocks, statement: &MoveStatement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {
     let index = blocks.tree.module(module.id).calls.get_index_of(&step.name)?;
     let slots = module.calls[index].get()?;
     let call = blocks.tree.call(module.id, index as u32);
@@ -163,7 +165,7 @@ fn called(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, step: &M
 }
 
 fn present(
-    statement: &Statement,
+    statement: &MoveStatement,
     expansion: &Expansion,
     repetition: [&Option<Expression>; 2],
     block: &Range,

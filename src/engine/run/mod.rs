@@ -21,11 +21,10 @@ use results::Results;
 use rustc_hash::FxHashMap;
 use terrane_value::Value;
 
+use crate::blocks::Blocks;
 use crate::blocks::references::Need;
-use crate::blocks::tree::ModuleId;
-use crate::blocks::{BlockId, Blocks};
-use crate::graph::NodeId;
 use crate::graph::schedule::Schedule;
+use crate::ids::{NodeId, ResourceId};
 use crate::input::GivenVariables;
 use crate::ports::Ports;
 
@@ -104,7 +103,7 @@ impl Inputs {
 pub struct Prior {
     pub state: Arc<State>,
     /// Resources of the state by the block that claims them.
-    pub stored: FxHashMap<BlockId, Vec<AbsResource>>,
+    pub stored: FxHashMap<ResourceId, Vec<AbsResource>>,
     /// New addresses of objects that moved, with the old ones.
     pub moved: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
 }
@@ -121,12 +120,12 @@ impl Run {
     }
 
     /// The literal keys by which a resource block refers to its instances.
-    pub fn own_keys(&self, module: ModuleId, index: u32) -> Vec<InstanceKey> {
-        let Some(node) = self.schedule.resource_nodes.get(&(module, index)) else { return Vec::new() };
-        let needs = self.schedule.needs[*node as usize].on.iter();
+    pub fn own_keys(&self, block: ResourceId) -> Vec<InstanceKey> {
+        let Some(node) = self.schedule.resource_nodes.get(&block) else { return Vec::new() };
+        let needs = self.schedule.needs[node.index()].on.iter();
         needs
             .filter_map(|need| match need {
-                Need::Resource(m, i, Some(key)) if (*m, *i) == (module, index) => Some(key.clone()),
+                Need::Resource(id, Some(key)) if *id == block => Some(key.clone()),
                 _ => None,
             })
             .collect()

@@ -19,21 +19,21 @@ pub struct Renewal {
 }
 
 /// When to renew an object, with the private data for it.
-pub struct Due {
+pub struct NextRenewal {
     pub at: Moment,
     pub private: Vec<u8>,
 }
 
-impl Due {
+impl NextRenewal {
     /// What an answer says about the next renewal: seconds and nanoseconds, as in the plugin protocol. None: there is none.
-    pub fn of(renew_at: Option<(i64, i32)>, private: Vec<u8>) -> Option<Due> {
+    pub fn of(renew_at: Option<(i64, i32)>, private: Vec<u8>) -> Option<NextRenewal> {
         let (seconds, nanos) = renew_at?;
-        Some(Due { at: Moment { seconds, nanos: u32::try_from(nanos).unwrap_or(0) }, private })
+        Some(NextRenewal { at: Moment { seconds, nanos: u32::try_from(nanos).unwrap_or(0) }, private })
     }
 }
 
 impl Renewal {
-    pub fn start(ports: Ports, provider: Arc<dyn Provider>, addr: AbsResourceInstance, first: Due) -> Renewal {
+    pub fn start(ports: Ports, provider: Arc<dyn Provider>, addr: AbsResourceInstance, first: NextRenewal) -> Renewal {
         let (closing, closed) = oneshot::channel();
         let mut task = JoinSet::new();
         task.spawn(catch_panic(renew(ports, provider, addr, first, closed)));
@@ -56,7 +56,7 @@ async fn renew(
     ports: Ports,
     provider: Arc<dyn Provider>,
     addr: AbsResourceInstance,
-    mut due: Due,
+    mut due: NextRenewal,
     mut closed: oneshot::Receiver<()>,
 ) -> ProviderDiagnostics {
     let verb = EphemeralVerb::Renew;
@@ -74,7 +74,7 @@ async fn renew(
         let elapsed = ports.host.since(started);
         ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, elapsed, failed });
         reported.extend(answer.diagnostics);
-        match Due::of(answer.renew_at, answer.private) {
+        match NextRenewal::of(answer.renew_at, answer.private) {
             Some(next) if !failed => due = next,
             _ => return reported,
         }

@@ -16,8 +16,8 @@ use terrane_value::Value;
 use tokio::sync::Notify;
 
 use crate::blocks::imports::Named;
-use crate::blocks::tree::{ModuleId, ROOT, Tree};
-use crate::graph::NodeId;
+use crate::blocks::tree::Tree;
+use crate::ids::{ModuleId, NodeId, ProviderId, ROOT};
 use crate::run::records::{Checks, PlannedChanges, States};
 use crate::run::renewal::Renewal;
 
@@ -251,8 +251,8 @@ pub struct Results {
     lists: Mutex<Lists>,
 }
 
-/// The results of lists by block, and by the position of the instance in it.
-pub type Lists = BTreeMap<(u32, usize), Arc<ListResults>>;
+/// The results of lists by block, by its place in the root module, and by the position of the instance in it.
+pub type Lists = BTreeMap<(usize, usize), Arc<ListResults>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -263,7 +263,7 @@ impl Results {
     pub fn new(tree: &Tree, providers: usize, state: State, calls: FunctionResults) -> Results {
         let root = ModuleSlots::new(tree, ROOT, ModuleInstance::root(), Each::None);
         let modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>> = tree.ids().map(|_| OnceLock::new()).collect();
-        let _ = modules[ROOT as usize].set(vec![root.clone()]);
+        let _ = modules[ROOT.index()].set(vec![root.clone()]);
         Results {
             root,
             modules,
@@ -285,16 +285,16 @@ impl Results {
 
     /// The instances of a module; none before its call is expanded.
     pub fn module_instances(&self, id: ModuleId) -> &[Arc<ModuleSlots>] {
-        self.modules[id as usize].get().map_or(&[], Vec::as_slice)
+        self.modules[id.index()].get().map_or(&[], Vec::as_slice)
     }
 
     /// True if the module is known to have none.
     pub fn is_without_instances(&self, id: ModuleId) -> bool {
-        self.modules[id as usize].get().is_some_and(Vec::is_empty)
+        self.modules[id.index()].get().is_some_and(Vec::is_empty)
     }
 
     pub fn set_module_instances(&self, id: ModuleId, instances: Vec<Arc<ModuleSlots>>) {
-        let _ = self.modules[id as usize].set(instances);
+        let _ = self.modules[id.index()].set(instances);
     }
 
     /// The slots of a module instance, if its calls say that it exists.
@@ -327,12 +327,12 @@ impl Results {
         false
     }
 
-    pub fn provider(&self, index: u32) -> Option<Arc<dyn Provider>> {
-        self.providers[index as usize].get().cloned()
+    pub fn provider(&self, id: ProviderId) -> Option<Arc<dyn Provider>> {
+        self.providers[id.index()].get().cloned()
     }
 
-    pub fn set_provider(&self, index: u32, provider: Arc<dyn Provider>) {
-        let _ = self.providers[index as usize].set(provider);
+    pub fn set_provider(&self, id: ProviderId, provider: Arc<dyn Provider>) {
+        let _ = self.providers[id.index()].set(provider);
     }
 
     /// What functions that look outside gave, by call.

@@ -25,8 +25,8 @@ use terrane_value::{Marks, Type, Value};
 
 use crate::blocks::Blocks;
 use crate::blocks::references::{Gatherer, Needs};
-use crate::blocks::tree::ModuleId;
 use crate::engine_errors::changed_file;
+use crate::ids::{ModuleId, ResourceId};
 use crate::run::object::{decode, mark};
 use crate::run::results::{CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots};
 use crate::run::{Run, Verb};
@@ -222,7 +222,7 @@ impl<'r> ModuleScope<'r> {
 
     fn resource(&self, resource: &Resource) -> Value {
         match self.run.blocks.tree.module(self.module.id).resources.get_index_of(resource) {
-            Some(index) => resource_value(self.run, self.module, index as u32),
+            Some(index) => resource_value(self.run, self.module, ResourceId::new(self.module.id, index)),
             None => Value::dynamic(),
         }
     }
@@ -262,8 +262,8 @@ impl<'r> ModuleScope<'r> {
 }
 
 /// A resource as references see it: an object, a tuple of objects (`count`) or an object of objects (`for_each`).
-fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
-    let config = run.blocks.tree.resource(module.id, index);
+fn resource_value(run: &Run, module: &Arc<ModuleSlots>, block: ResourceId) -> Value {
+    let config = run.blocks.tree.resource(block);
     let is_ephemeral = config.addr.mode == ResourceMode::Ephemeral;
     let unknown = || {
         let value = match run.blocks.schemas.resource(&config.provider, &config.addr) {
@@ -275,11 +275,11 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     if run.verb == Verb::Validate {
         return validated_resource(run, config);
     }
-    if run.inputs.deferred.has_resource(|| run.blocks.tree.config_addr(module.id, index)) {
+    if run.inputs.deferred.has_resource(|| run.blocks.tree.config_addr(block)) {
         let is_collection = config.count.is_some() || config.for_each.is_some();
         return if is_collection { Value::dynamic() } else { unknown() };
     }
-    let Some(slots) = module.resources[index as usize].get() else {
+    let Some(slots) = module.resources[block.index()].get() else {
         // What the state does not have may have any number of instances.
         return match run.verb {
             Verb::Evaluate if is_ephemeral => Value::dynamic().mark(Marks::EPHEMERAL),
@@ -290,7 +290,7 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     if let Some(value) = slots.whole.get() {
         return value.clone();
     }
-    let others = instances_beside(run, module, index, slots);
+    let others = instances_beside(run, module, block, slots);
     let is_final = others.is_empty() || slots.complete.get().is_some();
     let is_published = || is_final && slots.instances.iter().all(InstanceSlot::is_published);
     once_published(&slots.whole, is_published, || match run.verb {
@@ -338,13 +338,13 @@ fn has_no_objects(slots: &ResourceSlots) -> bool {
 fn instances_beside(
     run: &Run,
     module: &ModuleSlots,
-    index: u32,
+    block: ResourceId,
     slots: &ResourceSlots,
 ) -> BTreeMap<InstanceKey, Value> {
     if !run.leaves_objects_alone() {
         return BTreeMap::new();
     }
-    let config = run.blocks.tree.resource(module.id, index);
+    let config = run.blocks.tree.resource(block);
     let resource = config.addr.absolute(module.addr.clone());
     let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
     let (changes, states) = (run.results.changes(), run.results.states());

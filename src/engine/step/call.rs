@@ -6,7 +6,7 @@ use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
 use crate::blocks::Blocks;
-use crate::blocks::tree::ModuleId;
+use crate::ids::ModuleId;
 use crate::run::results::{CallSlots, Each, Expansion, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};

@@ -2,8 +2,8 @@
 
 use base::diag::Diagnostics;
 
-use super::condition::{Checked, Kind, check, examine_message};
-use crate::blocks::tree::ModuleId;
+use super::condition::{Checked, ConditionKind, check, examine_message};
+use crate::ids::ModuleId;
 use crate::run::results::Results;
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
@@ -25,7 +25,14 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                 };
                 // Without its data there is nothing to judge.
                 if !has_failed(&run.results, &of.addr) {
-                    diagnostics.extend(check(&run.results, Kind::Assertion, &block.asserts, &scope, &of, true));
+                    diagnostics.extend(check(
+                        &run.results,
+                        ConditionKind::Assertion,
+                        &block.asserts,
+                        &scope,
+                        &of,
+                        true,
+                    ));
                 }
             }
             _ => {}

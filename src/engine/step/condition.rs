@@ -18,7 +18,7 @@ const INVALID_MESSAGE_VALUE: &str = "Invalid error message";
 
 /// What kind of rule a condition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ConditionKind {
     Precondition,
     Postcondition,
     OutputPrecondition,
@@ -26,21 +26,21 @@ pub enum Kind {
     Assertion,
 }
 
-impl Kind {
+impl ConditionKind {
     fn summary(self) -> &'static str {
         match self {
-            Kind::Precondition => "Resource precondition failed",
-            Kind::Postcondition => "Resource postcondition failed",
-            Kind::OutputPrecondition => "Module output value precondition failed",
-            Kind::Assertion => "Check block assertion failed",
+            ConditionKind::Precondition => "Resource precondition failed",
+            ConditionKind::Postcondition => "Resource postcondition failed",
+            ConditionKind::OutputPrecondition => "Module output value precondition failed",
+            ConditionKind::Assertion => "Check block assertion failed",
         }
     }
 
     fn checkable(self) -> &'static str {
         match self {
-            Kind::Precondition | Kind::Postcondition => "resource",
-            Kind::OutputPrecondition => "output_value",
-            Kind::Assertion => "check",
+            ConditionKind::Precondition | ConditionKind::Postcondition => "resource",
+            ConditionKind::OutputPrecondition => "output_value",
+            ConditionKind::Assertion => "check",
         }
     }
 }
@@ -62,7 +62,7 @@ impl Checked {
 /// Checks the conditions of one object and records the results. Failures are errors, or warnings where `lenient`.
 pub fn check(
     results: &Results,
-    kind: Kind,
+    kind: ConditionKind,
     conditions: &[Condition],
     scope: &dyn Scope,
     of: &Checked,
@@ -77,13 +77,13 @@ pub fn check(
             let detail = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
             let failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
             let mut failed = with_values(failed, &condition.condition, scope);
-            failed.verbatim = kind == Kind::Assertion;
+            failed.verbatim = kind == ConditionKind::Assertion;
             if lenient {
                 failed.severity = Severity::Warning;
             }
             all.push(failed);
         }
-        if status == CheckStatus::Unknown && kind == Kind::Assertion {
+        if status == CheckStatus::Unknown && kind == ConditionKind::Assertion {
             let detail = "The condition could not be evaluated at this time, a result will be known when this plan is \
                           applied.";
             let later = Diagnostic::warning("Check block assertion known after apply", detail);

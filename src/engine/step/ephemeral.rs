@@ -7,35 +7,35 @@ use terrane_protocol::provider::{ClientCapabilities, ProviderDiagnostics, Severi
 use terrane_value::{Marks, Value};
 
 use super::expansion::{Unknown, expand};
-use super::resource::{Instance, choose, conditions};
-use crate::blocks::tree::ModuleId;
+use super::resource::{Instance, conditions, provider_choice};
 use crate::engine_errors;
 use crate::event::{EphemeralVerb, Event};
 use crate::graph::walk::Turn;
+use crate::ids::ResourceId;
 use crate::ports::Ports;
 use crate::run::object::{mark, nonconforming};
-use crate::run::renewal::{Due, Renewal};
+use crate::run::renewal::{NextRenewal, Renewal};
 use crate::run::results::{OpenEphemeral, ResourceSlots};
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 /// Opens every instance of a block.
-pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> Diagnostics {
+pub async fn run(run: &Run, block: ResourceId, _turn: &mut Turn) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let config = run.blocks.tree.resource(module, index);
+    let config = run.blocks.tree.resource(block);
     if run.verb == Verb::Evaluate {
         return diagnostics;
     }
-    for parent in run.results.module_instances(module) {
+    for parent in run.results.module_instances(block.module) {
         let scope = ModuleScope::new(run, parent);
         let found = expand(config.repetition(), &scope, Unknown::of_run(run));
         let Some(expansion) = diagnostics.take(found) else { continue };
-        let _ = parent.resources[index as usize].set(ResourceSlots::new(expansion));
-        let Some(slots) = parent.resources[index as usize].get() else { continue };
+        let _ = parent.resources[block.index()].set(ResourceSlots::new(expansion));
+        let Some(slots) = parent.resources[block.index()].get() else { continue };
         for (position, slot) in slots.instances.iter().enumerate() {
             let addr = config.addr.absolute(parent.addr.clone()).instance(slots.expansion.key(position));
             let each = slots.expansion.each(position);
-            let provider = match choose::provider(run, (module, index), parent, &each) {
+            let provider = match provider_choice::provider(run, block, parent, &each) {
                 Ok(provider) => provider,
                 Err(errors) => {
                     diagnostics.extend(errors);
@@ -43,7 +43,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
                     continue;
                 }
             };
-            let block = Some((module, index));
+            let block = Some(block);
             let value = match Instance::new(run, addr, block, provider, Some(parent.clone()), each) {
                 Ok(instance) => diagnostics.take(open(&instance).await),
                 Err(error) => {
@@ -115,9 +115,8 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     if failed {
         return (None, diagnostics);
     }
-    let renewal = Due::of(answer.renew_at, answer.private.clone()).map(|first| {
-        Renewal::start(run.ports.clone(), instance.provider.clone(), addr.clone(), first)
-    });
+    let renewal = NextRenewal::of(answer.renew_at, answer.private.clone())
+        .map(|first| Renewal::start(run.ports.clone(), instance.provider.clone(), addr.clone(), first));
     let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private, renewal };
     run.results.ephemerals().insert(addr.clone(), open);
     let value = mark(&answer.result, &marks, &instance.schema.block).mark(Marks::EPHEMERAL);
@@ -149,8 +148,8 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
 }
 
 /// Closes the instances of a block that are open.
-pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let block = run.blocks.tree.config_addr(module, index);
+pub async fn close(run: &Run, block: ResourceId) -> Diagnostics {
+    let block = run.blocks.tree.config_addr(block);
     let mine: Vec<_> = {
         let open = run.results.ephemerals();
         open.keys().filter(|addr| addr.config() == block).cloned().collect()

@@ -4,7 +4,7 @@ use base::diag::Diagnostics;
 use lang::eval::evaluate;
 
 use super::deprecated;
-use crate::blocks::tree::ModuleId;
+use crate::ids::ModuleId;
 use crate::run::Run;
 use crate::run::scope::ModuleScope;
 

@@ -21,9 +21,10 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use terrane_protocol::schema::ResourceMode;
 
+use super::graph::Node;
 use super::graph::walk::{End, Turn};
-use super::graph::{Node, NodeId};
 use super::run::{Run, Verb};
+use crate::ids::NodeId;
 
 /// Runs one node.
 pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
@@ -42,29 +43,27 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Output { module, index } => output::run(&run, module, index).await,
         Node::Call { module, index } => call::run(&run, module, index),
         Node::Close { .. } | Node::Gate => Diagnostics::new(),
-        Node::Provider(index) => provider::run(&run, id, index).await,
+        Node::Provider(provider) => provider::run(&run, id, provider).await,
         Node::Check { module, index } => check::run(&run, module, index),
-        Node::Action { module, index } => action::run(&run, module, index).await,
-        Node::Request(index) => action::request::run(&run, index).await,
-        Node::CloseEphemeral { module, index } => ephemeral::close(&run, module, index).await,
-        Node::Resource { module, index } => match run.verb {
-            Verb::Validate => resource::validate::run(&run, module, index).await,
-            _ if run.blocks.tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
-                ephemeral::run(&run, module, index, &mut turn).await
+        Node::Action(block) => action::run(&run, block).await,
+        Node::Request(request) => action::request::run(&run, request).await,
+        Node::CloseEphemeral(block) => ephemeral::close(&run, block).await,
+        Node::Resource(block) => match run.verb {
+            Verb::Validate => resource::validate::run(&run, block).await,
+            _ if run.blocks.tree.resource(block).addr.mode == ResourceMode::Ephemeral => {
+                ephemeral::run(&run, block, &mut turn).await
             }
-            Verb::Plan { .. } | Verb::Import => return resource::plan::block::run(run, id, module, index, &mut turn).await,
-            Verb::Apply { .. } => resource::expand::run(&run, module, index),
-            Verb::Evaluate | Verb::PlanDestroy | Verb::ApplyDestroy => {
-                resource::expand::from_state(&run, module, index)
-            }
+            Verb::Plan { .. } | Verb::Import => return resource::plan::block::run(run, id, block, &mut turn).await,
+            Verb::Apply { .. } => resource::expand::run(&run, block),
+            Verb::Evaluate | Verb::PlanDestroy | Verb::ApplyDestroy => resource::expand::from_state(&run, block),
         },
-        Node::Generate(index) => return resource::import::generate::run(&run, id, index).await,
-        Node::Orphans(index) => return resource::plan::block::run_orphans(run, id, index, &mut turn).await,
-        Node::Instance(index) => resource::apply::run(&run, index, &mut turn).await,
-        Node::Destroy(index) => resource::apply::destroy::run(&run, index).await,
+        Node::Generate(generated) => return resource::import::generate::run(&run, id, generated).await,
+        Node::Orphans(orphans) => return resource::plan::block::run_orphans(run, id, orphans, &mut turn).await,
+        Node::Instance(task) => resource::apply::run(&run, task, &mut turn).await,
+        Node::Destroy(task) => resource::apply::destroy::run(&run, task).await,
     };
     if let Some(needs) =
-        run.schedule.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty() && is_evaluated(&run, id))
+        run.schedule.needs.get(id.index()).filter(|needs| !needs.undeclared.is_empty() && is_evaluated(&run, id))
         && !diagnostics.has_errors()
     {
         diagnostics.extend(needs.undeclared.clone());
@@ -76,7 +75,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
 
 /// Reports what is known of the references of a node's block before it runs. Failed: the node cannot run with them.
 fn report_references(run: &Run, id: NodeId) -> End {
-    let Some(needs) = run.schedule.needs.get(id as usize) else { return End::Done };
+    let Some(needs) = run.schedule.needs.get(id.index()) else { return End::Done };
     if is_evaluated(run, id) {
         if needs.problems.has_errors() {
             return fail_by_references(run, id, &needs.problems);
@@ -98,17 +97,15 @@ fn report_references(run: &Run, id: NodeId) -> End {
 }
 
 fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
-    let needs = &run.schedule.needs[id as usize];
+    let needs = &run.schedule.needs[id.index()];
     run.report(id, errors.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared).cloned().collect());
     let is_of_import = errors.iter().any(|error| error.kind == Kind::ImportOfItself);
-    if let (Node::Resource { module, index }, Verb::Validate, false) =
-        (*run.schedule.graph.node(id), run.verb, is_of_import)
-    {
+    if let (Node::Resource(block), Verb::Validate, false) = (*run.schedule.graph.node(id), run.verb, is_of_import) {
         let is_new = |d: &Diagnostic| !errors.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
-        let of_imports = imports::validate(run, (module, index), None);
+        let of_imports = imports::validate(run, block, None);
         run.report(id, of_imports.into_iter().filter(is_new).collect());
     }
-    if matches!((run.schedule.graph.node(id), run.verb), (Node::Action { .. }, Verb::Validate)) {
+    if matches!((run.schedule.graph.node(id), run.verb), (Node::Action(_), Verb::Validate)) {
         // The resources that call it are still validated.
         return End::Done;
     }
@@ -117,13 +114,13 @@ fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
 
 /// Whether the node's own expressions matter: where objects are what the state says, those of their blocks do not.
 fn is_evaluated(run: &Run, id: NodeId) -> bool {
-    if let Node::Action { .. } = run.schedule.graph.node(id) {
+    if let Node::Action(_) = run.schedule.graph.node(id) {
         return action::is_evaluated(run);
     }
-    let Node::Resource { module, index } = *run.schedule.graph.node(id) else { return true };
+    let Node::Resource(block) = *run.schedule.graph.node(id) else { return true };
     match run.verb {
         Verb::Evaluate => false,
-        Verb::Import => run.blocks.tree.resource(module, index).addr.mode != ResourceMode::Managed,
+        Verb::Import => run.blocks.tree.resource(block).addr.mode != ResourceMode::Managed,
         _ => true,
     }
 }

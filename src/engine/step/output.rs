@@ -14,13 +14,13 @@ use model::state::OutputValue;
 use model::version::at_least;
 use terrane_value::{Marks, Type, Value, convert};
 
-use super::condition::{Checked, Kind, check};
+use super::condition::{Checked, ConditionKind, check};
 use super::deprecated::outputs_within;
-use crate::blocks::tree::{ModuleId, ROOT};
 use crate::blocks::{Blocks, deprecated};
 use crate::change::breach_text;
 use crate::change::compatible::value_compatible;
 use crate::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
+use crate::ids::{ModuleId, ROOT};
 use crate::run::object::unknown_as_null;
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
@@ -40,7 +40,8 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let (scope, already) = (ModuleScope::new(run, instance), diagnostics.len());
         let of = Checked::in_module(&instance.addr, &format!("output.{}", output.name));
         let only_warns = run.is_lenient() && run.verb != Verb::Import;
-        let found = check(&run.results, Kind::OutputPrecondition, &output.preconditions, &scope, &of, only_warns);
+        let found =
+            check(&run.results, ConditionKind::OutputPrecondition, &output.preconditions, &scope, &of, only_warns);
         let failed = found.has_errors();
         diagnostics.extend(found);
         if failed {

@@ -17,7 +17,8 @@ use terrane_value::{Marks, Value};
 use crate::blocks::Blocks;
 use crate::blocks::references::Need;
 use crate::engine_errors;
-use crate::graph::{Node, NodeId};
+use crate::graph::Node;
+use crate::ids::{NodeId, ProviderId, ROOT};
 use crate::ports::{Configuring, Ports};
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
@@ -26,25 +27,25 @@ use crate::waiting::PendingRequest;
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 
-pub async fn run(run: &Run, node: NodeId, index: u32) -> Diagnostics {
+pub async fn run(run: &Run, node: NodeId, id: ProviderId) -> Diagnostics {
     let describe = || {
-        let addr = &run.blocks.providers.configs.get(index).addr;
+        let addr = &run.blocks.providers.configs.get(id).addr;
         let validates = run.verb == Verb::Validate;
         Description::new(if validates { "Validate provider configuration" } else { "Configure provider" })
             .with("opentofu.provider.source", addr.provider.to_string())
             .with("opentofu.provider_instance.address", addr.to_string())
     };
-    telemetry::traced(Detail::Steps, describe, || run_config(run, node, index), Diagnostics::has_errors).await
+    telemetry::traced(Detail::Steps, describe, || run_config(run, node, id), Diagnostics::has_errors).await
 }
 
-async fn run_config(run: &Run, node: NodeId, index: u32) -> Diagnostics {
+async fn run_config(run: &Run, node: NodeId, id: ProviderId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let config = run.blocks.providers.configs.get(index);
+    let config = run.blocks.providers.configs.get(id);
     if let Some(missing) = not_evaluated(run, node) {
         return engine_errors::configured_too_early(&config.addr.to_string(), &missing).into();
     }
-    let block = run.blocks.providers.configs.block(&run.blocks.tree, index);
-    let schema = match schema(&run.blocks, index) {
+    let block = run.blocks.providers.configs.block(&run.blocks.tree, id);
+    let schema = match schema(&run.blocks, id) {
         Ok(schema) => schema,
         Err(error) => return error.into(),
     };
@@ -58,11 +59,11 @@ async fn run_config(run: &Run, node: NodeId, index: u32) -> Diagnostics {
             // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
             let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
             // Credentials in files may be renewed between plan and apply.
-            let scope = ModuleScope::new(run, instance).with_each(each_of(&run.blocks, index)).with_changing_files();
+            let scope = ModuleScope::new(run, instance).with_each(each_of(&run.blocks, id)).with_changing_files();
             diagnostics.take(decode_body(body, &schema.block, &scope))
         }
         _ => {
-            let Some(root) = run.results.module_instances(0).first() else { return diagnostics };
+            let Some(root) = run.results.module_instances(ROOT).first() else { return diagnostics };
             let (value, missing) =
                 decode_body(&Body::empty(&SourceFile::new("", "")), &schema.block, &ModuleScope::new(run, root));
             if missing.has_errors() && run.verb == Verb::Validate {
@@ -70,7 +71,7 @@ async fn run_config(run: &Run, node: NodeId, index: u32) -> Diagnostics {
                 return diagnostics;
             }
             if missing.has_errors() {
-                diagnostics.push(requires_configuration(&run.blocks, index));
+                diagnostics.push(requires_configuration(&run.blocks, id));
                 return diagnostics;
             }
             value
@@ -96,7 +97,7 @@ async fn run_config(run: &Run, node: NodeId, index: u32) -> Diagnostics {
         }
         return diagnostics;
     }
-    diagnostics.extend(configure(run, index, bare, marks, body.as_ref()).await);
+    diagnostics.extend(configure(run, id, bare, marks, body.as_ref()).await);
     diagnostics
 }
 
@@ -106,13 +107,13 @@ fn not_evaluated(run: &Run, node: NodeId) -> Option<String> {
     if run.verb == Verb::Validate {
         return None;
     }
-    let needs = run.schedule.needs.get(node as usize)?;
+    let needs = run.schedule.needs.get(node.index())?;
     let missing = needs.on.iter().find_map(|need| {
         let (module, node) = match *need {
             Need::Variable(module, index) => (module, Node::Variable { module, index }),
             Need::Local(module, index) => (module, Node::Local { module, index }),
             Need::Output(module, index) => (module, Node::Output { module, index }),
-            Need::Resource(module, index, _) => (module, Node::Resource { module, index }),
+            Need::Resource(id, _) => (id.module, Node::Resource(id)),
             Need::Module(module) => (module, Node::Close { module }),
             Need::Action(..) => return None,
         };
@@ -120,7 +121,7 @@ fn not_evaluated(run: &Run, node: NodeId) -> Option<String> {
             Node::Variable { index, .. } => slots.variables[index as usize].get().is_some(),
             Node::Local { index, .. } => slots.locals[index as usize].get().is_some(),
             Node::Output { index, .. } => slots.outputs[index as usize].get().is_some(),
-            Node::Resource { index, .. } => slots.resources[index as usize].get().is_some(),
+            Node::Resource(id) => slots.resources[id.index()].get().is_some(),
             _ => slots.outputs.iter().all(|output| output.get().is_some()),
         };
         (!run.results.module_instances(module).iter().all(has_value)).then_some(node)
@@ -134,16 +135,16 @@ fn is_empty(body: &Body) -> bool {
 }
 
 /// What `each` means in one instance of a configuration with `for_each`.
-fn each_of(blocks: &Blocks, index: u32) -> Each {
-    let instances = blocks.providers.configs.block(&blocks.tree, index).and_then(|block| block.instances.as_ref());
-    let key = blocks.providers.configs.get(index).addr.key.as_ref();
+fn each_of(blocks: &Blocks, id: ProviderId) -> Each {
+    let instances = blocks.providers.configs.block(&blocks.tree, id).and_then(|block| block.instances.as_ref());
+    let key = blocks.providers.configs.get(id).addr.key.as_ref();
     let found = instances.zip(key).and_then(|(all, key)| all.iter().find(|(k, _)| k == key));
     found.map_or(Each::None, |(key, value)| Each::Entry(key.clone(), value.clone()))
 }
 
-async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Option<&Body>) -> Diagnostics {
+async fn configure(run: &Run, id: ProviderId, config: Value, marks: Marks, body: Option<&Body>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let addr = &run.blocks.providers.configs.get(index).addr;
+    let addr = &run.blocks.providers.configs.get(id).addr;
     let address = addr.to_string();
     match validate(&run.ports, addr, config.clone()).await {
         Ok(found) => {
@@ -151,7 +152,7 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
             diagnostics.extend(about_body(found, body, Some(&address)));
             if failed {
                 if body.is_none() {
-                    diagnostics.push(requires_configuration(&run.blocks, index));
+                    diagnostics.push(requires_configuration(&run.blocks, id));
                 }
                 return diagnostics;
             }
@@ -169,10 +170,10 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
             let failed = has_errors(&found);
             diagnostics.extend(about_body(found, body, Some(&address)));
             if failed && body.is_none() {
-                diagnostics.push(requires_configuration(&run.blocks, index));
+                diagnostics.push(requires_configuration(&run.blocks, id));
             }
             if !failed {
-                run.results.set_provider(index, provider);
+                run.results.set_provider(id, provider);
             }
         }
         Err(errors) => diagnostics.extend(errors),
@@ -190,8 +191,8 @@ async fn validate(ports: &Ports, addr: &AbsProviderConfig, config: Value) -> Res
     request.answered(ports, answer).await
 }
 
-fn schema(blocks: &Blocks, index: u32) -> Result<Arc<Schema>, Diagnostic> {
-    let provider = &blocks.providers.configs.get(index).addr.provider;
+fn schema(blocks: &Blocks, id: ProviderId) -> Result<Arc<Schema>, Diagnostic> {
+    let provider = &blocks.providers.configs.get(id).addr.provider;
     match blocks.schemas.provider(provider) {
         Some(schemas) => {
             schemas.provider().map_err(|error| Diagnostic::error(NO_SCHEMAS, format!("Provider {provider}: {error}")))
@@ -206,8 +207,8 @@ fn not_known(address: &str) -> Diagnostic {
     Diagnostic::error(INVALID_CONFIGURATION, detail)
 }
 
-fn requires_configuration(blocks: &Blocks, index: u32) -> Diagnostic {
-    let provider = &blocks.providers.configs.get(index).addr.provider;
+fn requires_configuration(blocks: &Blocks, id: ProviderId) -> Diagnostic {
+    let provider = &blocks.providers.configs.get(id).addr.provider;
     Diagnostic::error(
         INVALID_CONFIGURATION,
         format!(

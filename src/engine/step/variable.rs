@@ -9,8 +9,8 @@ use terrane_value::{Marks, Value, convert};
 
 use super::condition::{Checked, check_variable};
 use crate::blocks::deprecated;
-use crate::blocks::tree::{ModuleId, ROOT};
 use crate::engine_errors::EPHEMERAL_VALUE;
+use crate::ids::{ModuleId, ROOT};
 use crate::input::Origin;
 use crate::run::results::Each;
 use crate::run::scope::ModuleScope;

@@ -30,13 +30,17 @@ impl Lister {
 
     pub fn ports(self: &Arc<Lister>) -> Ports {
         let ports = self.world.ports();
-        Ports { providers: Arc::new(Plugins(self.clone())), observer: Arc::new(Ears(self.clone())), ..ports }
+        Ports {
+            providers: Arc::new(ListPlugins(self.clone())),
+            observer: Arc::new(ListObserver(self.clone())),
+            ..ports
+        }
     }
 }
 
-struct Ears(Arc<Lister>);
+struct ListObserver(Arc<Lister>);
 
-impl Observer for Ears {
+impl Observer for ListObserver {
     fn event(&self, event: Event) {
         let line = match event {
             Event::ListStarted { addr, sensitive, .. } => format!("start {addr} {}", sensitive.join(" ")),
@@ -68,15 +72,15 @@ fn identity() -> IdentitySchema {
     IdentitySchema { version: 3, attributes: [(Arc::from("name"), IdentityAttribute::required(Type::String))].into() }
 }
 
-struct Plugins(Arc<Lister>);
+struct ListPlugins(Arc<Lister>);
 
 #[async_trait]
-impl Providers for Plugins {
+impl Providers for ListPlugins {
     async fn schemas(&self, _: &Address) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
         Ok(Arc::new(schemas(self.0.generates)))
     }
     async fn unconfigured(&self, _: &Address) -> Result<Arc<dyn Provider>, Diagnostics> {
-        Ok(Arc::new(Things(self.0.clone())))
+        Ok(Arc::new(ListedThings(self.0.clone())))
     }
     async fn configured(
         &self,
@@ -84,7 +88,7 @@ impl Providers for Plugins {
         _: Value,
         _: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
-        Ok((Arc::new(Things(self.0.clone())), Vec::new()))
+        Ok((Arc::new(ListedThings(self.0.clone())), Vec::new()))
     }
     async fn provisioner(&self, _: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
         unreachable!("queries run no provisioners")
@@ -92,14 +96,14 @@ impl Providers for Plugins {
     async fn stop(&self) {}
 }
 
-struct Things(Arc<Lister>);
+struct ListedThings(Arc<Lister>);
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[async_trait]
-impl Provider for Things {
+impl Provider for ListedThings {
     async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
         Err(Vec::new())
     }

@@ -15,7 +15,7 @@ use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use model::config::{Config, ModuleRequest, ModuleSite, Nothing, load};
 use model::plan::{Mode, Plan, Refresh};
 use model::state::journal::ActionPhase;
-use model::state::{DeposedKey, Instance, OutputValue, State};
+use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use terrane_protocol::provider::*;
 use terrane_protocol::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
 use terrane_value::{Path, Type, Value, json};
@@ -212,6 +212,7 @@ impl StateSink for Sink {
         self.0.schedule.point().await;
         self.told(format!("output {name}"))
     }
+    fn checks(&self, _: Option<&[CheckResult]>) {}
 }
 
 struct Plugins(Arc<World>);

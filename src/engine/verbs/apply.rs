@@ -74,6 +74,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
         _ => check_results::results(&run, checks, Some(&plan.checks)),
     };
+    ports.sink.checks(state.checks.as_deref());
     if ports.stop.is_stopping() && !diagnostics.iter().any(engine_errors::is_halted) {
         diagnostics.push(engine_errors::halted());
     }

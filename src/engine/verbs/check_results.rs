@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use model::state::{CheckResult, CheckStatus};
 
-use crate::blocks::tree::{ModuleId, ROOT};
-use crate::graph::{Node, NodeId};
+use crate::graph::Node;
+use crate::ids::{NodeId, ROOT, ResourceId};
 use crate::run::records::CheckRecord;
 use crate::run::results::ModuleSlots;
 use crate::run::{Run, Verb};
@@ -118,9 +118,9 @@ fn declared(run: &Run) -> Vec<Declared> {
         for (index, resource) in config.resources.values().enumerate() {
             let conditions = resource.lifecycle.preconditions.len() + resource.lifecycle.postconditions.len();
             if conditions > 0 {
-                let node = Node::Resource { module, index: index as u32 };
-                let absent = is_absent(node) || is_empty(run, module, index);
-                let objects = if is_walked { instances(run, module, index) } else { Vec::new() };
+                let id = ResourceId::new(module, index);
+                let absent = is_absent(Node::Resource(id)) || is_empty(run, id);
+                let objects = if is_walked { instances(run, id) } else { Vec::new() };
                 let config_addr = within(resource.addr.to_string());
                 all.push(Declared { config_addr, kind: "resource", conditions, objects, absent });
             }
@@ -167,20 +167,21 @@ fn walked(run: &Run) -> HashSet<Node> {
 }
 
 /// The addresses of all instances of a resource, once its block is expanded.
-fn instances(run: &Run, module: ModuleId, index: usize) -> Vec<String> {
-    let addr = &run.blocks.tree.resource(module, index as u32).addr;
+fn instances(run: &Run, block: ResourceId) -> Vec<String> {
+    let addr = &run.blocks.tree.resource(block).addr;
     let of_module = |slots: &Arc<ModuleSlots>| -> Vec<String> {
-        let Some(resource) = slots.resources[index].get() else { return Vec::new() };
+        let Some(resource) = slots.resources[block.index()].get() else { return Vec::new() };
         let absolute = addr.absolute(slots.addr.clone());
         (0..resource.instances.len()).map(|i| absolute.instance(resource.expansion.key(i)).to_string()).collect()
     };
-    run.results.module_instances(module).iter().flat_map(of_module).collect()
+    run.results.module_instances(block.module).iter().flat_map(of_module).collect()
 }
 
 /// True if the block is known to have no instances.
-fn is_empty(run: &Run, module: ModuleId, index: usize) -> bool {
+fn is_empty(run: &Run, block: ResourceId) -> bool {
     // A destroy takes the instances from the state: there it is not known what the configuration gives.
-    let instances = run.results.module_instances(module);
-    let has_none = |m: &Arc<ModuleSlots>| m.resources[index].get().is_some_and(|slots| slots.instances.is_empty());
+    let instances = run.results.module_instances(block.module);
+    let has_none =
+        |m: &Arc<ModuleSlots>| m.resources[block.index()].get().is_some_and(|slots| slots.instances.is_empty());
     run.verb != Verb::PlanDestroy && !instances.is_empty() && instances.iter().all(has_none)
 }

@@ -14,6 +14,7 @@ use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
 use crate::build::builder::Builder;
+use crate::build::destroy_order::Extent;
 use crate::build::{apply as apply_graph, derive};
 use crate::execute::execute;
 use crate::graph::cycles;
@@ -85,11 +86,7 @@ struct AheadOfDestroy {
 
 /// Plans as if nothing was to be destroyed, to find out what exists: objects are read, data sources too. Of its diagnostics
 /// only errors count, which keep everything from being destroyed.
-async fn plan_ahead_of_destroy(
-    input: &PlanInput,
-    now: Moment,
-    ports: &Ports,
-) -> Result<AheadOfDestroy, Diagnostics> {
+async fn plan_ahead_of_destroy(input: &PlanInput, now: Moment, ports: &Ports) -> Result<AheadOfDestroy, Diagnostics> {
     let verb = Verb::Plan { refresh_only: false, pre_destroy: true };
     let request = RunRequest { generate_config: false, ..request(input, verb, input.state.clone(), now) };
     let (run, found) = execute(prepare(request, ports).await?).await;
@@ -204,13 +201,14 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
         let order = builder.graph.topological();
         derive::Ancestors::of(&builder, &[], &order).of_blocks(&builder)
     });
-    let blocks = apply_graph::Blocks {
+    let blocks = apply_graph::OrderFacts {
         create_before_destroy: &run.blocks.order.create_before_destroy,
         dependencies: without_orphans.as_ref().unwrap_or(&run.blocks.order.dependencies),
     };
-    let planned = apply_graph::Planned { changes: &changes, invocations: &plan.invocations };
-    let built = apply_graph::build(&mut builder, planned, &plan.prior_state, blocks, plan.mode == Mode::Destroy);
-    let names = cycles::Names {
+    let planned = apply_graph::PlannedWork { changes: &changes, invocations: &plan.invocations };
+    let extent = if plan.mode == Mode::Destroy { Extent::Everything } else { Extent::Changes };
+    let built = apply_graph::build(&mut builder, planned, &plan.prior_state, blocks, extent);
+    let names = cycles::NodeNames {
         tree: &run.blocks.tree,
         providers: &builder.providers,
         orphans: &[],

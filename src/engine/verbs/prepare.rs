@@ -1,10 +1,9 @@
 //! Everything before the walk: the passes that create a run from a configuration and a state.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use model::addr::{AbsResource, AbsResourceInstance};
+use model::addr::AbsResource;
 use model::config::{Config, call_check};
 use model::plan::{ActionInvocation, FunctionResults, ResourceChange};
 use model::state::State;
@@ -15,13 +14,15 @@ use crate::blocks::imports::{Imports, Requested};
 use crate::blocks::removed::RemovedBlocks;
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
-use crate::blocks::{BlockId, Blocks, provider_configs};
-use crate::build::apply::Planned;
+use crate::blocks::{Blocks, provider_configs};
+use crate::build::apply::PlannedWork;
 use crate::build::builder::Builder;
+use crate::build::orphans::Gone;
 use crate::build::verb_graph::{Purpose, VerbGraph};
 use crate::build::{actions, imports, orphans};
 use crate::graph::cycles;
 use crate::graph::schedule::Schedule;
+use crate::ids::{NodeId, ResourceId};
 use crate::moves;
 use crate::ports::Ports;
 use crate::run::results::Results;
@@ -62,9 +63,6 @@ impl RunRequest {
     }
 }
 
-/// Where objects moved to, new addresses with the old ones.
-type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
-
 /// The passes in their order. Errors that make a walk pointless are the error.
 pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
     let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
@@ -84,7 +82,7 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
     call_check::check(&request.config, &mut diagnostics);
     diagnostics.extend(graph.diagnostics);
     let (providers, built) = (&graph.providers.configs, &graph.built);
-    let names = cycles::Names {
+    let names = cycles::NodeNames {
         tree: &tree,
         providers,
         orphans: &built.orphans,
@@ -115,7 +113,7 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
         schedule: Schedule::new(graph.built, request.parallelism),
         results,
     };
-    run.results.report(0, diagnostics);
+    run.results.report(NodeId::FIRST, diagnostics);
     Ok(Arc::new(run))
 }
 
@@ -126,9 +124,9 @@ async fn follow_moves(
     schemas: &Schemas,
     ports: &Ports,
     diagnostics: &mut Diagnostics,
-) -> Result<Moved, Diagnostics> {
+) -> Result<moves::Moved, Diagnostics> {
     if !matches!(request.verb, Verb::Plan { .. } | Verb::PlanDestroy) {
-        return Ok(Moved::new());
+        return Ok(moves::Moved::new());
     }
     let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut request.state));
     diagnostics.extend(moves::crossing::convert(tree, schemas, &mut request.state, origins, ports).await);
@@ -142,8 +140,8 @@ async fn follow_moves(
 fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph, Imports) {
     let mut builder = Builder::new(tree, schemas);
     let orphans = match request.verb {
-        Verb::Plan { .. } => orphans::add(&mut builder, &request.state, false),
-        Verb::PlanDestroy => orphans::add(&mut builder, &request.state, true),
+        Verb::Plan { .. } => orphans::add(&mut builder, &request.state, Gone::Orphaned),
+        Verb::PlanDestroy => orphans::add(&mut builder, &request.state, Gone::Everything),
         _ => Vec::new(),
     };
     let mut imports = match request.verb {
@@ -160,7 +158,7 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
     let purpose = Purpose {
         verb: request.verb,
         state: &request.state,
-        planned: Planned { changes: &request.changes, invocations: &request.invocations },
+        planned: PlannedWork { changes: &request.changes, invocations: &request.invocations },
         targets: &request.inputs.targets,
         excludes: &request.inputs.excludes,
         is_query: request.inputs.query.is_some(),
@@ -169,8 +167,8 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
     (VerbGraph::of(builder, orphans, requests, &purpose), imports)
 }
 
-fn stored_by_block(tree: &Tree, state: &State) -> FxHashMap<BlockId, Vec<AbsResource>> {
-    let mut stored: FxHashMap<BlockId, Vec<AbsResource>> = FxHashMap::default();
+fn stored_by_block(tree: &Tree, state: &State) -> FxHashMap<ResourceId, Vec<AbsResource>> {
+    let mut stored: FxHashMap<ResourceId, Vec<AbsResource>> = FxHashMap::default();
     for addr in state.resources.keys() {
         if let Some(block) = tree.find_resource(&addr.config()) {
             stored.entry(block).or_default().push(addr.clone());

@@ -16,7 +16,7 @@ use terrane_protocol::schema::Nesting;
 use terrane_value::{Path, Value};
 
 use crate::blocks::schemas::Schemas;
-use crate::blocks::tree::ROOT;
+use crate::ids::ROOT;
 use crate::run::Run;
 
 /// Every resource attribute that contributed, each once: direct references first, then what those depend on.

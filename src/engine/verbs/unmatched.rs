@@ -13,7 +13,7 @@ pub fn warnings(input: &PlanInput) -> Diagnostics {
     if input.targets.is_empty() && input.excludes.is_empty() && input.force_replace.is_empty() {
         return Diagnostics::new();
     }
-    let known = Known::of(input);
+    let known = KnownAddresses::of(input);
     let replaced: Vec<Target> = input.force_replace.iter().cloned().map(Target::Instance).collect();
     let options = [("target", &input.targets), ("exclude", &input.excludes), ("replace", &replaced)];
     let mut found = Diagnostics::new();
@@ -28,15 +28,15 @@ pub fn warnings(input: &PlanInput) -> Diagnostics {
 }
 
 /// What there is in the configuration.
-struct Known {
+struct KnownAddresses {
     /// With whether they may have instances with keys.
     blocks: Vec<(ConfigResource, bool)>,
     modules: BTreeSet<String>,
 }
 
-impl Known {
-    fn of(input: &PlanInput) -> Known {
-        let mut known = Known { blocks: Vec::new(), modules: BTreeSet::new() };
+impl KnownAddresses {
+    fn of(input: &PlanInput) -> KnownAddresses {
+        let mut known = KnownAddresses { blocks: Vec::new(), modules: BTreeSet::new() };
         for module in input.config.modules() {
             let imported = module.imports.iter().map(|import| (import.resource.clone(), true));
             let declared = module.resources.values().map(|resource| {

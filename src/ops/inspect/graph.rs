@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::env;
 use base::files::{Disk, Files};
-use engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
+use engine::outline::{self, Outline, OutlineInput, OutlineKind, Outlined};
 use model::deps::Requirements;
 use model::state::State;
 use render::{dot, mermaid};
@@ -145,10 +145,10 @@ fn everything(outline: Outline, format: Format) -> String {
         .into_iter()
         .map(|node| {
             let own_line = match node.kind {
-                Kind::Resource(addr) => Some((addr.to_string(), "box")),
-                Kind::Provider(label) => Some((label, "diamond")),
-                Kind::RootValue(label) => Some((label, "note")),
-                Kind::Other => None,
+                OutlineKind::Resource(addr) => Some((addr.to_string(), "box")),
+                OutlineKind::Provider(label) => Some((label, "diamond")),
+                OutlineKind::RootValue(label) => Some((label, "note")),
+                OutlineKind::Other => None,
             };
             dot::Node { name: node.name, own_line }
         })

@@ -308,9 +308,6 @@ async fn carry_out(
         Some(ApplyOutcome { state }) => state,
         None => None,
     };
-    if let Some(state) = &state {
-        journal.checks(state.checks.as_deref());
-    }
     let finished = journal.finish(state.as_ref()).await;
     if state.is_none() {
         let open = finished.as_deref().unwrap_or_default();

@@ -33,7 +33,9 @@ fn text(event: &Event) -> Option<String> {
         Event::RefreshStarted { addr, deposed, label } => {
             format!("refresh: {}: started{}", object(addr, deposed), with(label))
         }
-        Event::RefreshFinished { addr, deposed, label } => format!("refresh: {}: done{}", object(addr, deposed), with(label)),
+        Event::RefreshFinished { addr, deposed, label } => {
+            format!("refresh: {}: done{}", object(addr, deposed), with(label))
+        }
         Event::ReadStarted { addr } => format!("data: {addr}: reading"),
         Event::ReadFinished { addr, elapsed, failed, .. } => {
             format!("data: {addr}: {} after {elapsed:?}", end(*failed))

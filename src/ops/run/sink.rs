@@ -8,7 +8,7 @@ use base::diag::Diagnostics;
 use engine::ports::StateSink;
 use model::addr::{AbsProviderConfig, AbsResourceInstance};
 use model::state::journal::ActionPhase;
-use model::state::{DeposedKey, Instance, OutputValue, State};
+use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 
 /// Keeps what apply finishes in the journal beside the state.
 pub struct JournalSink(pub Arc<JournaledState>);
@@ -43,6 +43,10 @@ impl StateSink for JournalSink {
 
     async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
         self.0.output(name, value).await
+    }
+
+    fn checks(&self, checks: Option<&[CheckResult]>) {
+        self.0.checks(checks);
     }
 }
 
@@ -80,4 +84,6 @@ impl StateSink for NoSink {
     async fn output(&self, _name: &str, _value: Option<&OutputValue>) -> Result<(), Diagnostics> {
         Ok(())
     }
+
+    fn checks(&self, _checks: Option<&[CheckResult]>) {}
 }

@@ -203,12 +203,7 @@ fn verbs(action: Action) -> Option<(&'static str, &'static str)> {
 }
 
 /// The hook members of a change: resource, action, label and seconds passed, as far as there are any.
-fn hook(
-    addr: &AbsResourceInstance,
-    action: Option<Action>,
-    label: &Option<ObjectLabel>,
-    seconds: Option<u64>,
-) -> Json {
+fn hook(addr: &AbsResourceInstance, action: Option<Action>, label: &Option<ObjectLabel>, seconds: Option<u64>) -> Json {
     let mut hook = Map::new();
     hook.insert("resource".into(), resource(addr));
     if let Some(action) = action {
@@ -519,7 +514,8 @@ mod tests {
     fn data_sources_that_cannot_be_read_have_no_last_message() {
         let data = Resource { mode: ResourceMode::Data, ..Resource::managed("t", "a") };
         let addr = data.absolute(ModuleInstance::root()).instance(InstanceKey::None);
-        let finished = |failed| Event::ReadFinished { addr: addr.clone(), label: None, elapsed: Duration::ZERO, failed };
+        let finished =
+            |failed| Event::ReadFinished { addr: addr.clone(), label: None, elapsed: Duration::ZERO, failed };
         assert!(event(&finished(true)).is_none());
         assert!(event(&finished(false)).unwrap().line("T").contains("\"type\":\"apply_complete\""));
     }

@@ -16,8 +16,8 @@ use model::config::Import;
 use rustc_hash::FxHashMap;
 use terrane_value::Value;
 
-use super::tree::{ModuleId, Tree};
-use crate::blocks::BlockId;
+use super::tree::Tree;
+use crate::ids::{ModuleId, ProviderId, ResourceId};
 
 /// The summary where an import has nothing to go to.
 pub const NO_TARGET: &str = "Configuration for import target does not exist";
@@ -25,8 +25,8 @@ pub const NO_TARGET: &str = "Configuration for import target does not exist";
 /// The import blocks of a run.
 #[derive(Default)]
 pub struct Imports {
-    pub list: Vec<Statement>,
-    pub of_block: FxHashMap<BlockId, Vec<usize>>,
+    pub list: Vec<ImportStatement>,
+    pub of_block: FxHashMap<ResourceId, Vec<usize>>,
     /// Those for which configuration is to be written.
     pub generated: Vec<Generated>,
     /// What the import command asks for, in place of all blocks.
@@ -42,7 +42,7 @@ pub struct Requested {
 
 /// An import block where it stands, with the address from the root of the block that it is for.
 #[derive(Clone)]
-pub struct Statement {
+pub struct ImportStatement {
     pub module: ModuleId,
     pub import: Import,
     pub resource: ConfigResource,
@@ -52,13 +52,13 @@ pub struct Statement {
 pub struct Generated {
     pub import: Import,
     pub resource: ConfigResource,
-    pub provider: u32,
+    pub provider: ProviderId,
     /// The provider configuration, where it is not the one that the type's name implies.
     pub written_provider: Option<LocalProviderConfig>,
 }
 
 impl Imports {
-    pub fn of(&self, block: BlockId) -> impl Iterator<Item = &Statement> {
+    pub fn of(&self, block: ResourceId) -> impl Iterator<Item = &ImportStatement> {
         self.of_block.get(&block).into_iter().flatten().map(|i| &self.list[*i])
     }
 
@@ -81,7 +81,7 @@ pub enum Named {
 }
 
 /// The import blocks of all modules.
-pub fn statements(tree: &Tree) -> Vec<Statement> {
+pub fn statements(tree: &Tree) -> Vec<ImportStatement> {
     let mut all = Vec::new();
     for module in tree.ids() {
         let this = tree.module(module);
@@ -89,7 +89,7 @@ pub fn statements(tree: &Tree) -> Vec<Statement> {
             let inner = import.resource.module.0.iter();
             let path = inner.fold(this.path.clone(), |path, name| path.child(name));
             let resource = import.resource.resource.in_module(path);
-            all.push(Statement { module, import: import.clone(), resource });
+            all.push(ImportStatement { module, import: import.clone(), resource });
         }
     }
     all

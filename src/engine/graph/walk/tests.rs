@@ -8,13 +8,22 @@ use tokio::sync::Notify;
 
 use super::*;
 
+fn id(number: u32) -> NodeId {
+    NodeId::new(number as usize)
+}
+
+/// The number of a node in the cases.
+fn number(node: NodeId) -> u32 {
+    node.index() as u32
+}
+
 /// A graph of `n` nodes; an edge `(a, b)`: a waits for b.
 fn graph(n: u32, edges: &[(u32, u32)]) -> Dag<u32> {
     let mut graph = Dag::default();
     for node in 0..n {
         graph.add(node);
     }
-    edges.iter().for_each(|(from, to)| graph.connect(*from, *to));
+    edges.iter().for_each(|(from, to)| graph.connect(id(*from), id(*to)));
     graph
 }
 
@@ -33,7 +42,8 @@ enum Does {
 async fn walked(graph: &Dag<u32>, special: &[(u32, Does)]) -> (Vec<u32>, Vec<(u32, End)>, WalkEnd) {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let mut ends = Vec::new();
-    let run = |node, turn| -> NodeFuture {
+    let run = |node: NodeId, turn| -> NodeFuture {
+        let node = number(node);
         let (ran, does) = (ran.clone(), special.iter().find(|(n, _)| *n == node).map(|(_, does)| *does));
         Box::pin(async move {
             let _turn = turn;
@@ -45,7 +55,7 @@ async fn walked(graph: &Dag<u32>, special: &[(u32, Does)]) -> (Vec<u32>, Vec<(u3
             }
         })
     };
-    let end = walk(graph, &turns(1), run, |node, end| ends.push((node, end))).await;
+    let end = walk(graph, &turns(1), run, |node, end| ends.push((number(node), end))).await;
     let mut ran = ran.lock().unwrap().clone();
     ran.sort();
     ends.sort_by_key(|(node, _)| *node);
@@ -73,11 +83,11 @@ async fn a_failure_or_panic_blocks_only_what_depends_on_it() {
         let (ran, ends, end) = walked(&graph(*n, edges), special).await;
         let case = format!("{n} {edges:?}");
         assert_eq!(&ran, runs, "{case}");
-        assert_eq!(&end.unfinished, unfinished, "{case}");
+        assert_eq!(end.unfinished.iter().copied().map(number).collect::<Vec<_>>(), *unfinished, "{case}");
         let panics: Vec<_> = special.iter().filter(|(_, does)| *does == Does::Panic).collect();
         assert_eq!(end.panicked.len(), panics.len(), "{case}");
         for (node, text) in &end.panicked {
-            assert_eq!(*text, format!("node {node} is broken"), "{case}");
+            assert_eq!(*text, format!("node {} is broken", number(*node)), "{case}");
         }
         let failed: Vec<u32> = ends.iter().filter(|(_, end)| *end == End::Failed).map(|(node, _)| *node).collect();
         let on_cycle = |node: &&u32| ends.iter().any(|(n, _)| n == *node);
@@ -111,14 +121,14 @@ async fn no_more_steps_run_at_once_than_there_are_turns() {
 #[tokio::test]
 async fn a_paused_step_gives_its_turn_to_others() {
     let (opened, order) = (Arc::new(Notify::new()), Arc::new(Mutex::new(Vec::new())));
-    let run = |node, mut turn: Turn| -> NodeFuture {
+    let run = |node: NodeId, mut turn: Turn| -> NodeFuture {
         let (opened, order) = (opened.clone(), order.clone());
         Box::pin(async move {
-            if node == 0 {
+            if node == id(0) {
                 turn.pause(opened.notified()).await;
             }
-            order.lock().unwrap().push(node);
-            if node == 2 {
+            order.lock().unwrap().push(number(node));
+            if node == id(2) {
                 opened.notify_one();
             }
             End::Done
@@ -176,7 +186,7 @@ async fn dependencies_come_first() {
         let order = Arc::new(Mutex::new(Vec::new()));
         let pauses: Vec<u64> = (0..n).map(|_| next(4)).collect();
         let run = |node: NodeId, turn| -> NodeFuture {
-            let (order, pauses) = (order.clone(), pauses[node as usize]);
+            let (order, pauses) = (order.clone(), pauses[node.index()]);
             Box::pin(async move {
                 let _turn = turn;
                 order.lock().unwrap().push((node, true));
@@ -190,10 +200,10 @@ async fn dependencies_come_first() {
         let end = walk(&graph, &turns(1 + next(5) as usize), run, |_, _| {}).await;
         assert_eq!(end, WalkEnd::default());
         let order = order.lock().unwrap();
-        let at = |what: (u32, bool)| order.iter().position(|seen| *seen == what).unwrap();
+        let at = |node: u32, starts: bool| order.iter().position(|seen| *seen == (id(node), starts)).unwrap();
         assert_eq!(order.len(), 2 * n as usize);
         for (from, to) in &edges {
-            assert!(at((*to, false)) < at((*from, true)), "{from} waits for {to}: {order:?}");
+            assert!(at(*to, false) < at(*from, true), "{from} waits for {to}: {order:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use model::plan::LifecycleTrigger;
 use model::state::journal::ActionPhase;
 use terrane_value::{Type, Value};
 
-use super::instance::Instance;
+use super::instance::ActionInstance;
 use super::invoke::{address, invoke};
 use crate::change::breach_text;
 use crate::change::compatible::{object_compatible, replaced_nulls};
@@ -25,9 +25,9 @@ pub struct Ended {
 }
 
 /// An action of a task with what triggers it.
-type Due<'t> = (&'t Invocation, &'t LifecycleTrigger);
+type DueInvocation<'t> = (&'t Invocation, &'t LifecycleTrigger);
 
-fn due(invocations: &[Invocation], is: impl Fn(ActionEvent) -> bool) -> Vec<Due<'_>> {
+fn due(invocations: &[Invocation], is: impl Fn(ActionEvent) -> bool) -> Vec<DueInvocation<'_>> {
     let all = invocations.iter().filter_map(|invocation| Some((invocation, invocation.planned.lifecycle()?)));
     all.filter(|(_, trigger)| is(trigger.event)).collect()
 }
@@ -69,7 +69,12 @@ pub async fn report_due(run: &Run, invocations: &[Invocation], destroyed: bool) 
 }
 
 /// Reports how far an action is, if it was reported as due.
-async fn report(run: &Run, (invocation, trigger): &Due<'_>, phase: ActionPhase, reported: bool) -> Diagnostics {
+async fn report(
+    run: &Run,
+    (invocation, trigger): &DueInvocation<'_>,
+    phase: ActionPhase,
+    reported: bool,
+) -> Diagnostics {
     if !reported {
         return Diagnostics::new();
     }
@@ -77,7 +82,12 @@ async fn report(run: &Run, (invocation, trigger): &Due<'_>, phase: ActionPhase, 
     run.ports.sink.actions(&trigger.resource, &name, phase).await.err().unwrap_or_default()
 }
 
-async fn invoke_all(instance: &resource::Instance<'_>, due: &[Due<'_>], caller: &Value, reported: bool) -> Ended {
+async fn invoke_all(
+    instance: &resource::Instance<'_>,
+    due: &[DueInvocation<'_>],
+    caller: &Value,
+    reported: bool,
+) -> Ended {
     let mut ended = Ended::default();
     let run = instance.run;
     for (at, action) in due.iter().enumerate() {
@@ -154,7 +164,7 @@ pub async fn destroying(run: &Run, invocations: &[Invocation], when: ActionEvent
 }
 
 /// After an interrupt, the error that names what does not run any more. Before a change it is enough that the run ended.
-fn stopped(run: &Run, left: &[Due<'_>]) -> Option<Diagnostics> {
+fn stopped(run: &Run, left: &[DueInvocation<'_>]) -> Option<Diagnostics> {
     if !run.ports.stop.is_stopping() {
         return None;
     }
@@ -192,10 +202,10 @@ fn is_met(instance: &resource::Instance<'_>, trigger: &LifecycleTrigger, this: &
 }
 
 async fn evaluate_and_invoke(run: &Run, invocation: &Invocation, caller: &Value) -> Diagnostics {
-    let action = match Instance::find(run, invocation.block, invocation.planned.addr.clone(), None) {
+    let action = match ActionInstance::find(run, invocation.block, invocation.planned.addr.clone(), None) {
         Ok(action) => action,
         Err(error) => {
-            return error.at(run.blocks.tree.action(invocation.block.0, invocation.block.1).range.clone()).into();
+            return error.at(run.blocks.tree.action(invocation.block).range.clone()).into();
         }
     };
     let (config, mut diagnostics) = action.evaluate(Some(caller.clone()), &address(invocation));

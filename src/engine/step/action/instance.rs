@@ -16,14 +16,14 @@ use terrane_protocol::provider::{
 use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
-use crate::blocks::BlockId;
+use crate::ids::ActionId;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::resource::ephemeral_use;
 use crate::waiting::PendingRequest;
 
-pub struct Instance<'r> {
+pub struct ActionInstance<'r> {
     pub run: &'r Run,
     pub addr: AbsActionInstance,
     pub config: &'r Action,
@@ -32,26 +32,26 @@ pub struct Instance<'r> {
     each: Each,
 }
 
-impl<'r> Instance<'r> {
+impl<'r> ActionInstance<'r> {
     /// The instance; `place` is where it is named. The error: there is no such instance.
     pub fn find(
         run: &'r Run,
-        (module, index): BlockId,
+        block: ActionId,
         addr: AbsActionInstance,
         place: Option<Range>,
-    ) -> Result<Instance<'r>, Diagnostic> {
-        let config = run.blocks.tree.action(module, index);
+    ) -> Result<ActionInstance<'r>, Diagnostic> {
+        let config = run.blocks.tree.action(block);
         let schema = run.blocks.schemas.action(&config.provider, &config.addr.kind);
         let Some(schema) = schema else { return Err(unknown_type(config)) };
         let found = run.results.find_module(&run.blocks.tree, &addr.module).and_then(|module| {
-            let expansion = module.actions[index as usize].get()?;
+            let expansion = module.actions[block.index()].get()?;
             let each = expansion.each(expansion.index_of(&addr.action.key)?);
             Some((module, each))
         });
         match found {
-            Some((module, each)) => Ok(Instance { run, addr, config, schema, module, each }),
+            Some((module, each)) => Ok(ActionInstance { run, addr, config, schema, module, each }),
             None => {
-                let block = crate::build::actions::config_addr(&run.blocks.tree, module, config);
+                let block = crate::build::actions::config_addr(&run.blocks.tree, block.module, config);
                 let detail = format!("The address {addr} does not identify an instance of {block}");
                 let error = Diagnostic::error("Reference to non-existent action instance", detail);
                 Err(error.at_opt(place))
@@ -75,7 +75,7 @@ impl<'r> Instance<'r> {
     }
 
     /// What the provider says of an invocation to come. `config` may be unknown in parts; `address` is for messages.
-    pub async fn ask_for_plan(&self, provider: &Arc<dyn Provider>, config: &Value, address: &str) -> Planned {
+    pub async fn ask_for_plan(&self, provider: &Arc<dyn Provider>, config: &Value, address: &str) -> PlanAnswer {
         let request = PlanActionRequest {
             kind: self.config.addr.kind.clone(),
             config: config.unmark_deep().0,
@@ -84,7 +84,7 @@ impl<'r> Instance<'r> {
         let waiting = PendingRequest { name: "PlanAction", provider: self.provider(), subject: &self.addr };
         let answer = waiting.answered(&self.run.ports, provider.plan_action(request)).await;
         let failed = has_errors(&answer.diagnostics);
-        Planned {
+        PlanAnswer {
             diagnostics: about_action(answer.diagnostics, self.config, address),
             deferred: answer.deferred.filter(|_| !failed).map(DeferredReason::from),
         }
@@ -96,7 +96,7 @@ impl<'r> Instance<'r> {
 }
 
 /// What a provider said of an invocation.
-pub struct Planned {
+pub struct PlanAnswer {
     pub diagnostics: Diagnostics,
     pub deferred: Option<DeferredReason>,
 }

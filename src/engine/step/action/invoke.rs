@@ -14,7 +14,7 @@ use crate::run::Run;
 /// Invokes an action with a configuration. Its messages name the caller.
 pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagnostics {
     let planned = &invocation.planned;
-    let action = run.blocks.tree.action(invocation.block.0, invocation.block.1);
+    let action = run.blocks.tree.action(invocation.block);
     if run.blocks.schemas.action(&action.provider, &action.addr.kind).is_none() {
         return unknown_type(action).into();
     }

@@ -13,7 +13,7 @@ pub mod validate;
 use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
-use crate::blocks::tree::ModuleId;
+use crate::ids::ActionId;
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
@@ -30,21 +30,21 @@ pub fn is_evaluated(run: &Run) -> bool {
 }
 
 /// Expands a block, where something may invoke it.
-pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+pub async fn run(run: &Run, block: ActionId) -> Diagnostics {
     match run.verb {
-        Verb::Validate => validate::without_caller(run, module, index).await,
-        _ if is_evaluated(run) => expand_instances(run, module, index),
+        Verb::Validate => validate::without_caller(run, block).await,
+        _ if is_evaluated(run) => expand_instances(run, block),
         _ => Diagnostics::new(),
     }
 }
 
-fn expand_instances(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+fn expand_instances(run: &Run, block: ActionId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let action = run.blocks.tree.action(module, index);
-    for instance in run.results.module_instances(module) {
+    let action = run.blocks.tree.action(block);
+    for instance in run.results.module_instances(block.module) {
         let found = expand(action.repetition(), &ModuleScope::new(run, instance), Unknown::of_run(run));
         if let Some(expansion) = diagnostics.take(found) {
-            let _ = instance.actions[index as usize].set(expansion);
+            let _ = instance.actions[block.index()].set(expansion);
         }
     }
     diagnostics

@@ -11,11 +11,11 @@ use model::plan::{Action, ActionInvocation, DeferredReason, InvocationTrigger, L
 use terrane_value::{Marks, Type, Value};
 
 use super::call;
-use super::instance::Instance;
-use crate::blocks::BlockId;
+use super::instance::ActionInstance;
 use crate::build::actions::config_addr;
 use crate::change::write_only;
 use crate::engine_errors::unexpected_deferral;
+use crate::ids::{ActionId, ProviderId};
 use crate::run::Verb;
 use crate::run::results::{Each, Expansion};
 use crate::run::scope::ModuleScope;
@@ -138,10 +138,10 @@ fn deferred_call(
 ) -> Result<Option<ActionInvocation>, Diagnostics> {
     let Some((block, provider)) = called(instance, call) else { return Ok(None) };
     let run = instance.run;
-    let config = run.blocks.tree.action(block.0, block.1);
+    let config = run.blocks.tree.action(block);
     let addr = call::instance(call, config, scope)?.absolute(instance.addr.module.clone());
     let caller = if trigger.event.is_destroy() { &change.change.before } else { &change.change.after };
-    let config = match Instance::find(run, block, addr.clone(), None) {
+    let config = match ActionInstance::find(run, block, addr.clone(), None) {
         Ok(action) => {
             let (value, found) = action.evaluate(Some(caller.clone()), &action.addr.to_string());
             if found.has_errors() {
@@ -157,10 +157,8 @@ fn deferred_call(
 }
 
 /// The block of a called action, and its provider.
-fn called(instance: &resource::Instance<'_>, call: &ActionCall) -> Option<(BlockId, u32)> {
-    let (module, _) = instance.block?;
-    let index = instance.run.blocks.tree.module(module).actions.get_index_of(&call.action)?;
-    let block = (module, index as u32);
+fn called(instance: &resource::Instance<'_>, call: &ActionCall) -> Option<(ActionId, ProviderId)> {
+    let block = instance.run.blocks.tree.find_action(instance.block?.module, &call.action)?;
     Some((block, *instance.run.blocks.providers.of_actions.get(&block)?))
 }
 
@@ -204,10 +202,10 @@ async fn plan_call(
     let mut diagnostics = Diagnostics::new();
     // Otherwise the error was reported before the walk.
     let Some((block, provider)) = called(instance, call) else { return (None, diagnostics) };
-    let config = run.blocks.tree.action(block.0, block.1);
+    let config = run.blocks.tree.action(block);
     let found = call::instance(call, config, scope).and_then(|found| {
         let addr = found.absolute(instance.addr.module.clone());
-        Instance::find(run, block, addr, Some(call.expr.range())).map_err(Diagnostics::from)
+        ActionInstance::find(run, block, addr, Some(call.expr.range())).map_err(Diagnostics::from)
     });
     let action = match found {
         Ok(action) => action,
@@ -223,7 +221,7 @@ async fn plan_call(
     let Some(running) = run.results.provider(provider).filter(|_| !diagnostics.has_errors()) else {
         return (None, diagnostics);
     };
-    let address = format!("{}, called from {}", instance.addr, config_addr(&run.blocks.tree, block.0, config));
+    let address = format!("{}, called from {}", instance.addr, config_addr(&run.blocks.tree, block.module, config));
     let answer = action.ask_for_plan(&running, &value, &address).await;
     diagnostics.extend(answer.diagnostics);
     if answer.deferred.is_some() && !run.inputs.deferral_allowed {
@@ -243,7 +241,7 @@ async fn plan_call(
 }
 
 /// What apply does not evaluate again has to be complete.
-fn check_complete(action: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
+fn check_complete(action: &ActionInstance<'_>, value: &Value) -> Option<Diagnostic> {
     let (summary, detail) = if !value.is_wholly_known() {
         ("Unknown action config", "Action configuration must be known to plan a destroy action.")
     } else if value.deep_marks().contains(Marks::EPHEMERAL) {

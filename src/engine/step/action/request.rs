@@ -11,18 +11,18 @@ use model::schema::decode::references_in_body;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::{Marks, Value};
 
-use super::instance::Instance;
+use super::instance::ActionInstance;
 use super::invoke::invoke;
 use super::plan::EPHEMERAL_CONFIG;
-use crate::blocks::BlockId;
 use crate::engine_errors::{actions_not_invoked, halted, missing_request, unexpected_deferral};
 use crate::graph::{Invocation, PlannedRequest, Request};
+use crate::ids::{RequestId, ResourceId};
 use crate::run::Run;
 use crate::run::object::decode;
 use crate::run::results::ModuleSlots;
 
-pub async fn run(run: &Run, index: u32) -> Diagnostics {
-    match &run.schedule.requests[index as usize] {
+pub async fn run(run: &Run, id: RequestId) -> Diagnostics {
+    match &run.schedule.requests[id.index()] {
         Request::Plan(request) => plan(run, request).await,
         Request::Invoke(invocation) => apply(run, invocation).await,
     }
@@ -38,7 +38,7 @@ async fn apply(run: &Run, invocation: &Invocation) -> Diagnostics {
 }
 
 /// The object for which an action is invoked.
-type Caller = Option<(AbsResourceInstance, Value)>;
+type CallingObject = Option<(AbsResourceInstance, Value)>;
 
 async fn plan(run: &Run, request: &PlannedRequest) -> Diagnostics {
     let Some(module) = run.results.find_module(&run.blocks.tree, &request.target.module) else {
@@ -65,7 +65,7 @@ async fn plan(run: &Run, request: &PlannedRequest) -> Diagnostics {
 /// The instances that the request names: without a key, all.
 fn instances(module: &ModuleSlots, request: &PlannedRequest) -> Vec<AbsActionInstance> {
     let target = &request.target;
-    let Some(expansion) = module.actions[request.block.1 as usize].get() else { return Vec::new() };
+    let Some(expansion) = module.actions[request.block.index()].get() else { return Vec::new() };
     let keys: Vec<InstanceKey> = match &target.action.key {
         InstanceKey::None => (0..expansion.len()).map(|i| expansion.key(i)).collect(),
         key => expansion.index_of(key).map(|_| key.clone()).into_iter().collect(),
@@ -74,7 +74,7 @@ fn instances(module: &ModuleSlots, request: &PlannedRequest) -> Vec<AbsActionIns
 }
 
 /// For which objects the action is invoked. One without an object, if its configuration does not speak of the caller.
-fn callers(run: &Run, module: &ModuleSlots, request: &PlannedRequest) -> (Vec<Caller>, Diagnostics) {
+fn callers(run: &Run, module: &ModuleSlots, request: &PlannedRequest) -> (Vec<CallingObject>, Diagnostics) {
     let (mut callers, mut diagnostics) = (Vec::new(), Diagnostics::new());
     if request.callers.is_empty() {
         return (vec![None], diagnostics);
@@ -82,7 +82,7 @@ fn callers(run: &Run, module: &ModuleSlots, request: &PlannedRequest) -> (Vec<Ca
     for block in &request.callers {
         let found = objects(run, module, *block);
         if found.is_empty() {
-            let caller = run.blocks.tree.config_addr(block.0, block.1);
+            let caller = run.blocks.tree.config_addr(*block);
             let detail = format!(
                 "Caller {caller} not found for action {}. The resource instance calling the action has not yet been created. \
                  Please run a complete plan/apply cycle to ensure the state matches the configuration before using the -invoke \
@@ -99,8 +99,8 @@ fn callers(run: &Run, module: &ModuleSlots, request: &PlannedRequest) -> (Vec<Ca
 }
 
 /// The objects of a resource in the state.
-fn objects(run: &Run, module: &ModuleSlots, (id, index): BlockId) -> Vec<(AbsResourceInstance, Value)> {
-    let resource = run.blocks.tree.resource(id, index);
+fn objects(run: &Run, module: &ModuleSlots, block: ResourceId) -> Vec<(AbsResourceInstance, Value)> {
+    let resource = run.blocks.tree.resource(block);
     let Some(schema) = run.blocks.schemas.resource(&resource.provider, &resource.addr) else { return Vec::new() };
     let addr = resource.addr.absolute(module.addr.clone());
     let states = run.results.states();
@@ -119,9 +119,9 @@ async fn plan_one(
     run: &Run,
     request: &PlannedRequest,
     addr: AbsActionInstance,
-    caller: &Caller,
+    caller: &CallingObject,
 ) -> (Option<ActionInvocation>, Diagnostics) {
-    let action = match Instance::find(run, request.block, addr, None) {
+    let action = match ActionInstance::find(run, request.block, addr, None) {
         Ok(action) => action,
         Err(error) => return (None, error.into()),
     };
@@ -159,7 +159,7 @@ async fn plan_one(
 }
 
 /// The references of an action's configuration to resources that have no object yet.
-fn without_objects(run: &Run, action: &Instance<'_>) -> Diagnostics {
+fn without_objects(run: &Run, action: &ActionInstance<'_>) -> Diagnostics {
     let Some(body) = &action.config.config else { return Diagnostics::new() };
     let states = run.results.states();
     let is_missing = |resource: &Resource| {
@@ -186,7 +186,7 @@ fn without_objects(run: &Run, action: &Instance<'_>) -> Diagnostics {
 }
 
 /// Apply does not evaluate the configuration again.
-fn check_complete(action: &Instance<'_>, config: &Value) -> Option<Diagnostic> {
+fn check_complete(action: &ActionInstance<'_>, config: &Value) -> Option<Diagnostic> {
     let (summary, detail) = if !config.is_wholly_known() {
         let detail = format!(
             "The action {} contains unknown values while planning. This means it is referencing resources that have not yet been \

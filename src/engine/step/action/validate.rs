@@ -15,8 +15,8 @@ use terrane_value::{Type, Value};
 use super::call::{check_key, key};
 use super::instance::unknown_type;
 use crate::blocks::references::{names, refers_to_itself};
-use crate::blocks::tree::ModuleId;
 use crate::build::actions::config_addr;
+use crate::ids::{ActionId, ModuleId};
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
@@ -25,16 +25,16 @@ use crate::step::resource::ephemeral_use;
 use crate::waiting::PendingRequest;
 
 /// The object that calls an action, while it is not known, and its address.
-struct Caller {
+struct UnknownCaller {
     value: Value,
     address: String,
 }
 
 /// A block that no resource calls.
-pub async fn without_caller(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let action = run.blocks.tree.action(module, index);
-    let Some(instance) = run.results.module_instances(module).first() else { return Diagnostics::new() };
-    if !run.blocks.tree.callers((module, index)).is_empty() {
+pub async fn without_caller(run: &Run, block: ActionId) -> Diagnostics {
+    let action = run.blocks.tree.action(block);
+    let Some(instance) = run.results.module_instances(block.module).first() else { return Diagnostics::new() };
+    if !run.blocks.tree.callers(block).is_empty() {
         return Diagnostics::new();
     }
     validate(run, instance, action, None).await
@@ -71,7 +71,7 @@ pub async fn triggers(run: &Run, instance: &Arc<ModuleSlots>, config: &Resource,
         _ => InstanceKey::None,
     };
     for action in called {
-        let caller = Caller { value: value.clone(), address: config.addr.instance(key.clone()).to_string() };
+        let caller = UnknownCaller { value: value.clone(), address: config.addr.instance(key.clone()).to_string() };
         diagnostics.extend(validate(run, instance, action, Some(caller)).await);
     }
     diagnostics
@@ -126,7 +126,12 @@ fn references_to_caller(run: &Run, action: &Action, config: &Resource) -> Diagno
     of_caller.map(|reference| warning(reference.range)).collect()
 }
 
-async fn validate(run: &Run, instance: &Arc<ModuleSlots>, action: &Action, caller: Option<Caller>) -> Diagnostics {
+async fn validate(
+    run: &Run,
+    instance: &Arc<ModuleSlots>,
+    action: &Action,
+    caller: Option<UnknownCaller>,
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let module = instance.id;
     let Some(schema) = run.blocks.schemas.action(&action.provider, &action.addr.kind) else {
@@ -178,7 +183,7 @@ async fn validate(run: &Run, instance: &Arc<ModuleSlots>, action: &Action, calle
 
 /// True if the references of the block have errors, which its node reports.
 fn has_invalid_references(run: &Run, module: ModuleId, action: &Action) -> bool {
-    let index = run.blocks.tree.module(module).actions.get_index_of(&action.addr);
-    let node = index.and_then(|index| run.schedule.action_nodes.get(&(module, index as u32)));
-    node.is_some_and(|node| run.schedule.needs[*node as usize].problems.has_errors())
+    let block = run.blocks.tree.find_action(module, &action.addr);
+    let node = block.and_then(|block| run.schedule.action_nodes.get(&block));
+    node.is_some_and(|node| run.schedule.needs[node.index()].problems.has_errors())
 }

@@ -11,17 +11,17 @@ use model::addr::{AbsResourceInstance, InstanceKey};
 use model::config::{Import, ImportBy};
 use terrane_value::{Type, Value};
 
-use crate::blocks::BlockId;
-use crate::blocks::imports::{Named, Statement, address, is_static, not_static};
+use crate::blocks::imports::{ImportStatement, Named, address, is_static, not_static};
 use crate::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET};
+use crate::ids::ResourceId;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::Unknown;
 
-/// What is known where imports are evaluated.
+/// What an import is evaluated with.
 #[derive(Clone, Copy)]
-pub struct Known<'t> {
+pub struct ImportContext<'t> {
     /// The type of identities; none: they are not converted.
     pub identity: Option<&'t Type>,
     /// What becomes of unknown values: in validate, they are left out.
@@ -31,9 +31,9 @@ pub struct Known<'t> {
 /// The instances that a block imports in all instances of its module, with what names their objects.
 pub fn expand(
     run: &Run,
-    statement: &Statement,
-    block: Option<BlockId>,
-    known: Known<'_>,
+    statement: &ImportStatement,
+    block: Option<ResourceId>,
+    known: ImportContext<'_>,
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
     if !is_static(&statement.import) {
@@ -53,8 +53,8 @@ fn expand_in(
     run: &Run,
     module: &Arc<ModuleSlots>,
     import: &Import,
-    block: Option<BlockId>,
-    known: Known<'_>,
+    block: Option<ResourceId>,
+    known: ImportContext<'_>,
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
     let scope = || ModuleScope::new(run, module);
@@ -90,8 +90,8 @@ fn expand_in(
             }
             continue;
         };
-        if let (Some((module, index)), false) = (block, name::is_opentofu()) {
-            let config = run.blocks.tree.resource(module, index);
+        if let (Some(block), false) = (block, name::is_opentofu()) {
+            let config = run.blocks.tree.resource(block);
             let wrong = match addr.key() {
                 InstanceKey::None if config.count.is_some() => Some("The target resource is using count."),
                 InstanceKey::None if config.for_each.is_some() => Some("The target resource is using for_each."),
@@ -118,10 +118,10 @@ fn unknown_key(import: &Import) -> Diagnostic {
 }
 
 /// Any instance of a block may be among the elements that are not known yet, so the import of each is deferred.
-fn all_instances(run: &Run, (module, index): BlockId) -> Vec<(AbsResourceInstance, Named)> {
-    let config = run.blocks.tree.resource(module, index);
-    let instances = run.results.module_instances(module).iter().filter_map(|module| {
-        let slots = module.resources[index as usize].get()?;
+fn all_instances(run: &Run, block: ResourceId) -> Vec<(AbsResourceInstance, Named)> {
+    let config = run.blocks.tree.resource(block);
+    let instances = run.results.module_instances(block.module).iter().filter_map(|module| {
+        let slots = module.resources[block.index()].get()?;
         let resource = config.addr.absolute(module.addr.clone());
         Some((0..slots.instances.len()).map(move |i| (resource.instance(slots.expansion.key(i)), Named::Unknown)))
     });
@@ -176,14 +176,14 @@ fn elements(for_each: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Opti
 }
 
 /// What names the object of one element; none while it is unknown, or with errors.
-pub fn named(import: &Import, scope: &dyn Scope, known: Known<'_>) -> (Option<Named>, Diagnostics) {
+pub fn named(import: &Import, scope: &dyn Scope, known: ImportContext<'_>) -> (Option<Named>, Diagnostics) {
     match &import.by {
         ImportBy::Id(expr) => id_of(expr, scope, known.unknown),
         ImportBy::Identity(expr) => identity_of(expr, scope, known),
     }
 }
 
-fn identity_of(expr: &Expression, scope: &dyn Scope, known: Known<'_>) -> (Option<Named>, Diagnostics) {
+fn identity_of(expr: &Expression, scope: &dyn Scope, known: ImportContext<'_>) -> (Option<Named>, Diagnostics) {
     let (value, mut diagnostics) = match known.identity {
         Some(ty) => evaluate_to(expr, ty, scope),
         None => evaluate(expr, scope),

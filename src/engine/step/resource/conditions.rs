@@ -5,7 +5,7 @@ use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
 use super::Instance;
-use crate::step::condition::{Checked, Kind, check};
+use crate::step::condition::{Checked, ConditionKind, check};
 
 fn checked(instance: &Instance<'_>) -> Checked {
     Checked { config_addr: instance.addr.config().to_string(), addr: instance.addr.to_string() }
@@ -22,7 +22,14 @@ pub fn preconditions(instance: &Instance<'_>) -> Diagnostics {
         return Diagnostics::new();
     }
     let conditions = &config.lifecycle.preconditions;
-    check(&instance.run.results, Kind::Precondition, conditions, &scope, &checked(instance), only_warns(instance))
+    check(
+        &instance.run.results,
+        ConditionKind::Precondition,
+        conditions,
+        &scope,
+        &checked(instance),
+        only_warns(instance),
+    )
 }
 
 /// `value` is what `self` stands for.
@@ -33,5 +40,12 @@ pub fn postconditions(instance: &Instance<'_>, value: &Value) -> Diagnostics {
     }
     let scope = scope.with_self(value.clone());
     let conditions = &config.lifecycle.postconditions;
-    check(&instance.run.results, Kind::Postcondition, conditions, &scope, &checked(instance), only_warns(instance))
+    check(
+        &instance.run.results,
+        ConditionKind::Postcondition,
+        conditions,
+        &scope,
+        &checked(instance),
+        only_warns(instance),
+    )
 }

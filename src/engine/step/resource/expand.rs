@@ -8,7 +8,7 @@ use model::addr::{AbsResource, InstanceKey};
 use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
-use crate::blocks::tree::ModuleId;
+use crate::ids::ResourceId;
 use crate::run::object::decode;
 use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::run::scope::ModuleScope;
@@ -16,23 +16,23 @@ use crate::run::{Prior, Run, Verb};
 use crate::step::expansion::{Unknown, expand};
 
 /// In apply: expands the block; instances without a task take their values from the state.
-pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+pub fn run(run: &Run, block: ResourceId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let config = run.blocks.tree.resource(module, index);
-    for instance in run.results.module_instances(module) {
+    let config = run.blocks.tree.resource(block);
+    for instance in run.results.module_instances(block.module) {
         let scope = ModuleScope::new(run, instance);
         let found = expand(config.repetition(), &scope, Unknown::of_run(run));
         let Some(expansion) = diagnostics.take(found) else { continue };
-        fill(run, instance, index, expansion.within(&instance.addr));
+        fill(run, instance, block, expansion.within(&instance.addr));
     }
     diagnostics
 }
 
 /// In a destroy, and when expressions are evaluated with the state: uses the instances of the state, not those of the
 /// configuration. A resource that is not in the state has no value then.
-pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let config = run.blocks.tree.resource(module, index);
-    for instance in run.results.module_instances(module) {
+pub fn from_state(run: &Run, block: ResourceId) -> Diagnostics {
+    let config = run.blocks.tree.resource(block);
+    for instance in run.results.module_instances(block.module) {
         let resource = config.addr.absolute(instance.addr.clone());
         let stored = run.prior.state.resources.get(&resource);
         if run.verb == Verb::Evaluate && stored.is_none() {
@@ -58,13 +58,13 @@ pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         } else {
             Expansion::Single
         };
-        fill(run, instance, index, expansion);
+        fill(run, instance, block, expansion);
     }
     Diagnostics::new()
 }
 
-fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion) {
-    let config = run.blocks.tree.resource(instance.id, index);
+fn fill(run: &Run, instance: &Arc<ModuleSlots>, block: ResourceId, expansion: Expansion) {
+    let config = run.blocks.tree.resource(block);
     let resource = config.addr.absolute(instance.addr.clone());
     let slots = ResourceSlots::new(expansion);
     if let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) {
@@ -76,7 +76,7 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion
         }
     }
     let _ = slots.complete.set(());
-    let _ = instance.resources[index as usize].set(slots);
+    let _ = instance.resources[block.index()].set(slots);
 }
 
 /// The value of an instance as the state has it.

@@ -15,11 +15,11 @@ use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
 use super::unknown_type::unknown_type;
-use crate::blocks::BlockId;
 use crate::blocks::references::{Gatherer, refers_to_itself};
 use crate::change::write_only;
 use crate::engine_errors::NOT_CONFIGURED;
 use crate::graph::Task;
+use crate::ids::{ProviderId, ResourceId};
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
@@ -37,7 +37,7 @@ pub struct Instance<'r> {
     pub addr: AbsResourceInstance,
     /// The block; none for orphans of blocks that are gone.
     pub config: Option<&'r Resource>,
-    pub block: Option<BlockId>,
+    pub block: Option<ResourceId>,
     /// The slots of its module instance; none where that is gone.
     pub module: Option<Arc<ModuleSlots>>,
     pub each: Each,
@@ -54,8 +54,8 @@ impl<'r> Instance<'r> {
     pub fn new(
         run: &'r Run,
         addr: AbsResourceInstance,
-        block: Option<BlockId>,
-        provider: u32,
+        block: Option<ResourceId>,
+        provider: ProviderId,
         module: Option<Arc<ModuleSlots>>,
         each: Each,
     ) -> Result<Instance<'r>, Diagnostic> {
@@ -63,7 +63,7 @@ impl<'r> Instance<'r> {
         let schema = run.blocks.schemas.kind(&provider_addr.provider, addr.mode(), addr.kind());
         let Some(schema) = schema else {
             return Err(match block {
-                Some((module, index)) => unknown_type(&run.blocks, run.blocks.tree.resource(module, index)),
+                Some(block) => unknown_type(&run.blocks, run.blocks.tree.resource(block)),
                 None => unsupported(&addr, provider_addr),
             });
         };
@@ -75,7 +75,7 @@ impl<'r> Instance<'r> {
         Ok(Instance {
             run,
             addr,
-            config: block.map(|(m, i)| run.blocks.tree.resource(m, i)),
+            config: block.map(|block| run.blocks.tree.resource(block)),
             block,
             module,
             each,
@@ -140,11 +140,11 @@ impl<'r> Instance<'r> {
 
     /// The body names this very instance by its key.
     fn refers_to_itself(&self) -> Option<Diagnostic> {
-        let (config, (module, index)) = (self.config?, self.block?);
-        if self.run.own_keys(module, index).is_empty() {
+        let (config, block) = (self.config?, self.block?);
+        if self.run.own_keys(block).is_empty() {
             return None;
         }
-        let mut gatherer = Gatherer::new(&self.run.blocks.tree, &self.run.blocks.schemas, module);
+        let mut gatherer = Gatherer::new(&self.run.blocks.tree, &self.run.blocks.schemas, block.module);
         gatherer.own = Some(config.addr.clone());
         gatherer.body(&config.body, &self.schema.block);
         let (_, range) = gatherer.own_keys.iter().find(|(key, _)| key == self.addr.key())?;
@@ -196,7 +196,7 @@ impl<'r> Instance<'r> {
 
     /// The check block that a data source stands in.
     pub fn check_around(&self) -> Option<&'r Check> {
-        self.block.and_then(|(module, index)| self.run.blocks.tree.check_around(module, index))
+        self.block.and_then(|block| self.run.blocks.tree.check_around(block))
     }
 
     pub fn null(&self) -> Value {

@@ -8,15 +8,20 @@ use model::addr::{AbsResourceInstance, ModuleInstance};
 use model::state::Instance as Stored;
 use terrane_value::{Marks, Type, convert};
 
+use crate::blocks::Blocks;
 use crate::blocks::provider_configs::{Chosen, not_present};
-use crate::blocks::tree::ModuleId;
-use crate::blocks::{BlockId, Blocks};
+use crate::ids::{ModuleId, ProviderId, ResourceId};
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 
 /// The provider of an instance that the configuration has.
-pub fn provider(run: &Run, block: BlockId, module: &Arc<ModuleSlots>, each: &Each) -> Result<u32, Diagnostics> {
+pub fn provider(
+    run: &Run,
+    block: ResourceId,
+    module: &Arc<ModuleSlots>,
+    each: &Each,
+) -> Result<ProviderId, Diagnostics> {
     if let Some(provider) = run.blocks.providers.of.get(&block) {
         return Ok(*provider);
     }
@@ -30,10 +35,10 @@ pub fn provider(run: &Run, block: BlockId, module: &Arc<ModuleSlots>, each: &Eac
 /// The provider that manages an object which nothing in the configuration claims.
 pub fn stored_provider(
     blocks: &Blocks,
-    block: BlockId,
+    block: ResourceId,
     addr: &AbsResourceInstance,
     stored: Option<&Stored>,
-) -> Result<u32, Diagnostics> {
+) -> Result<ProviderId, Diagnostics> {
     if let Some(provider) = blocks.providers.of.get(&block) {
         return Ok(*provider);
     }
@@ -43,7 +48,7 @@ pub fn stored_provider(
     found.copied().ok_or_else(|| not_present(&addr.to_string(), &chosen.config.with_key(key)).into())
 }
 
-fn choose(run: &Run, chosen: &Chosen, module: &Arc<ModuleSlots>, each: &Each) -> Result<u32, Diagnostics> {
+fn choose(run: &Run, chosen: &Chosen, module: &Arc<ModuleSlots>, each: &Each) -> Result<ProviderId, Diagnostics> {
     let expr = &chosen.choice.key;
     let place = chosen.choice.call.map(|called| place_of_call(run, called, &module.addr));
     let (value, found) = match &place {

@@ -3,7 +3,7 @@
 use base::diag::Diagnostics;
 use model::addr::{AbsProviderConfig, AbsResourceInstance};
 use model::plan::{Action, ActionReason, Change, ResourceChange};
-use model::state::{DeposedKey, Instance as StateInstance, Object};
+use model::state::{DeposedKey, Instance as StateInstance, Object, State};
 use model::version::at_least;
 use terrane_value::{Path, Value};
 

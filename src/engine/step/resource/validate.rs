@@ -25,8 +25,8 @@ use super::plan::triggers;
 use super::unknown_type::unknown_type;
 use super::{ephemeral_use, list};
 use crate::blocks::connection::connection_schema;
-use crate::blocks::tree::ModuleId;
 use crate::change::Shape;
+use crate::ids::ResourceId;
 use crate::ports::Ports;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
@@ -35,17 +35,17 @@ use crate::step::expansion::{Unknown, expand};
 use crate::step::{action, imports};
 use crate::waiting::PendingRequest;
 
-pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+pub async fn run(run: &Run, block: ResourceId) -> Diagnostics {
     let describe = || {
-        let addr = run.blocks.tree.resource(module, index).addr.to_string();
+        let addr = run.blocks.tree.resource(block).addr.to_string();
         Description::new("Validate resource configuration").with("opentofu.resource.address", addr)
     };
-    let work = || validate_block(run, module, index);
+    let work = || validate_block(run, block);
     telemetry::traced(Detail::Steps, describe, work, Diagnostics::has_errors).await
 }
 
-async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let config = run.blocks.tree.resource(module, index);
+async fn validate_block(run: &Run, block: ResourceId) -> Diagnostics {
+    let config = run.blocks.tree.resource(block);
     let mut diagnostics = Diagnostics::new();
     let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else {
         if run.blocks.schemas.provider(&config.provider).is_some() {
@@ -53,7 +53,7 @@ async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics 
         }
         return diagnostics;
     };
-    let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
+    let Some(instance) = run.results.module_instances(block.module).first() else { return diagnostics };
     let scope = ModuleScope::new(run, instance);
     let _ = diagnostics.take(expand(config.repetition(), &scope, Unknown::Skipped));
     if let Some(key) = config.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
@@ -65,8 +65,8 @@ async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics 
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
     conditions(run, instance, config, &mut diagnostics);
     let is_sound = !diagnostics.has_errors();
-    let identity = diagnostics.take(imports::identity_type(run, (module, index)).await);
-    diagnostics.extend(imports::validate(run, (module, index), identity.as_ref()));
+    let identity = diagnostics.take(imports::identity_type(run, block).await);
+    diagnostics.extend(imports::validate(run, block, identity.as_ref()));
     if !is_sound {
         return diagnostics;
     }
@@ -74,13 +74,13 @@ async fn validate_block(run: &Run, module: ModuleId, index: u32) -> Diagnostics 
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
     if tofu_at_least(12) {
-        diagnostics.extend(triggers::check(run, module, config));
+        diagnostics.extend(triggers::check(run, block.module, config));
     }
     if !matches!(config.addr.mode, ResourceMode::Ephemeral | ResourceMode::List) {
-        let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
+        let address = config.addr.in_module(run.blocks.tree.module(block.module).path.clone()).to_string();
         diagnostics.extend(ephemeral_use::check(&value, &schema.block, Some(&config.body), &address));
     }
-    let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
+    let address = config.addr.in_module(run.blocks.tree.module(block.module).path.clone()).to_string();
     let mut bare = value.unmark_deep().0;
     let mut list = None;
     if config.addr.mode == ResourceMode::List {

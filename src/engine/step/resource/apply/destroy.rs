@@ -13,6 +13,7 @@ use super::provision;
 use super::report::{announce, announce_import, describe_task, finish};
 use super::request::apply;
 use crate::graph::Task;
+use crate::ids::TaskId;
 use crate::run::Run;
 use crate::run::results::Each;
 use crate::step::action;
@@ -21,13 +22,13 @@ use crate::step::resource::plan::orphan;
 use crate::step::resource::read::upgrade::upgrade;
 use crate::step::resource::record::save;
 
-pub async fn run(run: &Run, index: u32) -> Diagnostics {
-    let describe = || describe_task(&run.schedule.tasks[index as usize]);
-    telemetry::traced(Detail::Steps, describe, || destroy_task(run, index), Diagnostics::has_errors).await
+pub async fn run(run: &Run, id: TaskId) -> Diagnostics {
+    let describe = || describe_task(&run.schedule.tasks[id.index()]);
+    telemetry::traced(Detail::Steps, describe, || destroy_task(run, id), Diagnostics::has_errors).await
 }
 
-async fn destroy_task(run: &Run, index: u32) -> Diagnostics {
-    let task = &run.schedule.tasks[index as usize];
+async fn destroy_task(run: &Run, id: TaskId) -> Diagnostics {
+    let task = &run.schedule.tasks[id.index()];
     let change = &task.change;
     if change.action == Action::CreateThenForget {
         // Nothing was put aside if the replacement failed.

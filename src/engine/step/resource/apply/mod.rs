@@ -23,6 +23,7 @@ use crate::change::{breach_text, compatible};
 use crate::engine_errors::differs_from_plan;
 use crate::graph::Task;
 use crate::graph::walk::Turn;
+use crate::ids::{ResourceId, TaskId};
 use crate::run::Run;
 use crate::run::object::{Stored, unknown_as_null};
 use crate::run::results::{Each, ModuleSlots, ResourceSlots};
@@ -30,10 +31,10 @@ use crate::step::resource::read::data;
 use crate::step::resource::record::save;
 use crate::step::resource::{Instance, conditions};
 
-/// The slot of a task's instance: the index of its block in its module, and the position among its instances.
+/// The slot of a task's instance: its block, and the position among its instances.
 struct TaskSlot {
     module: Arc<ModuleSlots>,
-    block: u32,
+    block: ResourceId,
     position: usize,
 }
 
@@ -41,13 +42,13 @@ impl TaskSlot {
     fn of(run: &Run, task: &Task) -> Option<TaskSlot> {
         let addr = &task.change.addr;
         let module = run.results.find_module(&run.blocks.tree, &addr.module)?;
-        let (_, block) = task.block?;
-        let position = module.resources[block as usize].get()?.expansion.index_of(addr.key())?;
+        let block = task.block?;
+        let position = module.resources[block.index()].get()?.expansion.index_of(addr.key())?;
         Some(TaskSlot { module, block, position })
     }
 
     fn slots(&self) -> Option<&ResourceSlots> {
-        self.module.resources[self.block as usize].get()
+        self.module.resources[self.block.index()].get()
     }
 
     fn publish(&self, value: Option<Value>) {
@@ -58,19 +59,19 @@ impl TaskSlot {
 }
 
 /// Lets those who wait for the value of a task's instance know that there will be none, if there is none yet.
-pub fn publish_no_value(run: &Run, index: u32) {
-    if let Some(place) = TaskSlot::of(run, &run.schedule.tasks[index as usize]) {
+pub fn publish_no_value(run: &Run, id: TaskId) {
+    if let Some(place) = TaskSlot::of(run, &run.schedule.tasks[id.index()]) {
         place.publish(None);
     }
 }
 
-pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
-    let describe = || describe_task(&run.schedule.tasks[index as usize]);
-    telemetry::traced(Detail::Steps, describe, || apply_task(run, index, turn), Diagnostics::has_errors).await
+pub async fn run(run: &Run, id: TaskId, turn: &mut Turn) -> Diagnostics {
+    let describe = || describe_task(&run.schedule.tasks[id.index()]);
+    telemetry::traced(Detail::Steps, describe, || apply_task(run, id, turn), Diagnostics::has_errors).await
 }
 
-async fn apply_task(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
-    let task = &run.schedule.tasks[index as usize];
+async fn apply_task(run: &Run, id: TaskId, turn: &mut Turn) -> Diagnostics {
+    let task = &run.schedule.tasks[id.index()];
     let addr = &task.change.addr;
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let place = TaskSlot::of(run, task);

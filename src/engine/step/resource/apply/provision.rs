@@ -61,7 +61,7 @@ pub async fn run(
 
 /// A provisioner may read other instances of its block: they only have to exist.
 async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, turn: &mut Turn) {
-    let (Some(config), Some(module), Some((_, index))) = (instance.config, &instance.module, instance.block) else {
+    let (Some(config), Some(module), Some(own)) = (instance.config, &instance.module, instance.block) else {
         return;
     };
     let Some(shape) = instance.run.blocks.schemas.provisioner(&block.kind) else { return };
@@ -69,7 +69,7 @@ async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, tu
     if let Some(connection) = block.connection.as_ref().or(config.connection.as_ref()) {
         references.extend(references_in_body(connection, connection_schema()));
     }
-    let Some(slots) = module.resources[index as usize].get() else { return };
+    let Some(slots) = module.resources[own.index()].get() else { return };
     for (traversal, expr) in references {
         let Ok(reference) = model::addr::parse::parse_reference(&traversal, &expr.file) else { continue };
         for position in siblings(&reference.subject, config, slots) {

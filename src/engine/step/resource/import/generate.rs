@@ -12,21 +12,21 @@ use model::plan::{Action, ResourceChange};
 use terrane_value::{Path, PathStep, Value};
 
 use crate::blocks::imports::Generated;
-use crate::graph::NodeId;
 use crate::graph::walk::End;
+use crate::ids::{GeneratedId, NodeId};
 use crate::run::Run;
 use crate::run::results::Each;
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::Unknown;
-use crate::step::imports::{Known, named};
+use crate::step::imports::{ImportContext, named};
 use crate::step::resource::plan::change::plan;
 use crate::step::resource::plan::replace::Forced;
 use crate::step::resource::read::identity;
 use crate::step::resource::record::{new_change, note_change, put};
 use crate::step::resource::{Instance, import};
 
-pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
-    let generated = &run.blocks.imports.generated[index as usize];
+pub async fn run(run: &Run, node: NodeId, id: GeneratedId) -> End {
+    let generated = &run.blocks.imports.generated[id.index()];
     let diagnostics = plan_import(run, node, generated).await;
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(node, diagnostics);
@@ -50,7 +50,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
             Err(found) => return found,
         },
     };
-    let known = Known { identity: identity.as_ref(), unknown: Unknown::of_run(run) };
+    let known = ImportContext { identity: identity.as_ref(), unknown: Unknown::of_run(run) };
     let (named, mut diagnostics) = named(&generated.import, &ModuleScope::new(run, &root), known);
     let Some(named) = named else { return diagnostics };
     let imported = diagnostics.take(import::import(&instance, &named).await);

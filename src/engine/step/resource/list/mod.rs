@@ -42,8 +42,8 @@ pub async fn run(instance: &Instance<'_>, position: usize) -> (Option<Value>, Di
     let data = results.objects.iter().map(|object| types.value(object)).collect();
     let results = Arc::new(results);
     run.ports.observer.event(Event::ListFinished(results.clone()));
-    if let Some((_, index)) = instance.block {
-        run.results.lists().insert((index, position), results);
+    if let Some(block) = instance.block {
+        run.results.lists().insert((block.index(), position), results);
     }
     (Some(Value::object([(DATA, Value::tuple(data)), (CONFIG, config)])), diagnostics)
 }

@@ -59,8 +59,7 @@ pub async fn ask(
         planned_private: Arc::default(),
         client: instance.client(),
     };
-    let mut response =
-        instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
+    let mut response = instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
     let failed = has_errors(&response.diagnostics);
     if round == Round::First || failed {
         let said = std::mem::take(&mut response.diagnostics);

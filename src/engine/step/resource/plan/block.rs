@@ -13,20 +13,19 @@ use tokio::task::JoinSet;
 
 use super::orphan::{self, OrphanObject};
 use super::{managed, placeholder, triggers};
-use crate::blocks::tree::ModuleId;
-use crate::blocks::{BlockId, Blocks};
+use crate::blocks::Blocks;
 use crate::engine_errors;
-use crate::graph::NodeId;
 use crate::graph::walk::{End, Turn, catch_panic};
+use crate::ids::{NodeId, OrphansId, ProviderId, ResourceId};
 use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::run::scope::ModuleScope;
 use crate::run::{Prior, Run, Verb};
 use crate::step::expansion::{Unknown, expand};
+use crate::step::imports;
 use crate::step::resource::expand::stored_value;
 use crate::step::resource::import::command;
 use crate::step::resource::read::data;
 use crate::step::resource::{Instance, list, provider_choice, with_instance};
-use crate::step::imports;
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -43,9 +42,9 @@ impl Work {
     fn address(&self, blocks: &Blocks, job: Job) -> Option<AbsResourceInstance> {
         match self {
             Work::Instance { module, position } => {
-                let (_, index) = job.block?;
-                let key = module.resources[index as usize].get()?.expansion.key(*position);
-                Some(blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
+                let block = job.block?;
+                let key = module.resources[block.index()].get()?.expansion.key(*position);
+                Some(blocks.tree.resource(block).addr.absolute(module.addr.clone()).instance(key))
             }
             Work::OrphanObject { addr, .. } | Work::UndecidedObject { addr } => Some(addr.clone()),
         }
@@ -56,29 +55,29 @@ impl Work {
 #[derive(Clone, Copy)]
 struct Job {
     node: NodeId,
-    block: Option<BlockId>,
+    block: Option<ResourceId>,
     /// None: the instances of the block choose.
-    provider: Option<u32>,
+    provider: Option<ProviderId>,
 }
 
-pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn: &mut Turn) -> End {
-    let provider = run.blocks.providers.of.get(&(module, index)).copied();
-    if provider.is_none() && !run.blocks.providers.chosen.contains_key(&(module, index)) {
+pub async fn run(run: Arc<Run>, node: NodeId, block: ResourceId, turn: &mut Turn) -> End {
+    let provider = run.blocks.providers.of.get(&block).copied();
+    if provider.is_none() && !run.blocks.providers.chosen.contains_key(&block) {
         return End::Failed;
     }
-    let (identity, mut diagnostics) = imports::identity_type(&run, (module, index)).await;
-    let work = diagnostics.take(work_of_block(&run, node, (module, index), identity.as_ref()));
+    let (identity, mut diagnostics) = imports::identity_type(&run, block).await;
+    let work = diagnostics.take(work_of_block(&run, node, block, identity.as_ref()));
     let failed = diagnostics.has_errors();
     run.report(node, diagnostics);
-    let end = do_all(run.clone(), Job { node, block: Some((module, index)), provider }, work, turn).await;
-    for slots in run.results.module_instances(module).iter().filter_map(|m| m.resources[index as usize].get()) {
+    let end = do_all(run.clone(), Job { node, block: Some(block), provider }, work, turn).await;
+    for slots in run.results.module_instances(block.module).iter().filter_map(|m| m.resources[block.index()].get()) {
         let _ = slots.complete.set(());
     }
     if failed { End::Failed } else { end }
 }
 
-pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Turn) -> End {
-    let orphans = run.schedule.orphans[index as usize].clone();
+pub async fn run_orphans(run: Arc<Run>, node: NodeId, orphans: OrphansId, turn: &mut Turn) -> End {
+    let orphans = run.schedule.orphans[orphans.index()].clone();
     let block = run.blocks.tree.find_resource(&orphans.resource);
     let mut work = Vec::new();
     let wanted = orphans.instances.iter().filter(|addr| run.is_targeted(node, addr));
@@ -95,15 +94,10 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
 
 /// Expands the block in every module instance, and finds what the state has beside it. `identity`: the type of the identities
 /// of its imports.
-fn work_of_block(
-    run: &Run,
-    node: NodeId,
-    (module, index): BlockId,
-    identity: Option<&Type>,
-) -> (Vec<Work>, Diagnostics) {
+fn work_of_block(run: &Run, node: NodeId, block: ResourceId, identity: Option<&Type>) -> (Vec<Work>, Diagnostics) {
     let (mut work, mut diagnostics) = (Vec::new(), Diagnostics::new());
-    let config = run.blocks.tree.resource(module, index);
-    for instance in run.results.module_instances(module) {
+    let config = run.blocks.tree.resource(block);
+    for instance in run.results.module_instances(block.module) {
         let scope = ModuleScope::new(run, instance);
         let found = expand(config.repetition(), &scope, Unknown::of_run(run));
         let Some(expansion) = diagnostics.take(found) else { continue };
@@ -119,9 +113,9 @@ fn work_of_block(
                 slots.instances[position].publish(stored_value(&run.prior, &resource, addr.key(), &schema));
             }
         }
-        let _ = instance.resources[index as usize].set(slots);
+        let _ = instance.resources[block.index()].set(slots);
     }
-    let found = imports_of_block(run, (module, index), identity);
+    let found = imports_of_block(run, block, identity);
     if found.has_errors() {
         work.clear();
     }
@@ -129,9 +123,9 @@ fn work_of_block(
     if diagnostics.has_errors() {
         return (work, diagnostics);
     }
-    for resource in run.prior.stored.get(&(module, index)).into_iter().flatten() {
+    for resource in run.prior.stored.get(&block).into_iter().flatten() {
         let slots = run.results.find_module(&run.blocks.tree, &resource.module);
-        let expansion = slots.as_ref().and_then(|m| m.resources[index as usize].get()).map(|s| &s.expansion);
+        let expansion = slots.as_ref().and_then(|m| m.resources[block.index()].get()).map(|s| &s.expansion);
         let Some(stored) = run.prior.state.resources.get(resource) else { continue };
         for key in stored.instances.keys() {
             let addr = resource.instance(key.clone());
@@ -158,7 +152,7 @@ fn work_of_block(
     (work, diagnostics)
 }
 
-fn imports_of_block(run: &Run, block: BlockId, identity: Option<&Type>) -> Diagnostics {
+fn imports_of_block(run: &Run, block: ResourceId, identity: Option<&Type>) -> Diagnostics {
     match run.verb {
         Verb::Plan { refresh_only: false, .. } => imports::plan(run, block, identity),
         Verb::Import => imports::check_requested(run, block),
@@ -224,12 +218,12 @@ async fn do_at_once(run: &Arc<Run>, job: Job, work: Vec<Work>) -> End {
 
 /// Instances that others of the same block refer to by a literal key come first.
 fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
-    let Some((module, index)) = job.block else { return work };
-    let keys = run.own_keys(module, index);
+    let Some(block) = job.block else { return work };
+    let keys = run.own_keys(block);
     if !keys.is_empty() {
         work.sort_by_key(|item| match item {
             Work::Instance { module, position } => {
-                let slots = module.resources[index as usize].get();
+                let slots = module.resources[block.index()].get();
                 !slots.is_some_and(|s| keys.contains(&s.expansion.key(*position)))
             }
             Work::OrphanObject { .. } | Work::UndecidedObject { .. } => true,
@@ -270,7 +264,9 @@ fn stored_instance(run: &Run, job: Job, addr: AbsResourceInstance) -> Result<Opt
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let provider = match (job.provider, job.block) {
         (Some(provider), _) => provider,
-        (None, Some(block)) => provider_choice::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?,
+        (None, Some(block)) => {
+            provider_choice::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr))?
+        }
         (None, None) => return Ok(None),
     };
     let instance = Instance::new(run, addr, job.block, provider, module, Default::default());
@@ -329,12 +325,12 @@ async fn plan_destroy_one(
 }
 
 async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usize) -> Diagnostics {
-    let Some((block_module, index)) = job.block else { return Diagnostics::new() };
-    let Some(slots) = module.resources[index as usize].get() else { return Diagnostics::new() };
-    let config = run.blocks.tree.resource(module.id, index);
+    let Some(block) = job.block else { return Diagnostics::new() };
+    let Some(slots) = module.resources[block.index()].get() else { return Diagnostics::new() };
+    let config = run.blocks.tree.resource(block);
     let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key_in(&module.addr, position));
     let each = slots.expansion.each(position);
-    let provider = match job.provider.map_or_else(|| provider_choice::provider(run, (block_module, index), module, &each), Ok) {
+    let provider = match job.provider.map_or_else(|| provider_choice::provider(run, block, module, &each), Ok) {
         Ok(provider) => provider,
         Err(errors) => return errors,
     };
@@ -343,9 +339,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
         Err(error) => return error.into(),
     };
     let (value, diagnostics) = match config.addr.mode {
-        ResourceMode::Managed | ResourceMode::Data if instance.is_placeholder() => {
-            placeholder::plan(&instance).await
-        }
+        ResourceMode::Managed | ResourceMode::Data if instance.is_placeholder() => placeholder::plan(&instance).await,
         ResourceMode::Managed => match requested(&instance) {
             Some(id) => command::import(&instance, &id).await,
             None => managed::plan(&instance, &slots.instances[position]).await,

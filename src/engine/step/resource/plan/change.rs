@@ -87,11 +87,7 @@ struct Examined {
 impl<'i, 'r> Planner<'i, 'r> {
     /// `promised`: the change of the plan, in apply.
     fn new(instance: &'i Instance<'r>, forced: Forced, promised: Option<&'i ResourceChange>) -> Planner<'i, 'r> {
-        Planner {
-            instance,
-            replacement: Replacement { instance, forced, promised },
-            diagnostics: Diagnostics::new(),
-        }
+        Planner { instance, replacement: Replacement { instance, forced, promised }, diagnostics: Diagnostics::new() }
     }
 
     async fn run(mut self, current: Option<&Stored>) -> (Option<ResourceChange>, Diagnostics) {

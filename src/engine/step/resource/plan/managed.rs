@@ -61,10 +61,7 @@ struct Present {
 }
 
 /// The object as it is now: the stored one or, if there is none, the one to import. None with errors.
-async fn present(
-    instance: &Instance<'_>,
-    dependencies: &Arc<[ConfigResource]>,
-) -> (Option<Present>, Diagnostics) {
+async fn present(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (Option<Present>, Diagnostics) {
     let run = instance.run;
     let (mut present, mut diagnostics) = stored(instance, dependencies).await;
     if diagnostics.has_errors() {

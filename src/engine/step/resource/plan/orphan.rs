@@ -19,7 +19,7 @@ use crate::run::{Run, Verb};
 use crate::step::action;
 use crate::step::resource::read::refresh;
 use crate::step::resource::read::upgrade::upgrade;
-use crate::step::resource::record::{change_of, new_change, note_change, note_drift, put};
+use crate::step::resource::record::{change_of, new_change, note_change, note_drift, put, put_previous};
 use crate::step::resource::{Instance, deferral};
 
 /// What the plan of a destruction is about.

@@ -15,8 +15,8 @@ use model::version::at_least;
 use terrane_value::Value;
 
 use crate::blocks::reference_steps::check_steps;
-use crate::blocks::tree::ModuleId;
 use crate::engine_errors::UNDECLARED_RESOURCE;
+use crate::ids::{ModuleId, ResourceId};
 use crate::run::Run;
 use crate::run::results::Expansion;
 use crate::run::scope::ModuleScope;
@@ -109,7 +109,7 @@ pub fn check(run: &Run, module: ModuleId, config: &config::Resource) -> Diagnost
             diagnostics.push(Diagnostic::error("Undeclared resource in replace_triggered_by", detail).at(expr.range()));
             continue;
         };
-        let other = tree.resource(module, index as u32);
+        let other = tree.resource(ResourceId::new(module, index));
         if let Some(schema) = run.blocks.schemas.resource(&other.provider, &other.addr) {
             let found = check_steps(&schema.block, &rest, &expr.file);
             diagnostics.extend(found.into_iter().filter(|problem| problem.is_error()));
@@ -206,11 +206,11 @@ fn missing_change(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression)
     let place = if module.is_root() { "the root module".to_owned() } else { module.to_string() };
     let resource = &trigger.resource;
     let tree = &instance.run.blocks.tree;
-    let Some((id, index)) = tree.find_resource(&resource.absolute(module.clone()).config()) else {
+    let Some(block) = tree.find_resource(&resource.absolute(module.clone()).config()) else {
         let detail = format!("A resource {resource} has not been declared in {place}");
         return Some(Diagnostic::error(UNDECLARED_RESOURCE, detail).at(expr.range()));
     };
-    let block = tree.resource(id, index);
+    let block = tree.resource(block);
     let repeats = block.count.is_some() || block.for_each.is_some();
     let possible = match &trigger.key {
         Some(_) => repeats,

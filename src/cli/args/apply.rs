@@ -66,20 +66,20 @@ pub fn parse(args: &[String]) -> Result<Apply, ArgsError> {
 pub fn parse_destroy(args: &[String]) -> Result<Apply, ArgsError> {
     let (mut apply, mut diagnostics) = read(destroy_command(), args);
     const INVALID_MODE: &str = "Invalid mode option";
-    match apply.plan.mode {
+    match apply.plan.scope.mode {
         Mode::Normal => {}
         Mode::Destroy => diagnostics.error(
             INVALID_MODE,
             format!("The -destroy option is not valid for \"{COMMAND} destroy\", because this command always runs in destroy mode."),
         ),
-        Mode::RefreshOnly if !apply.plan.requested_actions.is_empty() => {
+        Mode::RefreshOnly if !apply.plan.scope.requested_actions.is_empty() => {
             diagnostics.error(INVALID_MODE, format!("The -invoke option is not valid for \"{COMMAND} destroy\"."));
         }
         Mode::RefreshOnly => {
             diagnostics.error(INVALID_MODE, format!("The -refresh-only option is not valid for \"{COMMAND} destroy\"."))
         }
     }
-    apply.plan.mode = Mode::Destroy;
+    apply.plan.scope.mode = Mode::Destroy;
     checked(apply, diagnostics)
 }
 

@@ -56,7 +56,7 @@ pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }
     let mut plan = sound_plan_options(&given, &mut diagnostics);
-    plan.refresh = plan::Refresh::All;
+    plan.scope.refresh = plan::Refresh::All;
     let json = given.on("json");
     if diagnostics.has_errors() {
         return Err(ArgsError::all(diagnostics, json));

@@ -180,7 +180,7 @@ impl Operation<'_> {
 
     fn question(&self) -> Question {
         let workspace = &self.workspace.name;
-        let (title, text) = match self.request.plan.mode {
+        let (title, text) = match self.request.plan.scope.mode {
             Mode::Destroy => (
                 format!("Do you really want to destroy all resources in workspace {workspace:?}?"),
                 format!(

@@ -73,7 +73,7 @@ impl Operation<'_> {
     }
 
     fn show_described(&self, mut described: DescribedPlan) {
-        described.plan.mode = self.request.plan.mode;
+        described.plan.scope.mode = self.request.plan.scope.mode;
         self.listener.remote(RemoteLine::Plan(&described));
     }
 }

@@ -75,8 +75,8 @@ pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Lis
 pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options { kind: OperationKind::Refresh, out: None, generate: None, approver: None, plan_file: None };
     let mut request = request.clone();
-    request.plan.mode = Mode::RefreshOnly;
-    request.plan.refresh = Refresh::All;
+    request.plan.scope.mode = Mode::RefreshOnly;
+    request.plan.scope.refresh = Refresh::All;
     run(setup, &request, options, listener).await
 }
 

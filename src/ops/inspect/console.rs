@@ -13,7 +13,7 @@ use lang::syntax::parse_expression;
 use model::addr::ModuleInstance;
 use model::config::Config;
 use model::deps::Requirements;
-use model::plan::{Mode, Refresh};
+use model::plan::{DEFAULT_PARALLELISM, PlanScope};
 use render::text::snippet::CONSOLE_INPUT;
 use render::text::value::console_text;
 use terrane_value::identifier::is_identifier;
@@ -153,23 +153,11 @@ async fn start_evaluation(
     let module = request.scope.clone();
     let (evaluation, problems) = if request.plan {
         factories.start_early(requirements.0.keys().cloned());
-        let input = PlanInput {
-            config,
-            state,
-            variables,
-            mode: Mode::Normal,
-            targets: Vec::new(),
-            excludes: Vec::new(),
-            force_replace: Vec::new(),
-            requested_actions: Vec::new(),
-            refresh: Refresh::All,
-            deferral_allowed: false,
-            generate_config: false,
-            parallelism: 10,
-        };
+        let input = PlanInput { config, state, variables, scope: PlanScope::default() };
         engine::evaluate_plan(input, &module, &ports).await
     } else {
-        let input = EvaluateInput { config, state, variables, module: module.clone(), parallelism: 10 };
+        let input =
+            EvaluateInput { config, state, variables, module: module.clone(), parallelism: DEFAULT_PARALLELISM };
         engine::evaluate(input, &ports).await
     };
     diagnostics.extend(problems);

@@ -12,6 +12,7 @@ use model::config::{Config, RootFiles, check_versions};
 use model::deps::Requirements;
 use model::lint::{self, Selection};
 use model::model_errors::UNREADABLE_MODULE;
+use model::plan::DEFAULT_PARALLELISM;
 use model::version::at_least;
 
 use crate::backends::settings;
@@ -114,7 +115,7 @@ async fn one(setup: &Setup, config: Arc<Config>, selection: &Selection, observer
     factories.start_early(requirements.0.keys().cloned());
     let ports = watched_ports(setup, &factories, observer.clone());
     tokio::select! {
-        found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
+        found = engine::validate(ValidateInput { config, parallelism: DEFAULT_PARALLELISM }, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
     }
     cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;

@@ -72,7 +72,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         Ok(begun) => begun,
         Err(diagnostics) => return (Applied::default(), diagnostics),
     };
-    let mode = planned.plan.mode;
+    let mode = planned.plan.scope.mode;
     // A saved plan is always reported as an apply, also if it destroys.
     let reported_mode = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
     let mut applied = Applied { mode: reported_mode, ..Applied::default() };
@@ -93,7 +93,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
             }
         }
     }
-    let parallelism = request.operation.plan.parallelism;
+    let parallelism = request.operation.plan.scope.parallelism;
     // Apply makes the checks again: their warnings of the plan would be reported twice.
     let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
     let forgotten = planned.plan.changes.iter().filter(|c| c.action == Action::Forget).count();
@@ -233,8 +233,8 @@ async fn approve(
 fn question(plan: &Plan, workspace: &str) -> Question {
     let in_workspace =
         if workspace == DEFAULT_WORKSPACE { String::new() } else { format!(" in workspace {workspace:?}") };
-    let (title, text) = match plan.mode {
-        Mode::RefreshOnly if !plan.requested_actions.is_empty() => (
+    let (title, text) = match plan.scope.mode {
+        Mode::RefreshOnly if !plan.scope.requested_actions.is_empty() => (
             "Would you like to invoke the specified actions?".to_owned(),
             format!(
                 "{PROGRAM} will invoke the actions described above, and any changes will be written to the state without modifying \

@@ -72,11 +72,11 @@ pub async fn open_session(
     base::log!(Info, "backend/local: starting {verb:?} operation");
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
-    let destroys = request.plan.mode == Mode::Destroy;
+    let destroys = request.plan.scope.mode == Mode::Destroy;
     if !destroys && verb != OperationKind::Refresh && !load::has_configuration() {
         return Err(no_configuration(verb));
     }
-    if request.plan.mode != Mode::Normal && !request.plan.force_replace.is_empty() {
+    if request.plan.scope.mode != Mode::Normal && !request.plan.scope.force_replace.is_empty() {
         diagnostics.error(
             "Unsupported plan mode",
             "Forcing resource instance replacement (with -replace=...) is allowed only in normal planning mode.",
@@ -238,15 +238,7 @@ impl Session {
             config: self.config.clone(),
             state: self.state(),
             variables: variables.clone(),
-            mode: options.mode,
-            targets: options.targets.clone(),
-            excludes: options.excludes.clone(),
-            force_replace: options.force_replace.clone(),
-            requested_actions: options.requested_actions.clone(),
-            refresh: options.refresh,
-            deferral_allowed: options.deferral_allowed,
-            generate_config: options.generate_config,
-            parallelism: options.parallelism,
+            scope: options.scope.clone(),
         };
         base::log!(Info, "backend/local: plan calling Plan");
         let observer: Arc<dyn Observer> = self.listener.clone();
@@ -308,7 +300,7 @@ pub fn watched_ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dy
 
 /// Validates, then plans: errors that need no state are reported before any object is refreshed.
 async fn validated_plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
-    let check = ValidateInput { config: input.config.clone(), parallelism: input.parallelism };
+    let check = ValidateInput { config: input.config.clone(), parallelism: input.scope.parallelism };
     let mut diagnostics = engine::validate(check, ports).await;
     if diagnostics.has_errors() {
         return (None, diagnostics);

@@ -47,7 +47,7 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
             diagnostics.push(generated_file::exists());
             return (None, diagnostics);
         }
-        options.generate_config = true;
+        options.scope.generate_config = true;
     }
     let (planned, _, found) = session.plan(&options).await;
     diagnostics.extend(match (&request.generate, &planned) {

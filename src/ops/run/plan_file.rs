@@ -165,7 +165,7 @@ pub async fn open_kept(
         diagnostics.extend(held.release().await);
         return Err(diagnostics);
     }
-    if saved.plan.mode != Mode::Destroy {
+    if saved.plan.scope.mode != Mode::Destroy {
         diagnostics.extend(lint::check(&loaded.config.root, &request.plan.lint));
     }
     let session = Session {

@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::files::Disk;
 use base::name::PROGRAM;
 use engine::{self, QueryInput, ValidateInput};
-use model::plan::ListResults;
+use model::plan::{DEFAULT_PARALLELISM, ListResults};
 
 use super::generated_file;
 use super::operation::{self, CANCELED, Locking, NO_CONFIGURATION, OperationRequest, Session};
@@ -92,7 +92,7 @@ async fn lists(session: &Session, generate_config: bool) -> (Results, Diagnostic
         return (Results::new(), diagnostics);
     }
     let ports = session.ports(session.listener.clone(), Arc::new(NoSink));
-    let parallelism = OperationRequest::default().plan.parallelism;
+    let parallelism = DEFAULT_PARALLELISM;
     let config = session.config.clone();
     let input = QueryInput { config: config.clone(), state: session.state(), variables, generate_config, parallelism };
     let work = async {

@@ -292,7 +292,7 @@ async fn refresh_one(run: &Run, job: Job, addr: AbsResourceInstance) -> Diagnost
     };
     let object = run.prior.state.instance(&instance.addr).and_then(|stored| stored.current.as_ref());
     let Some(object) = object else { return Diagnostics::new() };
-    let refresh = run.inputs.refresh == Refresh::All;
+    let refresh = run.inputs.scope.refresh == Refresh::All;
     let reason = ActionReason::None;
     orphan::plan(&instance, OrphanObject { object, deposed: None, reason, forget: false, refresh, plan: false }).await
 }
@@ -328,7 +328,7 @@ async fn plan_destroy_one(
         deposed,
         reason: is_kept.unwrap_or(reason),
         forget: plan && (is_kept.is_some() || !destroying && removed.is_some_and(|r| !r.destroys())),
-        refresh: run.inputs.refresh == Refresh::All && !destroying,
+        refresh: run.inputs.scope.refresh == Refresh::All && !destroying,
         plan,
     };
     orphan::plan(&instance, orphan_object).await
@@ -394,13 +394,13 @@ async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (
     }
     stored.provider_key = instance.provider_addr.key.clone();
     let is_upgraded = object.schema_version != instance.schema.version;
-    let unchanged = match run.inputs.refresh {
+    let unchanged = match run.inputs.scope.refresh {
         Refresh::Changed if !is_upgraded => unchanged(instance, &stored).await,
         _ => None,
     };
     let before = stored.value.clone();
     let mut current = Some(stored);
-    if let Some(stored) = current.take_if(|_| run.inputs.refresh != Refresh::Never && unchanged.is_none()) {
+    if let Some(stored) = current.take_if(|_| run.inputs.scope.refresh != Refresh::Never && unchanged.is_none()) {
         current = diagnostics.take(read::refresh(instance, stored, None).await);
         if diagnostics.has_errors() {
             return (Now::default(), diagnostics);
@@ -416,7 +416,7 @@ async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (
     }
     current = current.filter(|c| !c.value.is_null());
     let mut kept = current.as_ref().map(|c| c.encode(&instance.schema));
-    if let (Refresh::Never, Some(kept)) = (run.inputs.refresh, &mut kept) {
+    if let (Refresh::Never, Some(kept)) = (run.inputs.scope.refresh, &mut kept) {
         kept.sensitive = object.sensitive.clone();
     }
     put(&run.results, instance, None, kept, false);
@@ -436,7 +436,7 @@ async fn unchanged(instance: &Instance<'_>, stored: &Stored) -> Option<ResourceC
 /// Whether the object is to be replaced for a reason outside of it.
 fn forced(instance: &Instance<'_>) -> (Forced, Diagnostics) {
     let (triggered, found) = replace::is_triggered(instance);
-    let forced = match (triggered, instance.run.inputs.force_replace.contains(&instance.addr)) {
+    let forced = match (triggered, instance.run.inputs.scope.force_replace.contains(&instance.addr)) {
         (true, _) => Forced::ByTriggers,
         (_, true) => Forced::ByRequest,
         _ => Forced::No,

@@ -19,7 +19,7 @@ use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_ver
 use crate::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
-    Importing, Mode, OutputChange, ResourceChange,
+    Importing, Mode, OutputChange, PlanScope, ResourceChange,
 };
 use crate::state::file::{deferred_instance, module_instance, problems_text, provider_config, resource_instance};
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
@@ -223,19 +223,19 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
     let top = Top {
         format: FORMAT,
         program: PROGRAM_VERSION.into(),
-        mode: mode_number(plan.mode),
+        mode: mode_number(plan.scope.mode),
         changes,
         invocations,
-        requested_actions: plan.requested_actions.iter().map(ToString::to_string).collect(),
+        requested_actions: plan.scope.requested_actions.iter().map(ToString::to_string).collect(),
         deferred,
         deferred_invocations,
         drift,
         outputs,
         variables,
         ephemeral_variables: plan.ephemeral_variables.iter().map(|name| name.to_string()).collect(),
-        targets: plan.targets.iter().map(target_text).collect(),
-        excludes: plan.excludes.iter().map(target_text).collect(),
-        force_replace: plan.force_replace.iter().map(ToString::to_string).collect(),
+        targets: plan.scope.targets.iter().map(target_text).collect(),
+        excludes: plan.scope.excludes.iter().map(target_text).collect(),
+        force_replace: plan.scope.force_replace.iter().map(ToString::to_string).collect(),
         checks: plan.checks.iter().map(check_text).collect(),
         timestamp: plan.timestamp.clone(),
         relevant,
@@ -379,7 +379,14 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     let mut reader = Reader { types, providers: FxHashMap::default() };
     let mut saved = SavedPlan::default();
     let plan = &mut saved.plan;
-    plan.mode = mode_of(top.mode)?;
+    plan.scope = PlanScope {
+        mode: mode_of(top.mode)?,
+        targets: top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?,
+        excludes: top.excludes.into_iter().map(target_of).collect::<Result<_, _>>()?,
+        force_replace: top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?,
+        requested_actions: top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?,
+        ..PlanScope::default()
+    };
     plan.changes = reader.changes(top.changes)?;
     plan.invocations = top.invocations.into_iter().map(|text| reader.invocation(text)).collect::<Result<_, _>>()?;
     for (reason, text) in top.deferred {
@@ -389,8 +396,6 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         let invocation = reader.invocation(text)?;
         plan.deferred_invocations.push(DeferredInvocation { reason: deferral_of(reason)?, invocation });
     }
-    plan.requested_actions =
-        top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?;
     plan.drift = reader.changes(top.drift)?;
     plan.outputs = top.outputs.into_iter().map(|o| reader.output(o)).collect::<Result<_, _>>()?;
     plan.variables = top
@@ -399,9 +404,6 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         .map(|(name, value)| Ok((Arc::from(name), reader.value(value)?)))
         .collect::<Result<BTreeMap<_, _>, String>>()?;
     plan.ephemeral_variables = top.ephemeral_variables.into_iter().map(Arc::from).collect();
-    plan.targets = top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?;
-    plan.excludes = top.excludes.into_iter().map(target_of).collect::<Result<_, _>>()?;
-    plan.force_replace = top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?;
     plan.checks = top.checks.into_iter().map(check_of).collect::<Result<_, _>>()?;
     plan.relevant_attributes = top
         .relevant

@@ -22,7 +22,7 @@ use crate::addr::parse::parse_target;
 use crate::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, Importing,
-    Mode, OutputChange, Plan, ResourceChange,
+    Mode, OutputChange, Plan, PlanScope, ResourceChange,
 };
 use crate::state::file::{deferred_instance, provider_config, resource_instance};
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
@@ -115,7 +115,7 @@ impl SavedPlan {
             plan.applyable = !plan.errored && has_changes(plan);
         }
         // What has only moved is listed here too, and shown where nothing else is planned.
-        if plan.mode != Mode::RefreshOnly {
+        if plan.scope.mode != Mode::RefreshOnly {
             plan.drift.retain(|change| change.action != Action::NoOp);
         }
         Ok(())
@@ -155,7 +155,7 @@ fn has_changes(plan: &Plan) -> bool {
     };
     plan.changes.iter().any(changes)
         || plan.outputs.iter().any(|output| output.action != Action::NoOp)
-        || (plan.mode == Mode::RefreshOnly && plan.prior_state.resources != plan.previous_state.resources)
+        || (plan.scope.mode == Mode::RefreshOnly && plan.prior_state.resources != plan.previous_state.resources)
 }
 
 /// Reads a plan; None if the archive holds none of this format.
@@ -197,13 +197,14 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
 
 /// Everything but changes of resources and states.
 fn plan(message: &Message<'_>) -> Result<Plan, String> {
+    let mode = match message.number(17) {
+        0 => Mode::Normal,
+        1 => Mode::Destroy,
+        2 => Mode::RefreshOnly,
+        other => return Err(format!("plan has invalid mode {other}")),
+    };
     let mut plan = Plan {
-        mode: match message.number(17) {
-            0 => Mode::Normal,
-            1 => Mode::Destroy,
-            2 => Mode::RefreshOnly,
-            other => return Err(format!("plan has invalid mode {other}")),
-        },
+        scope: PlanScope { mode, ..PlanScope::default() },
         timestamp: message.text(21)?.to_owned(),
         applyable: message.flag(25),
         errored: message.flag(20),
@@ -225,10 +226,10 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
         let one = |target| parse_target(text(target)?).map_err(|problem| problem.detail);
         message.all(field).map(one).collect::<Result<Vec<_>, String>>()
     };
-    plan.targets = targets(5)?;
-    plan.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
-    plan.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
-    plan.requested_actions = message.all(32).map(|addr| action_of(text(addr)?)).collect::<Result<_, _>>()?;
+    plan.scope.targets = targets(5)?;
+    plan.scope.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
+    plan.scope.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
+    plan.scope.requested_actions = message.all(32).map(|addr| action_of(text(addr)?)).collect::<Result<_, _>>()?;
     plan.outputs = message.messages(4).map(|output| output_change(&output?)).collect::<Result<_, _>>()?;
     plan.outputs.sort_by(|a, b| a.name.cmp(&b.name));
     plan.checks = message.messages(19).map(|check| check_result(&check?)).collect::<Result<_, _>>()?;
@@ -242,7 +243,7 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
     // They are written in no order.
     plan.relevant_attributes.sort_by_cached_key(|(addr, path)| (addr.clone(), path.to_string()));
     plan.complete = match plan.is_of_opentofu {
-        true => !plan.errored && plan.targets.is_empty() && plan.excludes.is_empty(),
+        true => !plan.errored && plan.scope.is_whole(),
         false => message.flag(26),
     };
     Ok(plan)

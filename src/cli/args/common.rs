@@ -6,6 +6,7 @@ use clap::{Arg, ArgMatches};
 use model::addr::{AbsActionInstance, AbsResourceInstance, Target};
 use model::plan::{Mode, PlanScope, Refresh};
 use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
+use ops::interface::requests::OperationRequest;
 
 use super::flags::{Given, duration, list, number, switch, text};
 use super::{ArgsError, lint};
@@ -109,7 +110,7 @@ pub fn operation_flags() -> [Arg; 11] {
     ]
 }
 
-pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
+fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut options = selection(given, &mut diagnostics);
     let scope = &mut options.scope;
@@ -224,11 +225,30 @@ fn selection(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
 }
 
 /// As `plan_options`; where there are errors, which go to the others, those of nothing given.
-pub fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
+fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
     plan_options(given).unwrap_or_else(|found| {
         diagnostics.extend(found);
         PlanOptions::default()
     })
+}
+
+/// The arguments that plan, apply, destroy and refresh have in common.
+#[derive(Debug)]
+pub struct OperationArgs {
+    pub request: OperationRequest,
+    pub input: bool,
+    pub json: bool,
+}
+
+/// What is wrong with the arguments goes to what was wrong before.
+pub fn operation_args(given: &ArgMatches, diagnostics: &mut Diagnostics) -> OperationArgs {
+    let json = given.on("json");
+    let request = OperationRequest {
+        plan: sound_plan_options(given, diagnostics),
+        state: state_options(given),
+        variables: variable_arguments(given),
+    };
+    OperationArgs { request, input: given.on("input") && !json, json }
 }
 
 /// An address of `-target`, or what is wrong with it.

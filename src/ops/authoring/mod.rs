@@ -31,5 +31,5 @@ fn failure(summary: &str, detail: impl Into<String>) -> Diagnostics {
 
 /// The error of a command that was interrupted.
 fn interrupted() -> Diagnostics {
-    failure(crate::run::operation::CANCELED, "")
+    failure(crate::run::session::CANCELED, "")
 }

@@ -5,6 +5,7 @@
 
 mod data_stores;
 pub(crate) mod early;
+pub mod generated_file;
 pub mod load;
 pub mod target_files;
 pub(crate) mod variables;

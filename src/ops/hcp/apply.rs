@@ -10,7 +10,7 @@ use super::plan::ONLY_BY_REPOSITORY;
 use super::saved::Bookmark;
 use super::{Ended, Operation, error};
 use crate::interface::ask::Question;
-use crate::run::operation::OperationKind;
+use crate::interface::requests::OperationKind;
 
 /// How the apply of a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

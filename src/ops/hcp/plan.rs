@@ -13,10 +13,9 @@ use model::plan::{DEFAULT_PARALLELISM, Mode, Refresh};
 use super::expression::expression;
 use super::saved::Bookmark;
 use super::{Ended, Operation, error, slug};
-use crate::configuration::{load, variables};
+use crate::configuration::{generated_file, load, variables};
 use crate::interface::options::VariableArgument;
-use crate::run::generated_file;
-use crate::run::operation::OperationKind;
+use crate::interface::requests::OperationKind;
 
 /// The pause between two looks at an uploaded configuration, and how many looks there are.
 const UPLOAD_LOOKS: (Duration, u32) = (Duration::from_millis(500), 60);

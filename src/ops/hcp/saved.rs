@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::log::unreadable;
 use super::missing;
-use crate::backends::{backend_of, read_state};
+use crate::backends::open::backend_of;
+use crate::backends::read_state;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
 

@@ -1,168 +1,38 @@
-//! `init`: configures the backend (`backend`, `migration`) and installs modules (`modules`) and providers (`install`); `get`, `providers lock` and `providers mirror` are parts
-//! of it. Starts no provider but that of a state store.
+//! `init`: configures the backend (`backend`, `cloud`) and installs modules (`modules`) and providers (`install`); `get` is a part
+//! of it.
+//!
+//! Starts no provider but that of a state store.
 
 mod backend;
 mod cloud;
 mod install;
-pub mod migrate;
-mod migration;
-mod migration_texts;
+mod interface;
 mod modules;
-pub mod providers_lock;
-pub mod providers_mirror;
-mod store_provider;
+mod moved_states;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use ::backend::Backend;
-use ::backend::hcp::Flavor;
-use ::install::event::{InstallEvent, ModuleEvent};
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::TF_ENCRYPTION;
 use base::files::Disk;
 use base::name::{self, PROGRAM, by_language};
 use base::telemetry::{self, Description, Detail};
-use model::addr;
 use model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
 use model::config::{self, Config, Module, test_file};
-use model::deps::Constraints;
 use model::model_errors::INVALID_IMPORT_PROVIDER;
 use model::version::tofu_at_least;
-use modules::ModuleRequest;
-pub use store_provider::Trust;
 
+use self::backend::is_cloud;
 use self::install::Needs;
+pub use self::interface::{InitEvent, InitOutcome, InitRequest, StatePlace, Tell, upgrade_of_readonly_lock};
+use self::modules::ModuleRequest;
 use crate::backends::encryption;
 use crate::configuration::{load, variables};
+use crate::providers::ProviderEvent;
+use crate::providers::store_provider::{self, Purpose, Upgrade};
 use crate::setup::Setup;
 use crate::setup::network::Network;
-
-#[derive(Clone, Debug, Default)]
-pub struct InitRequest {
-    /// A module to copy into the folder first.
-    pub from_module: Option<String>,
-    pub upgrade: bool,
-    pub get: bool,
-    pub backend: bool,
-    /// `key=value`, or the path of a file of them.
-    pub backend_config: Vec<String>,
-    pub reconfigure: bool,
-    pub migrate_state: bool,
-    /// Copies states without asking.
-    pub force_copy: bool,
-    /// Copies states to workspaces of HCP Terraform that are for another version.
-    pub ignore_remote_version: bool,
-    /// Locks states while they are copied.
-    pub lock: bool,
-    pub lock_timeout: std::time::Duration,
-    pub plugin_dirs: Vec<PathBuf>,
-    pub lockfile_readonly: bool,
-    /// The folder of test files; none: they are not looked at.
-    pub test_dir: Option<String>,
-    /// A lock file that selects the provider of the state store.
-    pub state_provider_lock_file: Option<PathBuf>,
-}
-
-/// Events while a working directory is initialized.
-pub enum InitEvent {
-    /// There is no configuration: nothing was done.
-    Empty,
-    Backend,
-    /// The provider of a state store is about to be installed.
-    StoreProvider {
-        provider: addr::Provider,
-        constraints: Constraints,
-        store: String,
-    },
-    /// It is installed, or part of this program.
-    StoreProviderInstalled,
-    /// Whether it may keep the states.
-    StoreProviderTrust(Trust),
-    /// A state store was in use before.
-    StoreRecorded,
-    /// There is a `state_store` block, of this type.
-    StateStore(String),
-    /// There is a `cloud` block.
-    Cloud,
-    /// The `cloud` block has other settings than before.
-    CloudChanged,
-    /// A `cloud` block takes the place of a backend of this kind.
-    ToCloud(String),
-    /// A backend takes the place of a `cloud` block; none: there is no backend now.
-    FromCloud(Option<String>),
-    /// All workspaces were copied: these there are now, a line each.
-    WorkspacesCopied(String),
-    /// A backend of one kind takes the place of one of another.
-    BackendReplaced {
-        old: String,
-        new: String,
-    },
-    /// The backend has other settings than before.
-    BackendReconfigured,
-    /// The backend is about to be given up.
-    BackendUnsetting(String),
-    /// The configuration has errors, which are reported at the end: why that matters here.
-    NotSound(String),
-    /// To be shown now.
-    Diagnostics(Diagnostics),
-    /// A backend was opened that was not in use before.
-    BackendSet(String),
-    /// There was a backend, and now there is none.
-    BackendUnset(String),
-    Modules {
-        upgrade: bool,
-    },
-    Module(ModuleEvent),
-    /// The folder is filled with a copy of the module at this address (which holds no secrets).
-    Copying(String),
-    /// A module that the copied one calls is there.
-    Copied(addr::Module),
-    CopyDone,
-    /// The checksums of modules are new, or not what they were.
-    ModuleLockCreated,
-    ModuleLockChanged,
-    Providers,
-    Install(InstallEvent),
-    /// A package has another signer than HashiCorp; the text about such signers.
-    Strangers(&'static str),
-    /// The lock file is new, or not what it was.
-    LockCreated,
-    LockChanged,
-}
-
-pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
-
-/// What stores the states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatePlace {
-    Backend,
-    /// HCP Terraform, by a `cloud` block.
-    Cloud,
-}
-
-/// How `init` ended.
-#[derive(Clone, Debug)]
-pub enum InitOutcome {
-    /// The working directory is ready; there may be warnings.
-    Ready { place: StatePlace, warnings: Diagnostics },
-    /// It is not: the errors say why, or there is no configuration.
-    NotReady(Diagnostics),
-}
-
-impl InitOutcome {
-    pub fn diagnostics(&self) -> &Diagnostics {
-        match self {
-            InitOutcome::Ready { warnings, .. } => warnings,
-            InitOutcome::NotReady(problems) => problems,
-        }
-    }
-}
-
-/// The error for two options that exclude each other. Since Terraform 1.16 it is an error of the arguments.
-pub fn upgrade_of_readonly_lock() -> Diagnostic {
-    Diagnostic::error("The -upgrade flag conflicts with -lockfile=readonly.", "")
-}
 
 /// Makes the working directory ready.
 pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOutcome {
@@ -208,7 +78,7 @@ async fn prepare(
     let store = root.conflicting_store.as_ref().or(root.backend.as_ref());
     let store = store.and_then(|block| Some((block, block.store.as_ref()?)));
     let earlier = match store.filter(|(_, store)| store.is_resolved()) {
-        Some((block, store)) => match store_provider::run(setup, network, block, store, request, tell).await {
+        Some((block, store)) => match install_store_provider(setup, network, (block, store), request, tell).await {
             Ok(warnings) => joined(earlier, warnings),
             Err(problems) => return Err(joined(earlier, problems)),
         },
@@ -267,6 +137,25 @@ async fn prepare(
         Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
         Err(problems) => Err(joined(diagnostics, problems)),
     }
+}
+
+/// Installs the provider of the state store, which has to be there when the states are read.
+async fn install_store_provider(
+    setup: &Setup,
+    network: &Network,
+    (block, store): (&config::Backend, &config::StoreProvider),
+    request: &InitRequest,
+    tell: Tell<'_>,
+) -> Result<Diagnostics, Diagnostics> {
+    let upgrade = match (request.upgrade, request.reconfigure) {
+        (false, _) => Upgrade::No,
+        (true, true) => Upgrade::Yes,
+        (true, false) => Upgrade::AllButStore,
+    };
+    let lock_file = request.state_provider_lock_file.as_deref();
+    let purpose = Purpose { plugin_dirs: &request.plugin_dirs, lock_file, place: None };
+    let hear = &mut |event: ProviderEvent| tell(event.into());
+    store_provider::run(setup, network, block, store, (upgrade, purpose), hear).await
 }
 
 /// Makes the keys before any state is touched. If the root module has errors, its `encryption` block may be among what could not
@@ -346,10 +235,6 @@ fn only(found: &Diagnostics, summaries: &[&str]) -> bool {
 fn joined(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
     first.extend(then);
     first
-}
-
-fn is_cloud(backend: &dyn Backend) -> bool {
-    backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
 }
 
 /// The backend, made ready; with -backend=false the one that was made ready before.

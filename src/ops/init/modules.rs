@@ -15,7 +15,7 @@ use model::config::{Module, ModuleCall};
 use model::deps::ModuleLock;
 use model::deps::module_lock::MODULE_LOCK_FILE;
 
-use super::{InitEvent, Tell};
+use super::interface::{InitEvent, Tell};
 use crate::configuration::load;
 use crate::setup::Setup;
 use crate::setup::network::Network;

@@ -18,14 +18,16 @@ use render::text::snippet::CONSOLE_INPUT;
 use render::text::value::console_text;
 use terrane_value::identifier::is_identifier;
 
-use crate::backends::{self, HeldState};
+use crate::backends;
+use crate::backends::held::{self, HeldState, StateAccess};
 use crate::configuration::load;
 use crate::configuration::variables::{self, Collected};
 use crate::interface::options::{StateOptions, VariableArgument};
 use crate::plugins::factories::Factories;
 use crate::plugins::packages::ProviderOrigins;
-use crate::plugins::{cached_schemas, packages};
-use crate::run::operation::{NO_OPERATION, quiet_ports};
+use crate::plugins::{outdated_schemas, packages};
+use crate::run::open::NO_OPERATION;
+use crate::run::session::quiet_ports;
 use crate::setup::Setup;
 
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ pub struct ConsoleRequest {
 }
 
 /// What is open while expressions are evaluated: the state's lock and the providers.
-pub struct Session {
+pub struct ConsoleSession {
     evaluation: Evaluation,
     factories: Arc<Factories>,
     /// None once it is given back.
@@ -58,16 +60,11 @@ pub enum Answer {
 
 /// Prepares the evaluation of expressions. With a session, the diagnostics are errors in the configuration's
 /// values; expressions that do not need those can still be evaluated.
-pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
-    loop {
-        let opened = attempt(setup, request).await;
-        if !setup.restart.take() {
-            return opened;
-        }
-    }
+pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSession>, Diagnostics) {
+    setup.restart.repeated(|| attempt(setup, request)).await
 }
 
-async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
+async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSession>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
     if diagnostics.has_errors() {
@@ -88,7 +85,7 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, D
         }
         return (None, diagnostics);
     };
-    let session = Session { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
+    let session = ConsoleSession { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
     (Some(session), diagnostics)
 }
 
@@ -110,12 +107,12 @@ async fn hold(
     config: &Config,
     warnings: &mut Diagnostics,
 ) -> Result<Option<HeldState>, Diagnostics> {
-    let mut opened = backends::open(setup, config.root.backend.as_ref(), &request.state).await?;
+    let mut opened = backends::open::open(setup, config.root.backend.as_ref(), &request.state).await?;
     warnings.extend(std::mem::take(&mut opened.warnings));
     if !is_configured() {
         return Ok(None);
     }
-    backends::hold(&opened, NO_OPERATION, &request.state, setup, None).await.map(Some)
+    held::hold(&opened.store, NO_OPERATION, &request.state, setup, StateAccess::Read).await.map(Some)
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.
@@ -161,7 +158,7 @@ async fn start_evaluation(
         engine::evaluate(input, &ports).await
     };
     diagnostics.extend(problems);
-    cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;
+    outdated_schemas::check(setup, &factories, diagnostics.has_errors()).await;
     match evaluation.filter(|_| !setup.restart.get()) {
         Some(evaluation) => Some((evaluation, factories)),
         None => {
@@ -183,7 +180,7 @@ fn no_such_module(module: &ModuleInstance) -> Diagnostic {
     Diagnostic::error("Failed to retrieve evaluation scope after graph walk", detail)
 }
 
-impl Session {
+impl ConsoleSession {
     /// The warnings about the state, once.
     pub fn take_warnings(&self) -> Diagnostics {
         let mut held = self.held.lock().unwrap_or_else(|e| e.into_inner());

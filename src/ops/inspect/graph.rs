@@ -15,9 +15,9 @@ use crate::backends::read_state;
 use crate::configuration::load::{self, LoadedConfig};
 use crate::interface::options::StateOptions;
 use crate::plugins::factories::Factories;
-use crate::plugins::{cached_schemas, packages};
-use crate::run::operation::{CANCELED, quiet_ports};
+use crate::plugins::{outdated_schemas, packages};
 use crate::run::plan_file;
+use crate::run::session::{CANCELED, quiet_ports};
 use crate::setup::Setup;
 
 /// Which graph is wanted.
@@ -50,12 +50,7 @@ pub struct GraphRequest {
 
 /// The graph in the language asked for.
 pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
-    loop {
-        let graph = attempt(setup, request).await;
-        if !setup.restart.take() {
-            return graph;
-        }
-    }
+    setup.restart.repeated(|| attempt(setup, request)).await
 }
 
 /// The configuration. Where nothing is wrong with the text of its root module and with its backend, errors name files by
@@ -111,7 +106,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
         drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
         () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
-    cached_schemas::check(setup, &factories, drawn.is_err()).await;
+    outdated_schemas::check(setup, &factories, drawn.is_err()).await;
     factories.shutdown().await;
     let text = match wanted {
         GraphType::Resources => resources(&drawn?, format),

@@ -13,7 +13,7 @@ use model::deps::Requirements;
 use crate::backends::read_state;
 use crate::configuration::load;
 use crate::interface::options::StateOptions;
-use crate::run::operation::NO_CONFIGURATION;
+use crate::run::open::NO_CONFIGURATION;
 use crate::setup::Setup;
 
 /// A module with what it requires itself: providers with their constraints as text. Or a test file, or one of its runs.

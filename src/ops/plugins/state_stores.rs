@@ -11,7 +11,8 @@ use model::addr;
 use model::deps::lock::Lock;
 use model::deps::{Constraints, Version};
 
-use super::factories::{Factories, Origin};
+use super::factories::Factories;
+use super::origin::Origin;
 use super::packages;
 use crate::setup::Setup;
 use crate::setup::store_processes::LastingProviders;

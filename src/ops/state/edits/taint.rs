@@ -6,12 +6,12 @@ use model::addr::{AbsResourceInstance, Pattern};
 use model::state::{Instance, ObjectStatus, State};
 use terrane_protocol::schema::ResourceMode;
 
-use super::{Edited, Editing, Locking, Refusal, Which, check_configuration};
+use super::{EditRefusal, Edited, Editing, Locking, Which, check_configuration};
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
-use crate::state::{sorted, unmatched};
+use crate::state::instances::{sorted, unmatched};
 
 /// What is to be said of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,11 @@ pub enum Marked {
 }
 
 /// Says of instances' objects that they are to be replaced, or that they are not: of all, or of none if anything is wrong.
-pub async fn mark(setup: &Setup, wanted: &Marking, listener: &dyn Listener) -> Result<Edited<Vec<Marked>>, Refusal> {
+pub async fn mark(
+    setup: &Setup,
+    wanted: &Marking,
+    listener: &dyn Listener,
+) -> Result<Edited<Vec<Marked>>, EditRefusal> {
     let operation = match wanted.mark {
         Mark::Taint => "taint",
         Mark::Untaint => "untaint",

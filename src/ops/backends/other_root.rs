@@ -7,7 +7,7 @@ use backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
 use base::diag::{Diagnostic, Diagnostics};
 use terrane_value::Value;
 
-use super::open::{self, Opened};
+use super::open::{self, OpenBackend};
 use super::record::BackendRecord;
 use super::settings::{self, BackendSettings, KindRef};
 use crate::backends::read_state;
@@ -16,22 +16,22 @@ use crate::setup::Setup;
 use crate::setup::workdir::WorkDir;
 
 /// A working directory with the store of its workspace.
-pub struct Elsewhere {
-    pub opened: Opened,
+pub struct OtherRoot {
+    pub opened: OpenBackend,
     /// What tells its state from all others, in every process on this machine.
     pub identity: String,
 }
 
 /// Opens the backend that the configuration in `dir` asks for, with the workspace that is selected there. All of its paths are made
 /// absolute, so that it can be used from here. `backup`: where the local backend keeps what it replaces, given the state's path.
-pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<Elsewhere, Diagnostics> {
+pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<OtherRoot, Diagnostics> {
     let inside = Inside::enter(dir).map_err(|e| unreadable(dir, &e))?;
     let opened = open_here(setup, &inside.dir, backup).await;
     inside.leave().map_err(|e| unreadable(dir, &e))?;
     opened
 }
 
-async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<Elsewhere, Diagnostics> {
+async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<OtherRoot, Diagnostics> {
     let mut workdir = WorkDir::open(&setup.environment)?;
     workdir.data_dir = dir.join(&workdir.data_dir);
     let setup = Setup { workdir, sealing: Default::default(), ..setup.clone() };
@@ -45,7 +45,7 @@ async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf)
         ..StateOptions::default()
     };
     let opened = open::open_store(&setup, &wanted, &options, &setup.workdir.workspace).await?;
-    Ok(Elsewhere { opened, identity: state })
+    Ok(OtherRoot { opened, identity: state })
 }
 
 /// What tells the state of the working directory's workspace from all others.

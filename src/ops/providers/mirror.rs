@@ -11,7 +11,7 @@ use install::source::registry::Registry;
 use install::verify;
 use model::deps::Lock;
 
-use super::providers_lock::{chosen_platforms, required};
+use super::lock::{chosen_platforms, required};
 use crate::plugins::packages;
 use crate::setup::Setup;
 use crate::setup::network::Network;

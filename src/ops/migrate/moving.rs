@@ -1,4 +1,4 @@
-//! Copying states between backends when `init` finds that the backend changed: questions, locks and writes.
+//! Copying states between backends, for `state migrate` and for an `init` with another backend: questions, locks and writes.
 //!
 //! The source is not changed. States keep their lineage and serial.
 
@@ -12,10 +12,11 @@ use engine::event::Event;
 use engine::ports::Observer;
 use model::state::file::{self, StateFile, problems_text};
 
-use super::cloud::CLOUD;
-use super::migration_texts::{Place, Texts};
-use crate::backends::{HeldState, hold_store, version};
-use crate::interface::ask::{Ask, NoAnswer, Question};
+use super::texts::{Place, Texts};
+use crate::backends::held::{self, HeldState, StateAccess};
+use crate::backends::open::CLOUD;
+use crate::backends::version;
+use crate::interface::ask::Question;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
 use crate::interface::planning::Planned;
@@ -228,7 +229,7 @@ impl Migration<'_> {
         };
         let asked = match &self.setup.ask {
             None => Err(INPUT_DISABLED.to_owned()),
-            Some(somebody) => answer(&**somebody, &question).await,
+            Some(asker) => asker.ask(&question).await.map_err(|why| why.to_string()),
         };
         asked.map_err(|e| format!("Error asking for new state name: {e}"))
     }
@@ -236,7 +237,7 @@ impl Migration<'_> {
     /// Locks a state and reads it, with what an interrupted run left.
     async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<HeldState, String> {
         let gathered = DiagnosticCollector::default();
-        let held = hold_store(store, operation, self.options, self.setup, Some(&gathered)).await;
+        let held = held::hold(store, operation, self.options, self.setup, StateAccess::Change(&gathered)).await;
         self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
         held.map_err(|problems| problems_text(&problems))
     }
@@ -301,7 +302,7 @@ fn overwrite_cloud(from: &str, app: &str, old: &Path, new: &Path) -> Question {
 /// The error for a migration without input.
 pub const INPUT_DISABLED_HERE: &str = "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove \
                                        the \"-input=false\" option and try again.";
-const INPUT_DISABLED: &str = "input is disabled";
+pub const INPUT_DISABLED: &str = "input is disabled";
 
 /// A state without resources and outputs.
 pub fn is_empty(file: &StateFile) -> bool {
@@ -339,9 +340,9 @@ pub fn error_text(problems: &Diagnostics) -> String {
 
 /// Yes or no; two other answers mean no.
 pub async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String> {
-    let Some(somebody) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
+    let Some(asker) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
     for _ in 0..2 {
-        let text = answer(&**somebody, question).await;
+        let text = asker.ask(question).await;
         match text.map_err(|e| format!("Error asking for confirmation: {e}"))?.to_lowercase().as_str() {
             "yes" => return Ok(true),
             "no" => return Ok(false),
@@ -349,15 +350,6 @@ pub async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String>
         }
     }
     Ok(false)
-}
-
-/// The answer to a question, or why there is none.
-pub async fn answer(somebody: &dyn Ask, question: &Question) -> Result<String, String> {
-    match somebody.ask(question).await {
-        Ok(text) => Ok(text),
-        Err(NoAnswer::Interrupted) => Err("interrupted".to_owned()),
-        Err(NoAnswer::Failed(why)) => Err(why),
-    }
 }
 
 /// Collects the messages while a state is locked.

@@ -14,7 +14,7 @@ use model::addr;
 use model::deps::{Requirements, Version};
 use serde::{Deserialize, Serialize};
 
-use super::factories::Origin;
+use super::origin::Origin;
 use crate::setup::Setup;
 
 /// Among the data of the working directory. It is ours alone: what cannot be read counts as nothing, and is written anew by

@@ -1,5 +1,12 @@
-//! `state migrate`: copies states from the backend that a `*.tfmigrate.hcl` file names to the one of the configuration, and takes
-//! that into use.
+//! Moving states from one backend to another. Here is `state migrate`, which copies them from the backend that a `*.tfmigrate.hcl`
+//! file names to the one of the configuration, and takes that into use; `moving` copies, also for `init`, with the questions of
+//! `texts`, and in its own way to and from `cloud` blocks.
+//!
+//! Never changes the source.
+
+mod cloud;
+pub mod moving;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +17,17 @@ use model::addr;
 use model::config::{self, Backend};
 use model::deps::Lock;
 
-use super::install::{incomplete_lock, keep_lock};
-use super::migration::{Migration, Side};
-use super::store_provider::{Purpose, Selected, Trust};
-use super::{InitEvent, InitRequest, store_provider};
+use self::moving::{Migration, Side};
+use crate::backends::open::open_settings;
 use crate::backends::settings::BackendSettings;
-use crate::backends::{open_settings, record, state_store};
+use crate::backends::{record, state_store};
 use crate::configuration::load;
 use crate::interface::options::StateOptions;
 use crate::plugins::packages;
 use crate::plugins::state_stores::{self, Supply};
+use crate::providers::install::{incomplete_lock, keep_lock};
+use crate::providers::store_provider::{self, Purpose, Selected};
+use crate::providers::{ProviderEvent, Trust};
 use crate::setup::Setup;
 use crate::setup::network::Network;
 use crate::setup::workdir::select_workspace;
@@ -98,7 +106,7 @@ pub async fn run(setup: &Setup, request: &MigrateRequest, tell: Hear<'_>) -> boo
 }
 
 /// Both places, open.
-struct Opened {
+struct OpenPlaces {
     from_settings: BackendSettings,
     settings: BackendSettings,
     from: Side,
@@ -113,7 +121,7 @@ async fn open(
     request: &MigrateRequest,
     tell: Hear<'_>,
     warnings: &mut Diagnostics,
-) -> Result<Opened, Diagnostics> {
+) -> Result<OpenPlaces, Diagnostics> {
     setup.workdir.check_workspace()?;
     let (module, mut problems) = load::backend_module(setup);
     let (source, found) = config::migration_source(Path::new("."), &Disk);
@@ -133,13 +141,13 @@ async fn open(
     };
     match (from, to) {
         (Ok((from_settings, from)), Ok((settings, to))) => {
-            Ok(Opened { from_settings, settings, from, to, lock: places.lock })
+            Ok(OpenPlaces { from_settings, settings, from, to, lock: places.lock })
         }
         (from, to) => Err(from.err().into_iter().chain(to.err()).flatten().collect()),
     }
 }
 
-async fn copy(setup: &Setup, request: &MigrateRequest, places: &Opened, tell: Hear<'_>) -> Result<(), Diagnostics> {
+async fn copy(setup: &Setup, request: &MigrateRequest, places: &OpenPlaces, tell: Hear<'_>) -> Result<(), Diagnostics> {
     let mut migration = Migration {
         setup,
         is_command: true,
@@ -168,7 +176,12 @@ async fn copy(setup: &Setup, request: &MigrateRequest, places: &Opened, tell: He
 }
 
 /// Records the destination and the version of its provider.
-fn take_into_use(setup: &Setup, places: Opened, tell: Hear<'_>, warnings: &mut Diagnostics) -> Result<(), Diagnostics> {
+fn take_into_use(
+    setup: &Setup,
+    places: OpenPlaces,
+    tell: Hear<'_>,
+    warnings: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
     keep_selection(setup, places.lock, tell, warnings)?;
     let recorded = record::write(&setup.workdir.data_dir, Some(&places.settings.record()));
     recorded.map_err(|e| plain(format!("Error saving the backend configuration: {e}")))
@@ -238,15 +251,14 @@ impl Places<'_, '_> {
     async fn install(&mut self, store: &config::StoreProvider, place: Place) -> Result<(), Diagnostics> {
         (self.tell)(MigrateEvent::Installing);
         let tell = &mut *self.tell;
-        let mut hear = |event: InitEvent| match event {
-            InitEvent::Install(event) => tell(MigrateEvent::Install(event)),
-            InitEvent::StoreProviderInstalled => tell(MigrateEvent::Installed),
-            InitEvent::StoreProviderTrust(trust) => tell(MigrateEvent::Trust(trust)),
+        let mut hear = |event: ProviderEvent| match event {
+            ProviderEvent::Install(event) => tell(MigrateEvent::Install(event)),
+            ProviderEvent::StoreProviderInstalled => tell(MigrateEvent::Installed),
+            ProviderEvent::StoreProviderTrust(trust) => tell(MigrateEvent::Trust(trust)),
             _ => {}
         };
-        let request = InitRequest { state_provider_lock_file: place.lock_file, ..InitRequest::default() };
         let provider = store.source();
-        let purpose = Purpose { request: &request, place: Some(place.name) };
+        let purpose = Purpose { plugin_dirs: &[], lock_file: place.lock_file.as_deref(), place: Some(place.name) };
         let lock = store_provider::selections(self.setup, &provider, purpose)?;
         let (constraints, upgrade) = (store_provider::constraints(store), place.upgrade);
         let wanted = Selected { provider: &provider, constraints, lock, upgrade };
@@ -286,7 +298,7 @@ fn keep_selection(
     let only_here = setup.stores.only_here().into_iter().filter(|provider| with.get(provider).is_some());
     warnings.extend(incomplete_lock(only_here.collect()));
     keep_lock(&with, &mut |event| {
-        tell(if matches!(event, InitEvent::LockCreated) {
+        tell(if matches!(event, ProviderEvent::LockCreated) {
             MigrateEvent::LockCreated
         } else {
             MigrateEvent::LockChanged

@@ -6,7 +6,7 @@ use base::diag::Diagnostic;
 use base::stop::Stop;
 use base::term;
 use lang::syntax::unfinished::is_unfinished;
-use ops::inspect::console::{self, Answer, ConsoleRequest, ConsoleSession};
+use ops::inspect::console::{self, ConsoleAnswer, ConsoleRequest, ConsoleSession};
 use ops::setup::Setup;
 
 use crate::Invocation;
@@ -26,7 +26,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let screen = &*invocation.console;
     let lines = &Lines::new(&invocation.console, false);
-    if !console::is_configured() && !screen.terminal.input {
+    if !console::is_configured(&setup) && !screen.terminal.input {
         return bare(lines, &setup, &request);
     }
     let work = async {
@@ -103,9 +103,9 @@ where
             Err(End::Interrupted) => return 1,
         };
         match session.answer(line.trim()) {
-            Answer::Exit => return 0,
-            Answer::Text(text) => last = text,
-            Answer::Failed(diagnostics) => return lines.finish(diagnostics),
+            ConsoleAnswer::Exit => return 0,
+            ConsoleAnswer::Text(text) => last = text,
+            ConsoleAnswer::Failed(diagnostics) => return lines.finish(diagnostics),
         }
     }
     lines.say(&last);
@@ -164,9 +164,9 @@ async fn typed(screen: &Console, lines: &Lines, session: &Arc<ConsoleSession>, s
             Err(e) => return unreadable(lines, &e),
         }
         match session.answer(&std::mem::take(&mut text)) {
-            Answer::Exit => return 0,
-            Answer::Text(text) => lines.say(&text),
-            Answer::Failed(diagnostics) => {
+            ConsoleAnswer::Exit => return 0,
+            ConsoleAnswer::Text(text) => lines.say(&text),
+            ConsoleAnswer::Failed(diagnostics) => {
                 lines.finish(diagnostics);
                 screen.line("");
             }

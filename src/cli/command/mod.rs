@@ -156,7 +156,7 @@ async fn hangs(stop: &Stop) {
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let (setup, prompt) = setup_and_prompt(invocation, input)?;
     if may_ask(invocation, input) {
-        setup.sealing.ask_with(prompt);
+        setup.encryption.ask_with(prompt);
     }
     Ok(setup)
 }
@@ -166,7 +166,7 @@ fn setup_without_flag(invocation: &Invocation, input: bool) -> Result<Setup, u8>
     let (setup, prompt) = setup_and_prompt(invocation, input)?;
     let terminal = &invocation.console.terminal;
     if terminal.input && terminal.output && !plan::in_automation(invocation) && may_ask(invocation, true) {
-        setup.sealing.ask_with(prompt);
+        setup.encryption.ask_with(prompt);
     }
     Ok(setup)
 }
@@ -190,7 +190,7 @@ fn setup_and_prompt(invocation: &Invocation, input: bool) -> Result<(Setup, Arc<
         1
     })?;
     let console = invocation.console.clone();
-    setup.sealing.notify_with(Arc::new(move |notice| console.diagnostics_aside(notice.into())));
+    setup.encryption.notify_with(Arc::new(move |notice| console.diagnostics_aside(notice.into())));
     Ok((setup, prompt))
 }
 

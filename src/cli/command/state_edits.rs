@@ -4,7 +4,7 @@ use base::name::PROGRAM;
 use base::term;
 use model::addr::pattern::is_pattern;
 use model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
-use ops::state::edits::{self, EditRefusal, Edited, Moved, OtherDir, ROOT, Which};
+use ops::state::edits::{self, EditRefusal, Edited, MoveEnd, Moved, OtherDir, ROOT};
 use render::json::events;
 
 use super::state::no_state;
@@ -157,8 +157,8 @@ fn refusal_text(refusal: &EditRefusal, source: &str, unsaved: &dyn Fn(&str) -> S
             "Error loading the state: {reason}\n\nPlease ensure that your {PROGRAM} state exists and that you've\nconfigured it \
              properly. You can use the \"-state\" flag to point\n{PROGRAM} at another state file."
         ),
-        EditRefusal::Unread { which: Which::Source, reason } => format!("Failed to refresh {source}: {reason}"),
-        EditRefusal::Unread { which: Which::Destination, reason } => {
+        EditRefusal::Unread { which: MoveEnd::Source, reason } => format!("Failed to refresh {source}: {reason}"),
+        EditRefusal::Unread { which: MoveEnd::Destination, reason } => {
             format!("Failed to refresh destination state: {reason}")
         }
         EditRefusal::NoState => no_state(),

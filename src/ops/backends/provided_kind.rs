@@ -1,5 +1,6 @@
 //! The kind of backend that a provider's process implements.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -31,6 +32,8 @@ pub struct ProvidedKind {
     pub(super) config: Value,
     pub(super) provider_schema: Arc<Schema>,
     pub(super) schema: Arc<Schema>,
+    /// Where relative paths in settings start.
+    pub(super) folder: PathBuf,
     pub(super) processes: Arc<StoreProcesses>,
     /// The process of this store, once it was asked about the settings.
     pub(super) process: OnceCell<Arc<dyn Provider>>,
@@ -68,9 +71,8 @@ impl ProvidedKind {
 
     /// What tells the process of this store from others: paths in settings are from the folder in which it was started.
     fn key(&self, config: &Value) -> String {
-        let folder = std::env::current_dir().unwrap_or_default();
         let version = self.recorded().version.unwrap_or_default();
-        format!("{version} {} {}", folder.display(), self.place(config))
+        format!("{version} {} {}", self.folder.display(), self.place(config))
     }
 
     /// Starts a process and configures the provider in it; asks it about the settings of the store.

@@ -8,7 +8,7 @@ use model::config::{self, Module};
 
 use super::open::{self, OpenBackend};
 use super::record::BackendRecord;
-use super::version;
+use super::version::{self, OnMismatch};
 use crate::configuration::load;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
@@ -44,7 +44,7 @@ pub async fn open_to_change(
     options: &StateOptions,
 ) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
     let OpenBackend { backend, store, mut warnings } = open(setup, options).await?;
-    warnings.extend(version::check(&*backend, &setup.workdir.workspace, options.ignore_remote_version).await?);
+    warnings.extend(version::check(&*backend, &setup.workdir.workspace, OnMismatch::of(options)).await?);
     Ok((store, warnings))
 }
 

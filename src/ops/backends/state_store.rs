@@ -25,14 +25,14 @@ use crate::plugins::state_stores::{self, StoreProvider};
 use crate::setup::Setup;
 
 /// What the command line lays over a block, and what names in files of settings mean.
-pub type Given<'a> = (&'a [String], Option<&'a Early>);
+pub type OverlayArguments<'a> = (&'a [String], Option<&'a Early>);
 
 /// The settings of a `state_store` block.
 pub async fn of_block(
     setup: &Setup,
     block: &config::Backend,
     store: &config::StoreProvider,
-    given: Given<'_>,
+    given: OverlayArguments<'_>,
 ) -> Result<BackendSettings, Diagnostics> {
     let found = state_stores::provider(setup, &store.source())?;
     let (provider_schema, schema) = schemas(&found, &block.kind, Some((store, &block.range))).await?;
@@ -45,6 +45,7 @@ pub async fn of_block(
         config,
         provider_schema,
         schema,
+        folder: setup.root.real_dir(),
         processes: setup.stores.clone(),
         process: OnceCell::new(),
     };
@@ -134,6 +135,7 @@ pub async fn of_record(
         config,
         provider_schema,
         schema,
+        folder: setup.root.real_dir(),
         processes: setup.stores.clone(),
         process: OnceCell::new(),
     };
@@ -188,7 +190,7 @@ pub async fn change(
     setup: &Setup,
     (block, store): (&config::Backend, &config::StoreProvider),
     recorded: &BackendRecord,
-    given: Given<'_>,
+    given: OverlayArguments<'_>,
 ) -> Result<Option<Diagnostics>, Diagnostics> {
     let Some(old) = &recorded.provider else { return Ok(Some(from_backend(&recorded.kind, block, store))) };
     let source = store.source();

@@ -135,7 +135,7 @@ impl Operation<'_> {
     }
 
     pub(super) fn check_configuration(&self, problems: &mut Diagnostics) {
-        if load::has_configuration() || self.request.plan.scope.mode == Mode::Destroy {
+        if load::has_configuration(self.setup) || self.request.plan.scope.mode == Mode::Destroy {
             return;
         }
         let advice = match self.options.kind {
@@ -245,7 +245,7 @@ impl Operation<'_> {
     /// Packs the working directory, or the folder above it in which the workspace's own working directory is.
     fn archive(&self) -> std::io::Result<Vec<u8>> {
         let below = self.workspace.working_directory.trim_matches('/');
-        if !load::has_configuration() {
+        if !load::has_configuration(self.setup) {
             return slug::pack_nothing(below);
         }
         let here = env::working_dir()?;
@@ -289,7 +289,7 @@ impl Operation<'_> {
 
     /// The values that the service does not have: those of the command line and of the environment.
     fn variables(&self) -> Result<Vec<(String, String)>, Ended> {
-        if !load::has_configuration() {
+        if !load::has_configuration(self.setup) {
             return Ok(Vec::new());
         }
         let mut problems = Diagnostics::new();

@@ -14,7 +14,7 @@ use model::version::at_least;
 use terrane_value::{Value, convert};
 
 use super::cloud::{self, Change};
-use super::interface::{InitEvent, InitRequest, Tell};
+use super::interface::{InitEvent, InitRequest, TellInit};
 use super::moved_states::erase;
 use crate::backends::open::{CLOUD, default_settings, open_settings, recorded, settings_of};
 use crate::backends::provided_kind::ProvidedKind;
@@ -34,7 +34,12 @@ pub struct InUse {
 }
 
 /// Takes the backend of the configuration into use.
-pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell<'_>) -> (Option<InUse>, Diagnostics) {
+pub async fn run(
+    setup: &Setup,
+    root: &Module,
+    request: &InitRequest,
+    tell: TellInit<'_>,
+) -> (Option<InUse>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     if root.backend.is_none() && !request.backend_config.is_empty() {
         diagnostics.push(missing_block());
@@ -51,7 +56,7 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
         failed => failed,
     };
     let mut diagnostics = step.diagnostics;
-    diagnostics.extend(setup.sealing.take_warnings());
+    diagnostics.extend(setup.encryption.take_warnings());
     match done {
         Ok(backend) => (Some(InUse { backend, workspace: step.workspace }), diagnostics),
         Err(problems) => {
@@ -94,7 +99,7 @@ struct Step<'a, 't> {
     setup: &'a Setup,
     request: &'a InitRequest,
     options: StateOptions,
-    tell: Tell<'t>,
+    tell: TellInit<'t>,
     workspace: String,
     /// What to select once the backend is recorded. An interrupted migration begins again with the workspace that was in use,
     /// or it would copy another one over the state that it has copied.
@@ -333,7 +338,7 @@ impl Step<'_, '_> {
         if !found.is_empty() {
             (self.tell)(InitEvent::Diagnostics(found));
         }
-        let migrated = result.map_err(plain)?;
+        let migrated = result.map_err(|why| plain(why.to_string()))?;
         if let Some(name) = &migrated.select {
             if !self.setup.workdir.workspace_overridden {
                 self.workspace.clone_from(name);

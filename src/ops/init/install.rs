@@ -6,16 +6,16 @@ use model::addr;
 use model::deps::{Lock, Requirements};
 use model::state::State;
 
-use super::interface::{InitEvent, InitRequest, Tell, upgrade_of_readonly_lock};
+use super::interface::{InitEvent, InitRequest, TellInit, upgrade_of_readonly_lock};
 use crate::configuration::load::LoadedTests;
 use crate::plugins::{packages, public_built_ins};
-use crate::providers::install::{Wanted, incomplete_lock, install, keep_lock};
+use crate::providers::install::{InstallRequest, incomplete_lock, install, keep_lock};
 use crate::providers::{ProviderEvent, store_provider};
 use crate::setup::Setup;
 use crate::setup::network::Network;
 
 /// What needs providers.
-pub struct Needs<'a> {
+pub struct ProviderNeeds<'a> {
     pub loaded: &'a LoadedTests,
     pub state: Option<&'a State>,
     /// The provider of the state store.
@@ -26,12 +26,12 @@ pub struct Needs<'a> {
 pub async fn run(
     setup: &Setup,
     network: &Network,
-    needs: Needs<'_>,
+    needs: ProviderNeeds<'_>,
     request: &InitRequest,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
     let (requirements, mut diagnostics) = requirements(&needs);
-    let lock = diagnostics.take(packages::lock_file());
+    let lock = diagnostics.take(packages::lock_file(&setup.root));
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -50,21 +50,18 @@ pub async fn run(
     };
     let selected = store_provider::with_selections(setup, &lock);
     let keep = needs.store.filter(|_| !request.reconfigure);
-    let wanted = Wanted {
+    let wanted = InstallRequest {
         requirements: &requirements,
         lock: &selected,
         unmanaged,
         plugin_dirs: &request.plugin_dirs,
         upgrade: request.upgrade,
         keep,
+        store: needs.store,
     };
     let installed = install(setup, network, &wanted, hear).await;
     diagnostics.extend(packages::overrides_warning(setup));
-    let of_store = |problem: Diagnostic| match needs.store {
-        Some(provider) => store_provider::conflicting_version(provider, &problem).unwrap_or(problem),
-        None => problem,
-    };
-    diagnostics.extend(installed.diagnostics.into_iter().map(of_store));
+    diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
         // After an interrupt, complete packages are kept: the next run does not download them again.
         let complete = lock.clone().with(installed.lock);
@@ -90,8 +87,8 @@ pub async fn run(
 }
 
 /// The providers that configuration, tests and state need.
-fn requirements(needs: &Needs<'_>) -> (Requirements, Diagnostics) {
-    let Needs { loaded, state, .. } = needs;
+fn requirements(needs: &ProviderNeeds<'_>) -> (Requirements, Diagnostics) {
+    let ProviderNeeds { loaded, state, .. } = needs;
     let mut diagnostics = Diagnostics::new();
     let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {

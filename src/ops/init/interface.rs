@@ -119,7 +119,7 @@ impl From<ProviderEvent> for InitEvent {
     }
 }
 
-pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
+pub type TellInit<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
 
 /// What stores the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

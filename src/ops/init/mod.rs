@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::TF_ENCRYPTION;
-use base::files::Disk;
 use base::name::{self, PROGRAM, by_language};
 use base::telemetry::{self, Description, Detail};
 use model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
@@ -24,8 +23,8 @@ use model::model_errors::INVALID_IMPORT_PROVIDER;
 use model::version::tofu_at_least;
 
 use self::backend::is_cloud;
-use self::install::Needs;
-pub use self::interface::{InitEvent, InitOutcome, InitRequest, StatePlace, Tell, upgrade_of_readonly_lock};
+use self::install::ProviderNeeds;
+pub use self::interface::{InitEvent, InitOutcome, InitRequest, StatePlace, TellInit, upgrade_of_readonly_lock};
 use self::modules::ModuleRequest;
 use crate::backends::encryption;
 use crate::configuration::{load, variables};
@@ -35,7 +34,7 @@ use crate::setup::Setup;
 use crate::setup::network::Network;
 
 /// Makes the working directory ready.
-pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOutcome {
+pub async fn run(setup: &Setup, request: &InitRequest, tell: TellInit<'_>) -> InitOutcome {
     let network = Network::new(setup);
     let copied = match &request.from_module {
         Some(source) => modules::copy(setup, &network, source, tell).await,
@@ -44,7 +43,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOu
     if copied.has_errors() {
         return InitOutcome::NotReady(copied);
     }
-    if !load::has_something_to_install(request.test_dir.as_deref()) {
+    if !load::has_something_to_install(setup, request.test_dir.as_deref()) {
         tell(InitEvent::Empty);
         return InitOutcome::NotReady(copied);
     }
@@ -61,7 +60,7 @@ async fn prepare(
     network: &Network,
     request: &InitRequest,
     earlier: Diagnostics,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
     let Some(root) = root else { return Err(not_sound(early, tell)) };
@@ -128,14 +127,20 @@ async fn prepare(
         (0..reads_before).for_each(|_| diagnostics.extend(early.clone()));
     }
     let store = store.map(|(_, store)| store.source());
-    let needs = Needs { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
-    let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
-    let place = if is_cloud { StatePlace::Cloud } else { StatePlace::Backend };
+    let needs = ProviderNeeds { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
+    let place = place(in_use.as_ref());
     let describe = || Description::new(by_language("install providers", "Get Providers"));
     let work = || install::run(setup, network, needs, request, tell);
     match telemetry::phase(Detail::Command, describe, work, Result::is_err).await {
         Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
         Err(problems) => Err(joined(diagnostics, problems)),
+    }
+}
+
+fn place(in_use: Option<&backend::InUse>) -> StatePlace {
+    match in_use.is_some_and(|in_use| is_cloud(&*in_use.backend)) {
+        true => StatePlace::Cloud,
+        false => StatePlace::Backend,
     }
 }
 
@@ -145,7 +150,7 @@ async fn install_store_provider(
     network: &Network,
     (block, store): (&config::Backend, &config::StoreProvider),
     request: &InitRequest,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
     let upgrade = match (request.upgrade, request.reconfigure) {
         (false, _) => Upgrade::No,
@@ -164,12 +169,12 @@ async fn check_encryption(
     setup: &Setup,
     request: &InitRequest,
     early: &Diagnostics,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<(), Diagnostics> {
     if !request.backend {
         return Ok(());
     }
-    match early.has_errors() && load::may_encrypt() {
+    match early.has_errors() && load::may_encrypt(setup) {
         true => Err(not_sound(early.clone(), tell)),
         false if early.has_errors() => Ok(()),
         false => encryption::of(setup).await.map(|_| ()),
@@ -189,10 +194,10 @@ async fn called_modules(
     network: &Network,
     request: &InitRequest,
     (root, early): (&Module, &Diagnostics),
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<CalledModules, Diagnostics> {
     // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
-    let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
+    let (tests, _) = load::tests(setup, Path::new("."), request.test_dir.as_deref());
     let besides = test_file::load::calls(&tests);
     // Addresses of modules are reported where modules are installed.
     if request.get && only(early, &[INVALID_SOURCE, INVALID_REGISTRY_SOURCE]) {
@@ -242,7 +247,7 @@ async fn backend_in_use(
     setup: &Setup,
     request: &InitRequest,
     (root, of_settings): (&Module, Diagnostics),
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
     let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
     let describe = || {
@@ -259,7 +264,7 @@ async fn init_backend(
     setup: &Setup,
     request: &InitRequest,
     (root, of_settings): (&Module, Diagnostics),
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
     // The keys of an encrypted state may not be available.
     let is_sealed = root.encryption.is_some() || setup.environment.non_empty(TF_ENCRYPTION).is_some();
@@ -315,7 +320,7 @@ fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
 }
 
 /// What is wrong with the configuration, with a word on why that matters here: an error too, but not for OpenTofu.
-fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
+fn not_sound(mut found: Diagnostics, tell: TellInit<'_>) -> Diagnostics {
     let initialization = by_language("initialisation", "initialization");
     let text = format!(
         "{PROGRAM} encountered problems during {initialization}, including problems\nwith the configuration, described below.\n\n\
@@ -333,7 +338,7 @@ fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
 }
 
 /// `get`: the modules alone.
-pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
+pub async fn get(setup: &Setup, upgrade: bool, tell: TellInit<'_>) -> Diagnostics {
     let (root, early) = load::root_module(setup);
     let Some(root) = root else { return early };
     let undeclared = variables::undeclared_arguments(&setup.variables, &root.variables);
@@ -342,7 +347,7 @@ pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     }
     let network = Network::new(setup);
     let request = ModuleRequest { upgrade, readonly: false };
-    let (tests, _) = load::tests(Path::new("."), Some(test_file::DEFAULT_DIR));
+    let (tests, _) = load::tests(setup, Path::new("."), Some(test_file::DEFAULT_DIR));
     let besides = test_file::load::calls(&tests);
     let mut diagnostics = modules::run(setup, &network, &root, besides, request, tell).await;
     // Everything else may follow from versions that do not fit.
@@ -352,7 +357,7 @@ pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     if early.has_errors() {
         diagnostics.extend(early);
     } else if !diagnostics.has_errors() {
-        let (loaded, found) = load::config(Path::new("."), setup, &Disk);
+        let (loaded, found) = load::config(Path::new("."), setup, &setup.root);
         let problems = loaded.and_then(|loaded| version_problems(Module::clone(&loaded.config.root)));
         add_new(&mut diagnostics, problems.unwrap_or(found));
     }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use base::name::PROGRAM;
 use base::source::SourceFile;
 use engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
@@ -51,7 +50,7 @@ pub struct ConsoleSession {
 }
 
 /// What a line comes to.
-pub enum Answer {
+pub enum ConsoleAnswer {
     Exit,
     /// Without a line ending; empty for an empty line. Warnings are not shown, as in the reference.
     Text(String),
@@ -70,7 +69,8 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSess
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let loaded = diagnostics.take(load::any_config(Path::new("."), &setup.with_variables(&request.variables), &Disk));
+    let loaded =
+        diagnostics.take(load::any_config(Path::new("."), &setup.with_variables(&request.variables), &setup.root));
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else {
         return (None, diagnostics);
     };
@@ -91,8 +91,8 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSess
 
 /// Whether expressions can refer to the state or providers. If not, a session holds
 /// no lock.
-pub fn is_configured() -> bool {
-    load::has_configuration()
+pub fn is_configured(setup: &Setup) -> bool {
+    load::has_configuration(setup)
 }
 
 fn joined(mut diagnostics: Diagnostics, more: Diagnostics) -> Diagnostics {
@@ -109,7 +109,7 @@ async fn hold(
 ) -> Result<Option<HeldState>, Diagnostics> {
     let mut opened = backends::open::open(setup, config.root.backend.as_ref(), &request.state).await?;
     warnings.extend(std::mem::take(&mut opened.warnings));
-    if !is_configured() {
+    if !is_configured(setup) {
         return Ok(None);
     }
     held::hold(&opened.store, NO_OPERATION, &request.state, setup, StateAccess::Read).await.map(Some)
@@ -188,33 +188,33 @@ impl ConsoleSession {
     }
 
     /// What a line, or several that belong together, comes to.
-    pub fn answer(&self, text: &str) -> Answer {
+    pub fn answer(&self, text: &str) -> ConsoleAnswer {
         match text.trim() {
-            "" => Answer::Text(String::new()),
-            "exit" => Answer::Exit,
-            "help" => Answer::Text(help().to_string()),
+            "" => ConsoleAnswer::Text(String::new()),
+            "exit" => ConsoleAnswer::Exit,
+            "help" => ConsoleAnswer::Text(help().to_string()),
             _ => self.value(text),
         }
     }
 
-    fn value(&self, text: &str) -> Answer {
+    fn value(&self, text: &str) -> ConsoleAnswer {
         let (expression, mut diagnostics) = parse_expression(SourceFile::new(CONSOLE_INPUT, text));
         if diagnostics.has_errors() {
-            return Answer::Failed(diagnostics);
+            return ConsoleAnswer::Failed(diagnostics);
         }
         let value = diagnostics.take(self.evaluation.evaluate(&expression));
         if diagnostics.has_errors() {
-            return Answer::Failed(diagnostics);
+            return ConsoleAnswer::Failed(diagnostics);
         }
         match typed(&value) {
-            Typed::No => Answer::Text(console_text(&value)),
-            Typed::Text(text) => Answer::Text(text),
+            Typed::No => ConsoleAnswer::Text(console_text(&value)),
+            Typed::Text(text) => ConsoleAnswer::Text(text),
             Typed::Part => {
                 diagnostics.error(
                     "Invalid use of type function",
                     "The console-only \"type\" function cannot be used as part of an expression.",
                 );
-                Answer::Failed(diagnostics)
+                ConsoleAnswer::Failed(diagnostics)
             }
         }
     }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use engine::ports::Providers;
 use model::addr;
 use model::deps::Requirements;
@@ -41,7 +40,7 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Descri
     if problems.has_errors() {
         return Err(problems);
     }
-    let (loaded, problems) = load::any_config(Path::new("."), setup, &Disk);
+    let (loaded, problems) = load::any_config(Path::new("."), setup, &setup.root);
     let Some(loaded) = loaded.filter(|_| !problems.has_errors()) else { return Err(problems) };
     let (requirements, problems) = Requirements::of_config(&loaded.config);
     if problems.has_errors() {

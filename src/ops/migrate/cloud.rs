@@ -4,13 +4,14 @@ use backend::hcp::{Flavor, Hcp, Mapping};
 use backend::store::DEFAULT_WORKSPACE;
 use base::name::PROGRAM;
 
-use super::moving::{INPUT_DISABLED, INPUT_DISABLED_HERE, Migrated, Migration, confirm, is_empty, read};
+use super::error::MigrationError;
+use super::moving::{INPUT_DISABLED, Migrated, Migration, confirm, is_empty, read};
 use super::texts::not_loaded;
 use crate::interface::ask::Question;
 
 impl Migration<'_> {
     /// Copies states to the workspaces of a `cloud` block.
-    pub async fn copy_to_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, String> {
+    pub async fn copy_to_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, MigrationError> {
         let mut migrated = Migrated::default();
         let target = match &hcp.mapping {
             Mapping::Name(name) => name.clone(),
@@ -38,7 +39,7 @@ impl Migration<'_> {
     }
 
     /// Copies the states of a `cloud` block's workspaces to a backend.
-    pub async fn copy_from_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, String> {
+    pub async fn copy_from_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, MigrationError> {
         let mut migrated = Migrated::default();
         match (&hcp.mapping, names) {
             (Mapping::Name(name), _) => {
@@ -54,7 +55,12 @@ impl Migration<'_> {
         Ok(migrated)
     }
 
-    async fn all_to_cloud(&mut self, names: Vec<String>, hcp: &Hcp, migrated: &mut Migrated) -> Result<(), String> {
+    async fn all_to_cloud(
+        &mut self,
+        names: Vec<String>,
+        hcp: &Hcp,
+        migrated: &mut Migrated,
+    ) -> Result<(), MigrationError> {
         let current = self.workspace.clone();
         let mut named_default = None;
         if names.iter().any(|name| name == DEFAULT_WORKSPACE) {
@@ -69,7 +75,7 @@ impl Migration<'_> {
         for name in names {
             let new = named_default.as_ref().filter(|_| name == DEFAULT_WORKSPACE).unwrap_or(&name);
             let target = pattern.replace('*', new);
-            self.single_to(&name, &target, true, migrated).await.map_err(|e| self.not_all(new, &e))?;
+            self.single_to(&name, &target, true, migrated).await.map_err(|e| self.not_all(new, &e.to_string()))?;
             if name == current {
                 selected = Some(target);
             }
@@ -85,7 +91,7 @@ impl Migration<'_> {
     }
 
     /// How workspaces are renamed: a name with an asterisk for the old one.
-    async fn pattern(&self, app: &str) -> Result<String, String> {
+    async fn pattern(&self, app: &str) -> Result<String, MigrationError> {
         if let Some(Hcp { flavor: Flavor::Remote, mapping: Mapping::Prefix(prefix), .. }) = self.from.backend.hcp() {
             self.demand(from_remote(app)).await?;
             return Ok(format!("{prefix}*"));
@@ -95,40 +101,40 @@ impl Migration<'_> {
         match choice.as_str() {
             "2" => return Ok("*".to_owned()),
             "1" => {}
-            _ => return Err("Please select 1 or 2 as part of this option.".to_owned()),
+            _ => return Err("Please select 1 or 2 as part of this option.".to_owned().into()),
         }
         let pattern = self.ask("How would you like to rename your workspaces?", PATTERN).await?;
         match pattern.matches('*').count() {
-            0 => Err("The pattern must have an '*'".to_owned()),
+            0 => Err("The pattern must have an '*'".to_owned().into()),
             1 => Ok(pattern),
-            _ => Err("The pattern '*' cannot be used more than once.".to_owned()),
+            _ => Err("The pattern '*' cannot be used more than once.".to_owned().into()),
         }
     }
 
-    async fn ask(&self, title: &str, text: &str) -> Result<String, String> {
+    async fn ask(&self, title: &str, text: &str) -> Result<String, MigrationError> {
         let question = Question { title: title.to_owned(), text: text.to_owned(), ..Question::default() };
         let asked = match &self.setup.ask {
             None => Err(INPUT_DISABLED.to_owned()),
             Some(asker) => asker.ask(&question).await.map_err(|why| why.to_string()),
         };
-        asked.map_err(|e| format!("Error asking for state migration action: {e}"))
+        asked.map_err(|e| format!("Error asking for state migration action: {e}").into())
     }
 
     /// Asks for consent.
-    async fn agrees(&self, question: Question) -> Result<bool, String> {
+    async fn agrees(&self, question: Question) -> Result<bool, MigrationError> {
         if self.setup.ask.is_none() {
-            return Err(INPUT_DISABLED_HERE.to_owned());
+            return Err(MigrationError::NoInput);
         }
         if self.force {
             return Ok(true);
         }
         let asked = confirm(self.setup, &question).await;
-        asked.map_err(|e| format!("Error asking for state migration action: {e}"))
+        asked.map_err(|e| format!("Error asking for state migration action: {e}").into())
     }
 
     /// Asks for consent, without which nothing is done.
-    async fn demand(&self, question: Question) -> Result<(), String> {
-        if self.agrees(question).await? { Ok(()) } else { Err("Migration aborted by user.".to_owned()) }
+    async fn demand(&self, question: Question) -> Result<(), MigrationError> {
+        if self.agrees(question).await? { Ok(()) } else { Err(MigrationError::Aborted) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The cache of provider schemas of a command.
 //!
 //! A schema depends on the package, perhaps on the environment, and rarely on files. Entries are kept per package and
-//! environment; `outdated_schemas` is for those that are wrong all the same.
+//! environment; `outdated_schemas` handles those that are outdated nevertheless.
 
 use base::env::{self, Environment};
 use gotext::hex::hex;

@@ -30,7 +30,7 @@ use super::origin::{MISSING_PROVIDER, Origin, ProvisionerPrograms};
 use super::processes::{Configured, Processes};
 use super::remote_states::EncryptedRemoteStates;
 use super::time_limit::{LimitedRequest, within};
-use crate::setup::{Sealing, Setup};
+use crate::setup::{CommandEncryption, Setup};
 
 /// All plugins of one command.
 pub struct Factories {
@@ -41,7 +41,7 @@ pub struct Factories {
     processes: Processes,
     /// False: every configuration has a separate process, even an equal one.
     reuse: bool,
-    sealing: Arc<Sealing>,
+    encryption: Arc<CommandEncryption>,
     environment: Environment,
 }
 
@@ -73,7 +73,7 @@ impl Factories {
             schemas: KnownSchemas::new(cache),
             processes,
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
-            sealing: setup.sealing.clone(),
+            encryption: setup.encryption.clone(),
             environment: setup.environment.clone(),
         })
     }
@@ -97,7 +97,7 @@ impl Factories {
 
     /// The provider that reads states of other configurations needs keys, which no other process gets.
     fn with_keys(&self, addr: &addr::Provider, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        match self.sealing.made.get() {
+        match self.encryption.made.get() {
             Some(Ok(encryption)) if addr.is_builtin() && &*addr.kind == "terraform" => {
                 EncryptedRemoteStates::over(provider, encryption, &self.environment)
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::env;
-use base::files::{Disk, Files};
+use base::files::Files;
 use base::name::{COMMAND, PROGRAM};
 use base::source::SourceFile;
 use install::package::executable;
@@ -22,6 +22,7 @@ use super::origin::{MISSING_PROVIDER, Origin, ProvisionerPrograms};
 use super::{old_provisioners, public_built_ins};
 use crate::setup::Setup;
 use crate::setup::built_in::is_built_in;
+use crate::setup::root::Root;
 
 const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
 
@@ -45,10 +46,10 @@ impl ProviderOrigins {
 }
 
 /// The lock file; empty if there is none.
-pub fn lock_file() -> (Lock, Diagnostics) {
-    match Disk.read_to_string(Path::new(LOCK_FILE)) {
+pub fn lock_file(root: &Root) -> (Lock, Diagnostics) {
+    match root.read_to_string(Path::new(LOCK_FILE)) {
         Ok(text) => Lock::parse(SourceFile::new(LOCK_FILE, text)),
-        Err(_) if !Disk.exists(Path::new(LOCK_FILE)) => (Lock::default(), Diagnostics::new()),
+        Err(_) if !root.exists(Path::new(LOCK_FILE)) => (Lock::default(), Diagnostics::new()),
         Err(e) => {
             let detail = format!("Error when reading the dependency lock file: {e}.");
             (Lock::default(), Diagnostic::error("Failed to read dependency lock file", detail).into())
@@ -179,7 +180,7 @@ struct PackageSearch<'a> {
 
 impl<'a> PackageSearch<'a> {
     fn new(setup: &'a Setup) -> Result<PackageSearch<'a>, Diagnostics> {
-        let (lock, diagnostics) = lock_file();
+        let (lock, diagnostics) = lock_file(&setup.root);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }

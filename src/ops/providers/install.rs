@@ -26,14 +26,14 @@ use model::deps::Requirements;
 use model::deps::lock::{LOCK_FILE, Lock};
 use model::model_errors::UNWRITABLE_LOCK;
 
-use super::{Hear, ProviderEvent};
+use super::{ProviderEvent, TellProviders};
 use crate::plugins::lock_file;
 use crate::setup::Setup;
 use crate::setup::built_in::built_in_names;
 use crate::setup::network::Network;
 
 /// The providers to install.
-pub struct Wanted<'a> {
+pub struct InstallRequest<'a> {
     pub requirements: &'a Requirements,
     pub lock: &'a Lock,
     /// Providers that are not installed; true: overridden for development.
@@ -44,6 +44,8 @@ pub struct Wanted<'a> {
     pub upgrade: bool,
     /// The provider that stays in the version in the lock file.
     pub keep: Option<&'a addr::Provider>,
+    /// The provider that keeps the states: errors about its version say how it is upgraded.
+    pub store: Option<&'a addr::Provider>,
 }
 
 /// The result of an installation.
@@ -55,7 +57,12 @@ pub struct Installed {
 }
 
 /// Decides on versions, then brings the packages to their places.
-pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Hear<'_>) -> Installed {
+pub async fn install(
+    setup: &Setup,
+    network: &Network,
+    wanted: &InstallRequest<'_>,
+    tell: TellProviders<'_>,
+) -> Installed {
     let stamps = Arc::new(Stamps::load(&setup.workdir.data_dir));
     let present = present(wanted.lock, &setup.workdir.data_dir, &stamps).await.into_keys().collect();
     let source = source(setup, network, wanted.plugin_dirs);
@@ -68,6 +75,7 @@ pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell
         source: &source,
         upgrade: wanted.upgrade,
         keep: wanted.keep,
+        store: wanted.store,
         builtins: &builtins,
         stand_ins: &stand_ins,
         unmanaged: &wanted.unmanaged,
@@ -79,12 +87,7 @@ pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell
     let mut hear = |event: InstallEvent| {
         match &event {
             InstallEvent::Warned { provider, warnings: texts } => {
-                let detail = format!(
-                    "The remote registry returned warnings for {}:\n{}",
-                    provider.for_display(),
-                    texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n")
-                );
-                warnings.push(Diagnostic::warning("Additional provider information from registry", detail));
+                warnings.push(registry_warning(provider, texts));
             }
             // A lock that already had other hashes was completed by a user.
             InstallEvent::Locked { provider, local, signed, prior, .. }
@@ -129,6 +132,12 @@ pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell
     }
     warnings.extend(diagnostics);
     Installed { lock, diagnostics: warnings, only_here }
+}
+
+fn registry_warning(provider: &addr::Provider, texts: &[String]) -> Diagnostic {
+    let lines = texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n");
+    let detail = format!("The remote registry returned warnings for {}:\n{lines}", provider.for_display());
+    Diagnostic::warning("Additional provider information from registry", detail)
 }
 
 /// Where packages come from, signed as the settings demand.
@@ -206,7 +215,7 @@ pub fn unwritable_lock(error: &io::Error) -> Diagnostic {
     Diagnostic::error(UNWRITABLE_LOCK, detail)
 }
 
-pub fn keep_lock(lock: &Lock, tell: Hear<'_>) -> Result<(), Diagnostic> {
+pub fn keep_lock(lock: &Lock, tell: TellProviders<'_>) -> Result<(), Diagnostic> {
     let exists = Disk.exists(Path::new(LOCK_FILE));
     lock_file::write(lock).map_err(|e| unwritable_lock(&e))?;
     tell(if exists { ProviderEvent::LockChanged } else { ProviderEvent::LockCreated });

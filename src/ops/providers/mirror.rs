@@ -34,7 +34,7 @@ pub async fn run(setup: &Setup, request: &MirrorRequest, tell: &mut (dyn FnMut(M
     }
     let requirements = diagnostics.take(required(setup));
     let lock = match request.lock_file {
-        true => diagnostics.take(packages::lock_file()),
+        true => diagnostics.take(packages::lock_file(&setup.root)),
         false => Lock::default(),
     };
     if !lock.is_empty() && !diagnostics.has_errors() {

@@ -44,4 +44,4 @@ pub enum Trust {
 }
 
 /// Hears the events.
-pub type Hear<'a> = &'a mut (dyn FnMut(ProviderEvent) + Send);
+pub type TellProviders<'a> = &'a mut (dyn FnMut(ProviderEvent) + Send);

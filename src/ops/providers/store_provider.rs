@@ -13,8 +13,8 @@ use model::config::{Backend, StoreProvider};
 use model::deps::{Constraints, Lock, Requirements};
 use model::state::file::problems_text;
 
-use super::install::{Wanted, install};
-use super::{Hear, ProviderEvent, Trust};
+use super::install::{InstallRequest, install};
+use super::{ProviderEvent, TellProviders, Trust};
 use crate::interface::ask::Question;
 use crate::plugins::packages;
 use crate::plugins::state_stores::{self, Supply};
@@ -55,7 +55,7 @@ pub async fn run(
     block: &Backend,
     store: &StoreProvider,
     (upgrade, purpose): (Upgrade, Purpose<'_>),
-    tell: Hear<'_>,
+    tell: TellProviders<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
     let provider = store.source();
     let mut warnings = Diagnostics::new();
@@ -74,13 +74,13 @@ pub async fn run(
         constraints: constraints.clone(),
         store: block.kind.to_string(),
     });
-    let wanted = Selected { provider: &provider, constraints, lock, upgrade };
+    let wanted = ProviderChoice { provider: &provider, constraints, lock, upgrade };
     warnings.extend(get(setup, network, wanted, purpose, tell).await?);
     Ok(warnings)
 }
 
 /// A provider to install.
-pub struct Selected<'a> {
+pub struct ProviderChoice<'a> {
     pub provider: &'a addr::Provider,
     pub constraints: Constraints,
     /// The selections that apply, from [`selections`].
@@ -92,14 +92,22 @@ pub struct Selected<'a> {
 pub async fn get(
     setup: &Setup,
     network: &Network,
-    Selected { provider, constraints, lock, upgrade }: Selected<'_>,
+    ProviderChoice { provider, constraints, lock, upgrade }: ProviderChoice<'_>,
     purpose: Purpose<'_>,
-    tell: Hear<'_>,
+    tell: TellProviders<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
     let mut requirements = Requirements::default();
     requirements.add(provider.clone(), constraints);
     let (unmanaged, plugin_dirs) = (packages::unmanaged(setup)?, purpose.plugin_dirs);
-    let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, plugin_dirs, upgrade, keep: None };
+    let wanted = InstallRequest {
+        requirements: &requirements,
+        lock: &lock,
+        unmanaged,
+        plugin_dirs,
+        upgrade,
+        keep: None,
+        store: None,
+    };
     let (mut downloaded, mut authenticated) = (false, String::new());
     let mut hear = |event: ProviderEvent| {
         match &event {
@@ -129,7 +137,7 @@ pub async fn get(
 /// The lock file of the working directory with what takes precedence over it: in `init`, the selection of a lock file of the command
 /// line; in a migration, such a file takes its place, and what is installed already is added.
 pub fn selections(setup: &Setup, provider: &addr::Provider, purpose: Purpose<'_>) -> Result<Lock, Diagnostics> {
-    let of_directory = || match packages::lock_file() {
+    let of_directory = || match packages::lock_file(&setup.root) {
         (_, problems) if problems.has_errors() => Err(problems),
         (lock, _) => Ok(lock),
     };
@@ -187,7 +195,7 @@ async fn approve(
     provider: &addr::Provider,
     (lock, authentication): (&Lock, &str),
     missing_lock: Diagnostic,
-    tell: Hear<'_>,
+    tell: TellProviders<'_>,
 ) -> Result<(), Diagnostics> {
     let Some(locked) = lock.get(provider) else { return Ok(()) };
     let Some(ask) = &setup.ask else { return Err(missing_lock.into()) };
@@ -275,22 +283,6 @@ fn not_upgraded(provider: &addr::Provider) -> Diagnostic {
     )
 }
 
-/// The error if the version that was installed for the state store is not one that all modules allow, in place of the general one.
-pub fn conflicting_version(provider: &addr::Provider, problem: &Diagnostic) -> Option<Diagnostic> {
-    let (kind, shown) = (&*provider.kind, provider.for_display());
-    let begin = format!("Could not retrieve the list of available versions for provider {shown}: ");
-    let why = problem.detail.strip_prefix(&begin).filter(|why| why.starts_with("locked provider "))?;
-    let (why, _) = why.split_once("\n\n").unwrap_or((why, ""));
-    let detail = format!(
-        "Provider {kind:?} ({shown}) is used to store state, so the root module's version constraints take precedence when downloading \
-         the provider. {PROGRAM} encountered an error that suggests that version constraint may be conflicting with a version \
-         constraint from a child module. If you want to upgrade the provider used for state storage you must use the following \
-         command:\n    {COMMAND} state migrate -upgrade\n\nError from the installer: {why}\n\nTo see which modules are currently \
-         depending on {shown} and what versions are specified, run the following command:\n    {COMMAND} providers"
-    );
-    Some(Diagnostic::error("Unable to download the provider used for state storage", detail))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,19 +309,5 @@ mod tests {
             let found = missing_lock(purpose, &lock).detail;
             assert!(found.contains(&expected) && found.contains(option), "{found}");
         }
-    }
-
-    #[test]
-    fn conflicting_constraints_of_modules_are_reported_for_the_store() {
-        let provider = addr::Provider::parse_source("a/b").unwrap();
-        let detail = "Could not retrieve the list of available versions for provider a/b: locked provider x\n\nTo see";
-        let found = conflicting_version(&provider, &Diagnostic::error("Failed", detail)).unwrap();
-        assert!(
-            found.detail.contains("Error from the installer: locked provider x\n\nTo see which"),
-            "{}",
-            found.detail
-        );
-        let other = detail.replace("locked provider x", "no network");
-        assert!(conflicting_version(&provider, &Diagnostic::error("Failed", other)).is_none());
     }
 }

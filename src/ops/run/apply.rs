@@ -73,7 +73,8 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Liste
     }
     let parallelism = request.operation.plan.scope.parallelism;
     // Apply makes the checks again: their warnings of the plan would be reported twice.
-    let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
+    let mut diagnostics: Diagnostics =
+        diagnostics.into_iter().filter(|found| found.is_error() || !found.of_check).collect();
     let forgotten = planned.plan.changes.iter().filter(|c| c.action == Action::Forget).count();
     match session.take_up_journal(&mut diagnostics).await {
         Ok(()) => diagnostics.extend(carry_out(&session, planned.plan, variables, parallelism, &mut applied).await),
@@ -96,11 +97,6 @@ fn left_behind() -> Diagnostic {
          information.\nTo suppress this error for the future 'destroy' runs, you can add the CLI flag \"-suppress-forget-errors\"."
     );
     Diagnostic::error("Destroy was successful but left behind forgotten instances", detail)
-}
-
-/// A failed or undecided assertion of a check block.
-fn is_of_check(diagnostic: &Diagnostic) -> bool {
-    !diagnostic.is_error() && diagnostic.verbatim
 }
 
 /// Makes the plan that is to be carried out.

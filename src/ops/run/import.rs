@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::files::Disk;
 use base::name::PROGRAM;
 use base::source::SourceFile;
-use base::{env, suggest};
+use base::suggest;
 use engine::ports::Observer;
 use engine::{self, ImportInput};
 use lang::syntax::parser;
@@ -20,7 +20,7 @@ use super::open::{OperationLock, open, sound};
 use super::save;
 use super::session::{CANCELED, Session};
 use super::sink::NoSink;
-use crate::backends::version;
+use crate::backends::version::{self, OnMismatch};
 use crate::configuration::load::{self, LoadedConfig};
 use crate::configuration::variables::{self, Collected};
 use crate::interface::listen::Listener;
@@ -85,7 +85,7 @@ async fn attempt(
     let lock = OperationLock { operation: None, options: &request.state };
     let (mut session, mut diagnostics) = open(&setup, config, lock, listener, diagnostics).await?;
     let workspace = &setup.workdir.workspace;
-    match version::check(&*session.opened.backend, workspace, request.state.ignore_remote_version).await {
+    match version::check(&*session.opened.backend, workspace, OnMismatch::of(&request.state)).await {
         Ok(warnings) => {
             diagnostics.extend(warnings);
             diagnostics.extend(import(&mut session, request, addr, &collected).await);
@@ -119,7 +119,7 @@ fn configuration(
     addr: &AbsResourceInstance,
     diagnostics: &mut Diagnostics,
 ) -> Result<LoadedConfig, ImportRefusal> {
-    let here = env::working_dir().unwrap_or_default();
+    let here = setup.root.dir();
     let root = request.config.as_ref().unwrap_or(&here);
     if !has_configuration(root, &Disk) {
         let detail = format!(
@@ -137,14 +137,14 @@ fn configuration(
         Ok(path) => path,
         Err(_) => root,
     };
-    let Some(first) = sound(diagnostics, load::any_config(relative, setup, &Disk))? else {
+    let Some(first) = sound(diagnostics, load::any_config(relative, setup, &setup.root))? else {
         return Err(std::mem::take(diagnostics).into());
     };
     check_declared(&first.config, addr, diagnostics)?;
     if relative == root {
         return Ok(first);
     }
-    match load::any_config(root, setup, &Disk) {
+    match load::any_config(root, setup, &setup.root) {
         (Some(loaded), found) if !found.has_errors() => Ok(loaded),
         (_, found) => Err(found.into()),
     }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use base::name::{self, COMMAND, PROGRAM};
 use model::config::Config;
 use model::deps::Requirements;
@@ -45,7 +44,7 @@ pub async fn open_session(
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
     let destroys = request.plan.scope.mode == Mode::Destroy;
-    if !destroys && kind != OperationKind::Refresh && !load::has_configuration() {
+    if !destroys && kind != OperationKind::Refresh && !load::has_configuration(setup) {
         return Err(no_configuration(kind));
     }
     if request.plan.scope.mode != Mode::Normal && !request.plan.scope.force_replace.is_empty() {
@@ -56,7 +55,7 @@ pub async fn open_session(
         return Err(diagnostics);
     }
     let loaded =
-        sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
+        sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &setup.root))?;
     let Some(loaded) = loaded else { return Err(diagnostics) };
     if name::is_opentofu() && !diagnostics.is_empty() {
         show_warnings_of_root(setup, &*listener);
@@ -105,7 +104,7 @@ pub async fn open(
         _ => diagnostics.extend(warnings),
     }
     if matches!(lock.operation, Some(OperationKind::Plan | OperationKind::Refresh)) {
-        let warnings = setup.sealing.take_warnings();
+        let warnings = setup.encryption.take_warnings();
         if !warnings.is_empty() {
             listener.diagnostics(warnings);
         }

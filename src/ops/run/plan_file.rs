@@ -38,7 +38,7 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
         state: meta_of(session),
         backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config, provider },
         config: session.snapshot.clone(),
-        lock: Disk.read(Path::new(LOCK_FILE)).ok(),
+        lock: session.setup.root.read(Path::new(LOCK_FILE)).ok(),
         schemas: schemas_for_showing(session, planned).await,
         undecoded: None,
     };
@@ -121,7 +121,7 @@ pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn Files> {
     if let Some(undecoded) = &saved.undecoded {
         config.files.push((load::manifest_path(&setup.workdir), undecoded.modules.clone()));
     }
-    Arc::new(Overlay::masking(config.to_memory(), Arc::new(Disk)))
+    Arc::new(Overlay::masking(config.to_memory(), Arc::new(setup.root.clone())))
 }
 
 /// As [`decode`], with the schemas in the plan file or of these providers.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use base::name::PROGRAM;
 use engine::{self, QueryInput, ValidateInput};
 use model::plan::{DEFAULT_PARALLELISM, ListResults};
@@ -61,7 +60,7 @@ async fn open_lists(
 ) -> Result<OpenSession, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
-    if !load::has_configuration() {
+    if !load::has_configuration(setup) {
         let detail = format!(
             "Query requires a query configuration to be present. Create a {PROGRAM} query configuration file (.tfquery.hcl \
              file) and try again."
@@ -72,7 +71,7 @@ async fn open_lists(
         return Err(generated_file::exists().into());
     }
     let with_variables = setup.with_variables(&request.variables);
-    let loaded = load::config_with_queries(Path::new("."), &with_variables, &Disk);
+    let loaded = load::config_with_queries(Path::new("."), &with_variables, &setup.root);
     let Some(loaded) = sound(&mut diagnostics, loaded)? else { return Err(diagnostics) };
     let options = StateOptions { lock: false, ..StateOptions::default() };
     let lock = OperationLock { operation: Some(OperationKind::Plan), options: &options };

@@ -16,7 +16,7 @@ use crate::interface::ask::{NoAnswer, Question};
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
 
-/// Which snapshot takes the place of the state.
+/// MoveEnd snapshot takes the place of the state.
 #[derive(Clone, Debug)]
 pub struct Restore {
     pub serial: u64,

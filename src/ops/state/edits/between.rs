@@ -8,7 +8,7 @@ use base::name::COMMAND;
 use model::state::State;
 
 use super::route::{Move, Moved, OPERATION, OtherDir, move_in_memory};
-use super::{EditRefusal, Edited, Editing, Which, dated, store};
+use super::{EditRefusal, Edited, Editing, MoveEnd, dated, store};
 use crate::backends::open::OpenBackend;
 use crate::backends::other_root::{self, OtherRoot};
 use crate::backends::read_state;
@@ -71,7 +71,7 @@ async fn order(setup: &Setup, dir: &Path) -> Result<(bool, OpenBackend), EditRef
 
 async fn hold_here(setup: &Setup, wanted: &Move, listener: &dyn Listener) -> Result<Editing, EditRefusal> {
     let (store, warnings) = store(setup, &wanted.options).await.map_err(EditRefusal::unopened)?;
-    let which = if matches!(wanted.other, Some(OtherDir::From(_))) { Which::Destination } else { Which::Source };
+    let which = if matches!(wanted.other, Some(OtherDir::From(_))) { MoveEnd::Destination } else { MoveEnd::Source };
     let mut editing = Editing::of_store(setup, wanted.options.locking, store, OPERATION, which, listener).await?;
     editing.warnings = warnings;
     Ok(editing)
@@ -84,8 +84,8 @@ async fn hold_there(
     listener: &dyn Listener,
 ) -> Result<Editing, EditRefusal> {
     let (which, dir) = match &wanted.other {
-        Some(OtherDir::From(dir)) => (Which::Source, dir),
-        Some(OtherDir::To(dir)) => (Which::Destination, dir),
+        Some(OtherDir::From(dir)) => (MoveEnd::Source, dir),
+        Some(OtherDir::To(dir)) => (MoveEnd::Destination, dir),
         None => return Err(EditRefusal::NoState),
     };
     let held = Editing::of_store(setup, wanted.options.locking, opened.store, OPERATION, which, listener).await;

@@ -18,8 +18,6 @@ use std::time::Duration;
 use backend::local::{LocalBackend, LocalStore, StatePaths};
 use backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
 use base::diag::{Diagnostics, Kind};
-use base::env;
-use base::files::Disk;
 use model::state::State;
 use model::state::file::problems_text;
 pub use moving::mv;
@@ -63,7 +61,7 @@ pub enum EditRefusal {
     Unopened(String),
     /// The state, `which` of those concerned, cannot be read; it is not locked.
     Unread {
-        which: Which,
+        which: MoveEnd,
         reason: String,
     },
     NoState,
@@ -85,7 +83,7 @@ pub enum EditRefusal {
 
 /// Where objects come from, or where they go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum MoveEnd {
     Source,
     Destination,
 }
@@ -112,8 +110,7 @@ impl From<Diagnostics> for EditRefusal {
 
 /// The configuration, if there is one, must be sound and for this version.
 pub(super) fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
-    let here = env::working_dir().unwrap_or_default();
-    let (_, diagnostics) = load::config(&here, setup, &Disk);
+    let (_, diagnostics) = load::config(&setup.root.dir(), setup, &setup.root);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
@@ -163,7 +160,8 @@ impl Editing {
         listener: &dyn Listener,
     ) -> Result<Editing, EditRefusal> {
         let (store, warnings) = store(setup, options).await.map_err(EditRefusal::unopened)?;
-        let mut editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+        let mut editing =
+            Editing::of_store(setup, options.locking, store, operation, MoveEnd::Source, listener).await?;
         editing.warnings = warnings;
         Ok(editing)
     }
@@ -182,7 +180,7 @@ impl Editing {
         locking: Locking,
         store: Arc<dyn StateStore>,
         operation: &str,
-        which: Which,
+        which: MoveEnd,
         listener: &dyn Listener,
     ) -> Result<Editing, EditRefusal> {
         let mut held = hold(setup, locking, store, operation, which, listener).await?;
@@ -233,7 +231,7 @@ async fn hold(
     locking: Locking,
     store: Arc<dyn StateStore>,
     operation: &str,
-    which: Which,
+    which: MoveEnd,
     listener: &dyn Listener,
 ) -> Result<HeldState, EditRefusal> {
     let Locking { lock, lock_timeout, .. } = locking;

@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 
 use super::route::{Move, Moved, OPERATION, move_in_memory};
 use super::{
-    EditRefusal, Edited, Editing, Which, between, check_backend, check_configuration, file_store, plain_file_store,
+    EditRefusal, Edited, Editing, MoveEnd, between, check_backend, check_configuration, file_store, plain_file_store,
 };
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
@@ -46,7 +46,7 @@ async fn open_other(
     listener: &dyn Listener,
 ) -> Result<Editing, EditRefusal> {
     let store = file_store(setup, path, wanted.backup_out.clone()).await?;
-    Editing::of_store(setup, wanted.options.locking, store, OPERATION, Which::Destination, listener).await
+    Editing::of_store(setup, wanted.options.locking, store, OPERATION, MoveEnd::Destination, listener).await
 }
 
 /// Whether a store is that of a state file: their journals have the same place.

@@ -8,7 +8,7 @@ use backend;
 use base::files::named;
 use model::state::file::{self, StateFile, problems_text};
 
-use super::{EditRefusal, Locking, Which, check_configuration, hold};
+use super::{EditRefusal, Locking, MoveEnd, check_configuration, hold};
 use crate::backends::{encryption, read_state};
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
@@ -35,7 +35,7 @@ pub async fn push(
     if force && let Some(forced) = store.facts().forced {
         forced.force_next_write();
     }
-    let mut held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    let mut held = hold(setup, locking, store, "state-push", MoveEnd::Destination, listener).await?;
     if let Err(mut problems) = held.take_up_journal(listener).await {
         problems.extend(held.release().await);
         return Err(problems.into());

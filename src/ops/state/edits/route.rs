@@ -1,4 +1,4 @@
-//! Which objects move where: addresses of the command line become moves within a state, or from one to another.
+//! MoveEnd objects move where: addresses of the command line become moves within a state, or from one to another.
 
 use std::path::PathBuf;
 

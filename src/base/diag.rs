@@ -76,8 +76,8 @@ pub struct Diagnostic {
     pub values: Vec<ExpressionValue>,
     /// The function whose call failed, if one did.
     pub function_call: Option<FunctionCall>,
-    /// True if consolidation of equal warnings must leave this one alone.
-    pub verbatim: bool,
+    /// True if a check block found it: an apply finds it again, and consolidation of equal warnings leaves it alone.
+    pub of_check: bool,
     /// True if the summary is a text of several sentences, which is not shown in bold.
     pub prose_summary: bool,
     /// The deprecated object that the value came from ("module.a.id"), shown under the snippet.
@@ -133,7 +133,7 @@ impl Diagnostic {
             address: None,
             values: Vec::new(),
             function_call: None,
-            verbatim: false,
+            of_check: false,
             prose_summary: false,
             deprecation_origin: None,
             tip: None,

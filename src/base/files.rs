@@ -70,11 +70,30 @@ fn here(path: &Path) -> &Path {
 
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path).map_err(|e| named(e, "open", path))
+        DiskIn(Path::new("")).read(path)
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        let metadata = std::fs::metadata(here(path)).map_err(|e| named(e, "stat", path))?;
+        DiskIn(Path::new("")).metadata(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        DiskIn(Path::new("")).list(path)
+    }
+}
+
+/// The file system of the machine as a process in this folder sees it: relative paths start there, and errors name them as they
+/// were given. Empty: the folder of the process.
+#[derive(Clone, Copy, Debug)]
+pub struct DiskIn<'a>(pub &'a Path);
+
+impl Files for DiskIn<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(self.0.join(path)).map_err(|e| named(e, "open", path))
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        let metadata = std::fs::metadata(here(&self.0.join(path))).map_err(|e| named(e, "stat", path))?;
         let kind = match () {
             () if metadata.is_dir() => Kind::Directory,
             () if metadata.is_file() => Kind::File,
@@ -85,7 +104,7 @@ impl Files for Disk {
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        for entry in std::fs::read_dir(here(path)).map_err(|e| named(e, "open", path))? {
+        for entry in std::fs::read_dir(here(&self.0.join(path))).map_err(|e| named(e, "open", path))? {
             let entry = entry.map_err(|e| named(e, "readdirent", path))?;
             let is_dir = match entry.file_type() {
                 Ok(t) if t.is_symlink() => std::fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()),

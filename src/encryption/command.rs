@@ -1,5 +1,6 @@
 //! Programs that give keys or encrypt: one question on standard input, a header and an answer on standard output.
 
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -35,8 +36,10 @@ pub enum Failure {
 }
 
 /// The answer, without the header, and what the program said on standard error. `limit`: of the answer.
+/// `folder`: where the program starts; empty: in the folder of this process.
 pub async fn ask(
     command: &[String],
+    folder: &Path,
     protocol: &Protocol,
     question: &[u8],
     limit: Limit,
@@ -44,6 +47,9 @@ pub async fn ask(
     let [program, arguments @ ..] = command else { return Err(broken("no command".into())) };
     let mut command = Command::new(program);
     command.args(arguments).kill_on_drop(true);
+    if !folder.as_os_str().is_empty() {
+        command.current_dir(folder);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| broken(not_started(program, &error)))?;
     match tokio::time::timeout(TIME_LIMIT, talk(&mut child, protocol, question, limit)).await {
@@ -186,7 +192,7 @@ mod tests {
 
     async fn run(script: &str) -> Result<String, String> {
         let command = ["sh", "-c", script].map(str::to_owned);
-        match ask(&command, &PROTOCOL, b"question\n", Limit::bytes(1 << 20)).await {
+        match ask(&command, Path::new(""), &PROTOCOL, b"question\n", Limit::bytes(1 << 20)).await {
             Ok((answer, _)) => Ok(String::from_utf8(answer).unwrap()),
             Err(Failure::Header { why, .. }) => Err(format!("header: {why}")),
             Err(Failure::Exit { why, stderr }) => Err(format!("exit: {why}: {stderr}")),
@@ -220,7 +226,7 @@ mod tests {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(run(&script).await, expected, "{script}");
         }
-        let missing = ask(&["no-such-program-here".to_owned()], &PROTOCOL, b"", Limit::bytes(1)).await;
+        let missing = ask(&["no-such-program-here".to_owned()], Path::new(""), &PROTOCOL, b"", Limit::bytes(1)).await;
         let Err(Failure::Broken { why, .. }) = missing else { panic!("{missing:?}") };
         assert_eq!(why, "exec: \"no-such-program-here\": executable file not found in $PATH");
     }

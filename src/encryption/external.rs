@@ -1,5 +1,7 @@
 //! Encryption by programs of the user's own.
 
+use std::path::Path;
+
 use base::limits;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -54,7 +56,7 @@ async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Ve
     STANDARD.encode_string(payload, &mut question);
     question.push_str("\"}");
     let failed = |what: &str, why: &str, stderr: &str| format!("{what} ({why})\n-----\nStderr:\n-------\n{stderr}\n");
-    let answer = command::ask(command, &PROTOCOL, question.as_bytes(), limits::state()).await;
+    let answer = command::ask(command, Path::new(""), &PROTOCOL, question.as_bytes(), limits::state()).await;
     let (answer, stderr) = answer.map_err(|failure| match failure {
         Failure::Header { why, stderr } => failed("external encryption method failure", &why, &stderr),
         Failure::Exit { why, stderr } => {

@@ -1,5 +1,6 @@
 //! What key providers reach the world with.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,6 +18,8 @@ pub struct Services {
     pub environment: Environment,
     pub stop: Stop,
     pub http: Arc<dyn HttpClients>,
+    /// Where programs that give keys start. Empty: in the folder of this process.
+    pub folder: PathBuf,
     /// Shows a warning at once, for work that takes long.
     pub notify: Arc<dyn Fn(Diagnostic) + Send + Sync>,
     pub derived: DerivedKeys,
@@ -30,6 +33,7 @@ impl Services {
             environment: Environment::of([("", "")]),
             stop: Stop::new(),
             http: Arc::new(NoHttp),
+            folder: PathBuf::new(),
             notify: Arc::new(|_| {}),
             derived: DerivedKeys::default(),
         }

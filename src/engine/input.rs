@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::source::Range;
-use model::addr::{AbsActionInstance, AbsResourceInstance, ModuleInstance, Target};
+use model::addr::{AbsResourceInstance, ModuleInstance};
 use model::config::Config;
-use model::plan::{Mode, Plan, Refresh};
+use model::plan::{Plan, PlanScope};
 use model::state::State;
 use terrane_value::Value;
 
@@ -47,20 +47,7 @@ pub struct PlanInput {
     pub state: State,
     /// By name; variables not listed take their default.
     pub variables: GivenVariables,
-    pub mode: Mode,
-    pub targets: Vec<Target>,
-    /// Left out, with all that depends on it.
-    pub excludes: Vec<Target>,
-    pub force_replace: Vec<AbsResourceInstance>,
-    /// Actions to invoke, and nothing else: the mode is then `RefreshOnly`.
-    pub requested_actions: Vec<AbsActionInstance>,
-    pub refresh: Refresh,
-    /// Plan what can be planned, and defer the rest to a later plan.
-    pub deferral_allowed: bool,
-    /// Write configuration for imports that have none; it is in the plan's changes.
-    pub generate_config: bool,
-    /// At most so many steps run at the same time.
-    pub parallelism: usize,
+    pub scope: PlanScope,
 }
 
 #[derive(Clone, Debug)]

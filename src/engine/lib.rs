@@ -50,7 +50,7 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
 /// What is to be done to bring the world to the configuration. On errors the plan, if there is one, is marked so; it
 /// shows what was planned until then.
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
-    let mode = input.mode;
+    let mode = input.scope.mode;
     let describe = || Description::new("Plan phase").with("opentofu.plan.mode", mode_name(mode));
     telemetry::phase(Detail::Steps, describe, || verbs::plan(input, ports), |(_, found)| found.has_errors()).await
 }
@@ -73,7 +73,7 @@ pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
 
 /// Does what a plan says. The outcome's state holds everything that was done, errors or not.
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
-    let mode = input.plan.mode;
+    let mode = input.plan.scope.mode;
     let describe = || Description::new("Apply phase").with("opentofu.plan.mode", mode_name(mode));
     telemetry::phase(Detail::Steps, describe, || verbs::apply(input, ports), |(_, found)| found.has_errors()).await
 }

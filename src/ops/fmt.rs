@@ -157,13 +157,13 @@ fn work(options: &FmtOptions, jobs: Vec<Job>) -> (Vec<u8>, Diagnostics) {
     (shown, diagnostics)
 }
 
-type Outcome = (usize, Result<Vec<u8>, Diagnostics>);
+type FileOutcome = (usize, Result<Vec<u8>, Diagnostics>);
 
-fn all_at_once(options: &FmtOptions, files: &[(usize, &Path)]) -> Vec<Outcome> {
+fn all_at_once(options: &FmtOptions, files: &[(usize, &Path)]) -> Vec<FileOutcome> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(files.len()));
     let worker = || {
-        let mut own: Vec<Outcome> = Vec::new();
+        let mut own: Vec<FileOutcome> = Vec::new();
         while let Some((i, path)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             own.push((*i, file(path, options)));
         }

@@ -14,6 +14,10 @@ pub mod configuration;
 pub mod plugins;
 
 pub mod hcp;
+pub mod providers;
+
+pub mod migrate;
+
 pub mod init;
 pub mod inspect;
 pub mod run;

@@ -109,7 +109,7 @@ pub enum Welcome {
     Other(String),
 }
 
-pub type Tell<'a> = &'a mut (dyn FnMut(LoginEvent) + Send);
+pub type TellLogin<'a> = &'a mut (dyn FnMut(LoginEvent) + Send);
 
 /// How a host gives tokens.
 enum Way {
@@ -129,7 +129,7 @@ struct Login<'a> {
 }
 
 /// Gets a token from a host and keeps it. None: the host that is meant by default.
-pub async fn login(setup: &Setup, given: Option<&str>, ask: &dyn Ask, tell: Tell<'_>) -> Diagnostics {
+pub async fn login(setup: &Setup, given: Option<&str>, ask: &dyn Ask, tell: TellLogin<'_>) -> Diagnostics {
     let host = match host(given) {
         Ok(host) => host,
         Err(problem) => return problem.into(),
@@ -177,7 +177,7 @@ pub async fn login(setup: &Setup, given: Option<&str>, ask: &dyn Ask, tell: Tell
 }
 
 /// Removes what is kept for a host.
-pub async fn logout(setup: &Setup, given: Option<&str>, tell: Tell<'_>) -> Diagnostics {
+pub async fn logout(setup: &Setup, given: Option<&str>, tell: TellLogin<'_>) -> Diagnostics {
     let host = match host(given) {
         Ok(host) => host,
         Err(problem) => return problem.into(),
@@ -280,7 +280,7 @@ fn no_token(error: LoginError, summary: &str, said: &str) -> Diagnostics {
 }
 
 impl Login<'_> {
-    async fn by_oauth(&self, client: &OAuthClient, tell: Tell<'_>) -> Result<Secret, Diagnostics> {
+    async fn by_oauth(&self, client: &OAuthClient, tell: TellLogin<'_>) -> Result<Secret, Diagnostics> {
         // Only the default host may be shown a password.
         match client.grant(self.host.as_str() == DEFAULT_HOST) {
             Some(Grant::Code { authorization, token }) => self.by_code(client, authorization, token, tell).await,
@@ -295,7 +295,7 @@ impl Login<'_> {
         }
     }
 
-    async fn consent(&self, source: Source, tell: Tell<'_>) -> Result<(), Diagnostics> {
+    async fn consent(&self, source: Source, tell: TellLogin<'_>) -> Result<(), Diagnostics> {
         tell(LoginEvent::Wanted { host: self.shown.clone(), source, place: self.place.clone() });
         let question = Question {
             title: "Do you want to proceed?".into(),
@@ -320,7 +320,7 @@ impl Login<'_> {
         client: &OAuthClient,
         authorization: &Url,
         token: &Url,
-        tell: Tell<'_>,
+        tell: TellLogin<'_>,
     ) -> Result<Secret, Diagnostics> {
         self.consent(Source::Code, tell).await?;
         let attempt = Attempt::new().map_err(|why| {
@@ -373,7 +373,7 @@ impl Login<'_> {
         Diagnostic::error(NO_SERVER, detail).into()
     }
 
-    async fn by_password(&self, client: &OAuthClient, token: &Url, tell: Tell<'_>) -> Result<Secret, Diagnostics> {
+    async fn by_password(&self, client: &OAuthClient, token: &Url, tell: TellLogin<'_>) -> Result<Secret, Diagnostics> {
         self.consent(Source::Password, tell).await?;
         tell(LoginEvent::PasswordWanted);
         let question = |what: &str, secret| Question {
@@ -389,7 +389,7 @@ impl Login<'_> {
         got.map_err(|e| no_token(e, "Failed to retrieve API token", "The remote host did not issue an API token"))
     }
 
-    async fn by_page(&self, service: &Url, tell: Tell<'_>) -> Result<Secret, Diagnostics> {
+    async fn by_page(&self, service: &Url, tell: TellLogin<'_>) -> Result<Secret, Diagnostics> {
         self.consent(Source::Page, tell).await?;
         let page = tokens_page(service).map_err(plain)?;
         let opened = self.open(&page).await;

@@ -38,6 +38,8 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
     pub security: Security,
     pub start_timeout: Duration,
+    /// Where the program starts. Empty: in the folder of this process.
+    pub folder: PathBuf,
     /// The name that levels of the log are set by: "aws".
     pub log_name: String,
     /// What the process is counted in while it runs.
@@ -210,6 +212,9 @@ impl Launch {
     fn command(&self, identity: Option<&Identity>) -> Command {
         let mut command = Command::new(&self.command);
         command.args(&self.args).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        if !self.folder.as_os_str().is_empty() {
+            command.current_dir(&self.folder);
+        }
         command.env(COOKIE.0, COOKIE.1);
         command.env(env::PLUGIN_MIN_PORT, "10000").env(env::PLUGIN_MAX_PORT, "25000");
         command.env(env::PLUGIN_PROTOCOL_VERSIONS, VERSIONS.map(|version| version.to_string()).join(","));

@@ -175,6 +175,7 @@ fn shell(script: &str, security: Security) -> Launch {
         env: Vec::new(),
         security,
         start_timeout: std::time::Duration::from_millis(1500),
+        folder: Default::default(),
         log_name: "t".to_owned(),
         children: Children::default(),
     }
@@ -277,6 +278,7 @@ async fn a_real_provider_is_driven() {
             env: Vec::new(),
             security: Security::MutualTls,
             start_timeout: START_TIMEOUT,
+            folder: Default::default(),
             log_name: "aws".to_owned(),
             children: Children::default(),
         };

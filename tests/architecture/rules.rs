@@ -127,7 +127,7 @@ pub const ONLY_IN: &[OnlyIn] = &[
     OnlyIn { name: "std::env::vars", files: &["base/env.rs"] },
     OnlyIn { name: "std::env::vars_os", files: &["base/env.rs", "acceptance/environment.rs"] },
     // Users see `env::working_dir()`; what must be one name for one folder is its real name.
-    OnlyIn { name: "std::env::current_dir", files: &["base/env.rs", "ops/backends/elsewhere.rs", "ops/backends/state_store.rs"] },
+    OnlyIn { name: "std::env::current_dir", files: &["base/env.rs", "ops/setup/root.rs"] },
     // Built-in plugins run as separate processes, whose only input is the protocol.
     OnlyIn { name: "crate::base::env::Environment::process", files: &["cli/lib.rs", "cli/internal_plugin.rs",
         "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs", "builtin/providers/program.rs",

@@ -15,7 +15,7 @@ use engine::ports::{Observer, Ports, StateSink};
 use engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
 use model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
-use model::plan::{Mode, Plan, Refresh};
+use model::plan::{DEFAULT_PARALLELISM, Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use render::json::plan::{PlanDocument, plan_json};
@@ -170,7 +170,7 @@ impl Life {
 
     pub fn validate(&mut self) {
         self.cost("validate", |life| {
-            let input = ValidateInput { config: life.config.clone(), parallelism: 10 };
+            let input = ValidateInput { config: life.config.clone(), parallelism: DEFAULT_PARALLELISM };
             let found = block_on(engine::validate(input, &life.ports(Arc::new(NoSink))));
             assert!(!found.has_errors(), "{found:?}");
         });
@@ -186,15 +186,7 @@ impl Life {
                     config: life.config.clone(),
                     state,
                     variables: GivenVariables::new(),
-                    mode,
-                    targets: Vec::new(),
-                    force_replace: Vec::new(),
-                    excludes: Vec::new(),
-                    deferral_allowed: false,
-                    requested_actions: Vec::new(),
-                    refresh,
-                    generate_config: false,
-                    parallelism: 10,
+                    scope: PlanScope { mode, refresh, ..PlanScope::default() },
                 };
                 let (plan, found) = engine::plan(input, &life.ports(Arc::new(NoSink))).await;
                 assert!(!found.has_errors(), "{found:?}");
@@ -236,7 +228,8 @@ impl Life {
                 let loaded = load(&*store, Access::Locked).await.unwrap();
                 let journal = JournaledState::new(store, &loaded).unwrap();
                 let variables = GivenVariables::new();
-                let input = ApplyInput { config: life.config.clone(), plan, variables, parallelism: 10 };
+                let input =
+                    ApplyInput { config: life.config.clone(), plan, variables, parallelism: DEFAULT_PARALLELISM };
                 let (outcome, found) = engine::apply(input, &life.ports(Arc::new(Sink(journal.clone())))).await;
                 assert!(!found.has_errors(), "{found:?}");
                 let state = outcome.state.unwrap();

@@ -149,6 +149,7 @@ async fn encryption_of(text: &str) -> Option<Encryption> {
         environment: Environment::of([("", "")]),
         stop: Stop::new(),
         http: Arc::new(NoClients),
+        folder: Default::default(),
         notify: Arc::new(|_| {}),
         derived: DerivedKeys::default(),
     };

@@ -4,7 +4,6 @@ use base::diag::Diagnostics;
 use base::name::{COMMAND, PROGRAM};
 use clap::Command;
 use model::plan::Mode;
-use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::common::*;
 use super::flags::{self, Given, switch};
@@ -12,11 +11,7 @@ use super::{ArgsError, gather, lint};
 
 #[derive(Debug)]
 pub struct Apply {
-    pub plan: PlanOptions,
-    pub state: StateOptions,
-    pub variables: Vec<VariableArgument>,
-    pub input: bool,
-    pub json: bool,
+    pub operation: OperationArgs,
     pub auto_approve: bool,
     pub suppress_forget_errors: bool,
     pub plan_file: Option<String>,
@@ -66,25 +61,26 @@ pub fn parse(args: &[String]) -> Result<Apply, ArgsError> {
 pub fn parse_destroy(args: &[String]) -> Result<Apply, ArgsError> {
     let (mut apply, mut diagnostics) = read(destroy_command(), args);
     const INVALID_MODE: &str = "Invalid mode option";
-    match apply.plan.mode {
+    let scope = &mut apply.operation.request.plan.scope;
+    match scope.mode {
         Mode::Normal => {}
         Mode::Destroy => diagnostics.error(
             INVALID_MODE,
             format!("The -destroy option is not valid for \"{COMMAND} destroy\", because this command always runs in destroy mode."),
         ),
-        Mode::RefreshOnly if !apply.plan.requested_actions.is_empty() => {
+        Mode::RefreshOnly if !scope.requested_actions.is_empty() => {
             diagnostics.error(INVALID_MODE, format!("The -invoke option is not valid for \"{COMMAND} destroy\"."));
         }
         Mode::RefreshOnly => {
             diagnostics.error(INVALID_MODE, format!("The -refresh-only option is not valid for \"{COMMAND} destroy\"."))
         }
     }
-    apply.plan.mode = Mode::Destroy;
+    scope.mode = Mode::Destroy;
     checked(apply, diagnostics)
 }
 
 fn checked(apply: Apply, diagnostics: Diagnostics) -> Result<Apply, ArgsError> {
-    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, apply.json)) } else { Ok(apply) }
+    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, apply.operation.json)) } else { Ok(apply) }
 }
 
 fn read(command: Command, args: &[String]) -> (Apply, Diagnostics) {
@@ -94,20 +90,15 @@ fn read(command: Command, args: &[String]) -> (Apply, Diagnostics) {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }
     let plan_file = words.into_iter().next();
-    let json = given.on("json");
     let auto_approve = given.on("auto-approve");
-    if json && !auto_approve && plan_file.is_none() {
+    if given.on("json") && !auto_approve && plan_file.is_none() {
         diagnostics.error(
             "Plan file or auto-approve required",
             format!("{PROGRAM} cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option."),
         );
     }
     let apply = Apply {
-        plan: sound_plan_options(&given, &mut diagnostics),
-        state: state_options(&given),
-        variables: variable_arguments(&given),
-        input: given.on("input") && !json,
-        json,
+        operation: operation_args(&given, &mut diagnostics),
         auto_approve,
         suppress_forget_errors: given.on("suppress-forget-errors"),
         plan_file,

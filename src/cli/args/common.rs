@@ -4,8 +4,9 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use clap::{Arg, ArgMatches};
 use model::addr::{AbsActionInstance, AbsResourceInstance, Target};
-use model::plan::{Mode, Refresh};
+use model::plan::{Mode, PlanScope, Refresh};
 use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
+use ops::interface::requests::OperationRequest;
 
 use super::flags::{Given, duration, list, number, switch, text};
 use super::{ArgsError, lint};
@@ -60,6 +61,10 @@ pub fn parallelism_flag() -> Arg {
     number("parallelism", "10", "How many operations may run at the same time.")
 }
 
+pub fn parallelism(given: &ArgMatches) -> usize {
+    usize::try_from(given.number("parallelism")).unwrap_or(0).max(1)
+}
+
 /// Flags that decide what a plan is about.
 pub fn operation_flags() -> [Arg; 11] {
     [
@@ -105,32 +110,31 @@ pub fn operation_flags() -> [Arg; 11] {
     ]
 }
 
-pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
+fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let mut options = PlanOptions {
-        refresh: match (given.on("refresh"), given.on("minimal-refresh")) {
-            (_, true) => Refresh::Changed,
-            (true, false) => Refresh::All,
-            (false, false) => Refresh::Never,
-        },
-        parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
-        deferral_allowed: given.on("allow-deferral"),
-        ..selection(given, &mut diagnostics)
+    let mut options = selection(given, &mut diagnostics);
+    let scope = &mut options.scope;
+    scope.refresh = match (given.on("refresh"), given.on("minimal-refresh")) {
+        (_, true) => Refresh::Changed,
+        (true, false) => Refresh::All,
+        (false, false) => Refresh::Never,
     };
+    scope.parallelism = parallelism(given);
+    scope.deferral_allowed = given.on("allow-deferral");
     for text in given.texts("replace") {
         match instance(&text) {
-            Ok(addr) => options.force_replace.push(addr),
+            Ok(addr) => scope.force_replace.push(addr),
             Err(why) => diagnostics.error(format!("Invalid force-replace address {text:?}"), why),
         }
     }
-    options.requested_actions = requested_actions(given, &mut diagnostics);
+    scope.requested_actions = requested_actions(given, &mut diagnostics);
     match (given.on("destroy"), given.on("refresh-only")) {
         (true, true) => {
             diagnostics.error(INCOMPATIBLE_MODES, "The -destroy and -refresh-only options are mutually-exclusive.")
         }
-        (true, false) => options.mode = Mode::Destroy,
+        (true, false) => scope.mode = Mode::Destroy,
         (false, true) => {
-            options.mode = Mode::RefreshOnly;
+            scope.mode = Mode::RefreshOnly;
             if !given.on("refresh") {
                 diagnostics.error(
                     INCOMPATIBLE_REFRESH,
@@ -138,15 +142,15 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
                 );
             }
         }
-        (false, false) if !options.requested_actions.is_empty() => options.mode = Mode::RefreshOnly,
+        (false, false) if !scope.requested_actions.is_empty() => scope.mode = Mode::RefreshOnly,
         (false, false) => {}
     }
-    // A plan to destroy evaluates little of the configuration: as in OpenTofu, it is not checked.
-    if options.mode != Mode::Destroy {
-        options.lint = lint::selection(given);
+    if scope.refresh == Refresh::Changed {
+        check_minimal_refresh(given, scope.mode, &mut diagnostics);
     }
-    if options.refresh == Refresh::Changed {
-        check_minimal_refresh(given, options.mode, &mut diagnostics);
+    // A plan to destroy evaluates little of the configuration: as in OpenTofu, it is not checked.
+    if scope.mode != Mode::Destroy {
+        options.lint = lint::selection(given);
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(options) }
 }
@@ -213,8 +217,7 @@ fn selection(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
     let (targets, excludes) = (of("target"), of("exclude"));
     let files = |flag: &str| given.texts(flag).into_iter().map(Into::into).collect();
     PlanOptions {
-        targets,
-        excludes,
+        scope: PlanScope { targets, excludes, ..PlanScope::default() },
         target_files: files("target-file"),
         exclude_files: files("exclude-file"),
         ..PlanOptions::default()
@@ -222,11 +225,30 @@ fn selection(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
 }
 
 /// As `plan_options`; where there are errors, which go to the others, those of nothing given.
-pub fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
+fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
     plan_options(given).unwrap_or_else(|found| {
         diagnostics.extend(found);
         PlanOptions::default()
     })
+}
+
+/// The arguments that plan, apply, destroy and refresh have in common.
+#[derive(Debug)]
+pub struct OperationArgs {
+    pub request: OperationRequest,
+    pub input: bool,
+    pub json: bool,
+}
+
+/// What is wrong with the arguments goes to what was wrong before.
+pub fn operation_args(given: &ArgMatches, diagnostics: &mut Diagnostics) -> OperationArgs {
+    let json = given.on("json");
+    let request = OperationRequest {
+        plan: sound_plan_options(given, diagnostics),
+        state: state_options(given),
+        variables: variable_arguments(given),
+    };
+    OperationArgs { request, input: given.on("input") && !json, json }
 }
 
 /// An address of `-target`, or what is wrong with it.
@@ -314,8 +336,16 @@ pub fn first_of_at_most_one(given: &ArgMatches, mut before: Diagnostics) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use model::plan::DEFAULT_PARALLELISM;
+
     use super::*;
     use crate::args::flags;
+
+    #[test]
+    fn the_default_of_parallelism_is_that_of_plans() {
+        let given = flags::parse(flags::command("t").args([parallelism_flag()]), &[]).unwrap();
+        assert_eq!(parallelism(&given), DEFAULT_PARALLELISM);
+    }
 
     #[test]
     fn variables_keep_their_order() {

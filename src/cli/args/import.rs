@@ -47,7 +47,7 @@ pub fn parse(args: &[String]) -> Result<Import, ArgsError> {
         config: given.text("config").filter(|path| !path.is_empty()).map(Into::into),
         state: StateOptions { ignore_remote_version: given.on("ignore-remote-version"), ..state_options(&given) },
         variables: variable_arguments(&given),
-        parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
+        parallelism: parallelism(&given),
     };
     let json = given.on("json");
     Ok(Import { request, input: given.on("input") && !json, json })

@@ -2,7 +2,6 @@
 
 use base::name::COMMAND;
 use clap::Command;
-use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
@@ -10,11 +9,7 @@ use super::{ArgsError, gather, lint};
 
 #[derive(Debug)]
 pub struct Plan {
-    pub plan: PlanOptions,
-    pub state: StateOptions,
-    pub variables: Vec<VariableArgument>,
-    pub input: bool,
-    pub json: bool,
+    pub operation: OperationArgs,
     pub out: Option<String>,
     pub detailed_exit_code: bool,
     pub generate_config_out: Option<String>,
@@ -59,17 +54,12 @@ pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, "To specify a working directory for the plan, use the global -chdir flag.");
     }
-    let plan = sound_plan_options(&given, &mut diagnostics);
-    let json = given.on("json");
+    let operation = operation_args(&given, &mut diagnostics);
     if diagnostics.has_errors() {
-        return Err(ArgsError::all(diagnostics, json));
+        return Err(ArgsError::all(diagnostics, operation.json));
     }
     Ok(Plan {
-        plan,
-        state: state_options(&given),
-        variables: variable_arguments(&given),
-        input: given.on("input") && !json,
-        json,
+        operation,
         out: given.text("out").filter(|path| !path.is_empty()),
         detailed_exit_code: given.on("detailed-exitcode"),
         generate_config_out: given.text("generate-config-out").filter(|path| !path.is_empty()),

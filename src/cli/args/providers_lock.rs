@@ -2,8 +2,8 @@
 
 use base::diag::Diagnostic;
 use clap::{Arg, Command};
-use ops::init::providers_lock::LockRequest;
-use ops::init::providers_mirror::MirrorRequest;
+use ops::providers::lock::LockRequest;
+use ops::providers::mirror::MirrorRequest;
 
 use super::common::{json_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, list, switch, text};

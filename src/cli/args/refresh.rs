@@ -2,21 +2,11 @@
 
 use base::name::COMMAND;
 use clap::Command;
-use model::plan;
-use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
+use model::plan::Refresh;
 
 use super::common::*;
 use super::flags::{self, Given, list};
 use super::{ArgsError, gather, lint};
-
-#[derive(Debug)]
-pub struct Refresh {
-    pub plan: PlanOptions,
-    pub state: StateOptions,
-    pub variables: Vec<VariableArgument>,
-    pub input: bool,
-    pub json: bool,
-}
 
 pub fn command() -> Command {
     let command = flags::command("refresh")
@@ -50,24 +40,14 @@ pub fn command() -> Command {
     lint::with_flag(command)
 }
 
-pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
+pub fn parse(args: &[String]) -> Result<OperationArgs, ArgsError> {
     let (given, mut diagnostics) = gather(command().args(hidden_operation_flags()), &lint::in_front(args));
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }
-    let mut plan = sound_plan_options(&given, &mut diagnostics);
-    plan.refresh = plan::Refresh::All;
-    let json = given.on("json");
-    if diagnostics.has_errors() {
-        return Err(ArgsError::all(diagnostics, json));
-    }
-    Ok(Refresh {
-        plan,
-        state: state_options(&given),
-        variables: variable_arguments(&given),
-        input: given.on("input") && !json,
-        json,
-    })
+    let mut args = operation_args(&given, &mut diagnostics);
+    args.request.plan.scope.refresh = Refresh::All;
+    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, args.json)) } else { Ok(args) }
 }
 
 /// The operation flags that make no sense here but are read together with the others.

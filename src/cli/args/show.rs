@@ -2,7 +2,7 @@
 
 use base::diag::Diagnostics;
 use clap::{ArgMatches, Command};
-use ops::inspect::show::Wanted;
+use ops::inspect::show::ShowRequest;
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
@@ -10,7 +10,7 @@ use super::{Parsed, gather};
 
 #[derive(Debug)]
 pub struct Show {
-    pub subject: Wanted,
+    pub subject: ShowRequest,
     pub json: bool,
 }
 
@@ -42,18 +42,18 @@ pub fn parse(args: &[String]) -> Parsed<Show> {
     let json = given.on("json");
     let subject = chosen(&given, json, &mut diagnostics);
     let path = first_of_at_most_one(&given, diagnostics)?.filter(|path| !path.is_empty());
-    let subject = subject.unwrap_or_else(|| path.map_or(Wanted::State, Wanted::File));
+    let subject = subject.unwrap_or_else(|| path.map_or(ShowRequest::State, ShowRequest::File));
     Ok((Show { subject, json }, variable_arguments(&given)))
 }
 
 /// What a flag says is to be shown.
-fn chosen(given: &ArgMatches, json: bool, diagnostics: &mut Diagnostics) -> Option<Wanted> {
+fn chosen(given: &ArgMatches, json: bool, diagnostics: &mut Diagnostics) -> Option<ShowRequest> {
     let named = |flag: &str| given.text(flag).filter(|value| !value.is_empty());
-    let mut chosen: Vec<Wanted> = Vec::new();
-    chosen.extend(given.on("state").then_some(Wanted::State));
-    chosen.extend(named("plan").map(Wanted::Plan));
-    chosen.extend(given.on("config").then_some(Wanted::Config));
-    chosen.extend(named("module").map(Wanted::Module));
+    let mut chosen: Vec<ShowRequest> = Vec::new();
+    chosen.extend(given.on("state").then_some(ShowRequest::State));
+    chosen.extend(named("plan").map(ShowRequest::Plan));
+    chosen.extend(given.on("config").then_some(ShowRequest::Config));
+    chosen.extend(named("module").map(ShowRequest::Module));
     if chosen.len() > 1 {
         diagnostics.error(
             "Conflicting object types to show",
@@ -68,15 +68,19 @@ fn chosen(given: &ArgMatches, json: bool, diagnostics: &mut Diagnostics) -> Opti
     }
     let chosen = chosen.into_iter().next()?;
     match &chosen {
-        Wanted::Config if !json => {
+        ShowRequest::Config if !json => {
             diagnostics
                 .error("JSON output required for configuration", "The -config option requires -json to be specified.");
         }
-        Wanted::Module(_) if !json => {
+        ShowRequest::Module(_) if !json => {
             diagnostics
                 .error("JSON output required for module", "The -module=DIR option requires -json to be specified.");
         }
-        Wanted::Config | Wanted::Module(_) | Wanted::State | Wanted::Plan(_) | Wanted::File(_) => {}
+        ShowRequest::Config
+        | ShowRequest::Module(_)
+        | ShowRequest::State
+        | ShowRequest::Plan(_)
+        | ShowRequest::File(_) => {}
     }
     Some(chosen)
 }

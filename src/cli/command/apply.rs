@@ -5,62 +5,45 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::COMMAND;
 use model::plan::Mode;
-use ops::hcp;
 use ops::interface::ask::Ask;
-use ops::run::apply::ApplyRequest;
-use ops::run::operation::OperationRequest;
+use ops::interface::requests::ApplyRequest;
+use ops::run::{self, RunOutcome};
 
 use crate::Invocation;
 use crate::args::ArgsError;
 use crate::args::apply::{Apply, parse, parse_destroy};
 use crate::prompt::Prompt;
-use crate::view::operation::{listener, view};
+use crate::view::operation::listener;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    start(invocation, parse(args), false)
+    apply(invocation, parse(args), false).unwrap_or_else(|code| code)
 }
 
 pub fn run_destroy(invocation: &Invocation, args: &[String]) -> u8 {
-    start(invocation, parse_destroy(args), true)
+    apply(invocation, parse_destroy(args), true).unwrap_or_else(|code| code)
 }
 
-fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool) -> u8 {
-    let mut args = match args {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    if let Err(error) = super::read_target_files(&mut args.plan, args.json) {
-        return invocation.usage_error(error);
-    }
-    let view = view(&invocation.console, super::plan::audience(invocation, args.json));
+fn apply(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool) -> Result<u8, u8> {
+    let args = super::operation_args(invocation, args, |args| &mut args.operation)?;
     if let (true, Some(path)) = (destroy, &args.plan_file)
         && let Err(diagnostics) = destroy_file(path)
     {
-        return super::finish(&invocation.console, diagnostics);
+        return Err(super::finish(&invocation.console, diagnostics));
     }
-    let setup = match super::setup(invocation, args.input) {
-        Ok(setup) => setup,
-        Err(code) => return code,
-    };
+    let (setup, view) = super::operation_setup(invocation, &args.operation)?;
     let approver: Option<Arc<dyn Ask>> = (!args.auto_approve)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: setup.stop.clone() }) as Arc<dyn Ask>);
     let request = ApplyRequest {
-        operation: OperationRequest { plan: args.plan, state: args.state, variables: args.variables },
+        operation: args.operation.request,
         approver,
         plan_file: args.plan_file.map(Into::into),
         suppress_forget_errors: args.suppress_forget_errors,
     };
     let listener = listener(&view);
-    let work = async {
-        match hcp::apply(&setup, &request, &listener).await {
-            Some(outcome) => Err(outcome),
-            None => Ok(ops::run::apply::run(&setup, &request, listener.clone()).await),
-        }
-    };
-    let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
-        Ok(Ok(done)) => done,
-        Ok(Err(outcome)) => return super::remote_end(&*view, outcome),
-        Err(code) => return code,
+    let work = run::apply(&setup, &request, &listener);
+    let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work)? {
+        RunOutcome::Here(applied, diagnostics) => (applied, diagnostics),
+        RunOutcome::Remote(outcome) => return Ok(super::remote_end(&*view, outcome)),
     };
     let failed = diagnostics.has_errors();
     view.finish(diagnostics);
@@ -71,16 +54,16 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     }
     if applied.cancelled {
         view.cancelled(applied.mode);
-        return 1;
+        return Ok(1);
     }
     if failed {
-        return 1;
+        return Ok(1);
     }
     view.complete(mode, applied.tally);
     if let (false, Some(state)) = (destroy, &applied.state) {
         view.outputs(state);
     }
-    0
+    Ok(0)
 }
 
 /// `destroy` takes no plan file; what is wrong with the one given is said first.

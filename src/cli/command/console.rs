@@ -6,7 +6,7 @@ use base::diag::Diagnostic;
 use base::stop::Stop;
 use base::term;
 use lang::syntax::unfinished::is_unfinished;
-use ops::inspect::console::{self, Answer, ConsoleRequest, Session};
+use ops::inspect::console::{self, ConsoleAnswer, ConsoleRequest, ConsoleSession};
 use ops::setup::Setup;
 
 use crate::Invocation;
@@ -26,7 +26,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let screen = &*invocation.console;
     let lines = &Lines::new(&invocation.console, false);
-    if !console::is_configured() && !screen.terminal.input {
+    if !console::is_configured(&setup) && !screen.terminal.input {
         return bare(lines, &setup, &request);
     }
     let work = async {
@@ -64,7 +64,7 @@ fn bare(lines: &Lines, setup: &Setup, request: &ConsoleRequest) -> u8 {
     runtime.block_on(end(lines, &session, code))
 }
 
-async fn start_session(lines: &Lines, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<Session>> {
+async fn start_session(lines: &Lines, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<ConsoleSession>> {
     let (session, diagnostics) = console::open(setup, request).await;
     let unsound = diagnostics.has_errors();
     lines.finish(diagnostics);
@@ -77,7 +77,7 @@ async fn start_session(lines: &Lines, setup: &Setup, request: &ConsoleRequest) -
     Some(Arc::new(session))
 }
 
-async fn end(lines: &Lines, session: &Session, code: u8) -> u8 {
+async fn end(lines: &Lines, session: &ConsoleSession, code: u8) -> u8 {
     match lines.finish(session.end().await) {
         0 => code,
         failed => failed,
@@ -91,7 +91,7 @@ enum End {
 }
 
 /// An expression per line; the value of the last is shown. The first error ends it.
-async fn piped<F>(lines: &Lines, session: &Session, next: impl Fn() -> F) -> u8
+async fn piped<F>(lines: &Lines, session: &ConsoleSession, next: impl Fn() -> F) -> u8
 where
     F: Future<Output = Result<String, End>>,
 {
@@ -103,9 +103,9 @@ where
             Err(End::Interrupted) => return 1,
         };
         match session.answer(line.trim()) {
-            Answer::Exit => return 0,
-            Answer::Text(text) => last = text,
-            Answer::Failed(diagnostics) => return lines.finish(diagnostics),
+            ConsoleAnswer::Exit => return 0,
+            ConsoleAnswer::Text(text) => last = text,
+            ConsoleAnswer::Failed(diagnostics) => return lines.finish(diagnostics),
         }
     }
     lines.say(&last);
@@ -132,7 +132,7 @@ async fn read_line(
 }
 
 /// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; errors do not end it.
-async fn typed(screen: &Console, lines: &Lines, session: &Arc<Session>, stop: &Stop) -> u8 {
+async fn typed(screen: &Console, lines: &Lines, session: &Arc<ConsoleSession>, stop: &Stop) -> u8 {
     let completer = session.clone();
     let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {
         Ok(editor) => editor,
@@ -164,9 +164,9 @@ async fn typed(screen: &Console, lines: &Lines, session: &Arc<Session>, stop: &S
             Err(e) => return unreadable(lines, &e),
         }
         match session.answer(&std::mem::take(&mut text)) {
-            Answer::Exit => return 0,
-            Answer::Text(text) => lines.say(&text),
-            Answer::Failed(diagnostics) => {
+            ConsoleAnswer::Exit => return 0,
+            ConsoleAnswer::Text(text) => lines.say(&text),
+            ConsoleAnswer::Failed(diagnostics) => {
                 lines.finish(diagnostics);
                 screen.line("");
             }

@@ -3,7 +3,7 @@
 use base::name::PROGRAM;
 use ops::interface::ask::NoAnswer;
 use ops::interface::listen::Listener;
-use ops::state::force_unlock::{self, Outcome};
+use ops::state::force_unlock::{self, UnlockOutcome};
 
 use crate::Invocation;
 use crate::args::force_unlock::parse;
@@ -27,9 +27,9 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     }
 }
 
-fn show(invocation: &Invocation, lines: &Lines, outcome: Outcome) -> u8 {
+fn show(invocation: &Invocation, lines: &Lines, outcome: UnlockOutcome) -> u8 {
     let error = match outcome {
-        Outcome::Unlocked => {
+        UnlockOutcome::Unlocked => {
             let text = "[reset][bold][green]{} state has been successfully unlocked![reset][green]\n\nThe state has been \
                         unlocked, and {} commands should now be able to\nobtain a new lock on the remote state.";
             let plain = format!(
@@ -38,14 +38,14 @@ fn show(invocation: &Invocation, lines: &Lines, outcome: Outcome) -> u8 {
             lines.coloured(&invocation.console.style.fill(text, &[&PROGRAM, &PROGRAM]), &plain);
             return 0;
         }
-        Outcome::Refused => {
+        UnlockOutcome::Refused => {
             lines.sentence("force-unlock cancelled.");
             return 1;
         }
-        Outcome::OfProcess => "Local state cannot be unlocked by another process".to_owned(),
-        Outcome::NoAnswer(NoAnswer::Interrupted) => "Error asking for confirmation: interrupted".to_owned(),
-        Outcome::NoAnswer(NoAnswer::Failed(reason)) => format!("Error asking for confirmation: {reason}"),
-        Outcome::Failed(reason) => format!("Failed to unlock state: {reason}"),
+        UnlockOutcome::OfProcess => "Local state cannot be unlocked by another process".to_owned(),
+        UnlockOutcome::NoAnswer(NoAnswer::Interrupted) => "Error asking for confirmation: interrupted".to_owned(),
+        UnlockOutcome::NoAnswer(NoAnswer::Failed(reason)) => format!("Error asking for confirmation: {reason}"),
+        UnlockOutcome::Failed(reason) => format!("Failed to unlock state: {reason}"),
     };
     lines.refuse_plainly(&error);
     1

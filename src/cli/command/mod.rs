@@ -42,18 +42,19 @@ use base::files::named;
 use base::name::{self, PROGRAM};
 use base::stop::{self, Stage, Stop};
 use ops::configuration::target_files;
-use ops::hcp::Outcome;
+use ops::hcp::RemoteOutcome;
 use ops::interface::ask::Ask;
-use ops::interface::options::{PlanOptions, VariableArgument};
-use ops::run::operation::CANCELED;
+use ops::interface::options::VariableArgument;
+use ops::run::session::CANCELED;
 use ops::setup::{Setup, settings};
 
 use super::Invocation;
+use super::args::common::OperationArgs;
 use super::args::{ArgsError, Parsed};
 use super::console::Console;
 use super::prompt::Prompt;
 use super::view::human::announce_interrupt;
-use super::view::operation::OperationView;
+use super::view::operation::{OperationView, view};
 
 /// How long an operation may take to save what it has after a second interrupt.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,14 +72,29 @@ fn run_with<T>(invocation: &Invocation, setup: &Setup, work: impl Future<Output 
     run_reporting(invocation, setup, move |stage| announce_interrupt(&console, stage), work)
 }
 
-/// Reads the files with addresses that the plan is limited to.
-fn read_target_files(plan: &mut PlanOptions, json: bool) -> Result<(), ArgsError> {
-    let diagnostics = target_files::read(plan);
-    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, json)) } else { Ok(()) }
+/// The arguments of an operation on infrastructure, complete. Errors are shown here.
+fn operation_args<T>(
+    invocation: &Invocation,
+    parsed: Result<T, ArgsError>,
+    operation: impl Fn(&mut T) -> &mut OperationArgs,
+) -> Result<T, u8> {
+    let mut args = parsed.map_err(|error| invocation.usage_error(error))?;
+    let OperationArgs { request, json, .. } = operation(&mut args);
+    let diagnostics = target_files::read(&mut request.plan);
+    if diagnostics.has_errors() {
+        return Err(invocation.usage_error(ArgsError::all(diagnostics, *json)));
+    }
+    Ok(args)
+}
+
+/// The setup of an operation on infrastructure, and the view that follows it. Errors are shown here.
+fn operation_setup(invocation: &Invocation, args: &OperationArgs) -> Result<(Setup, Arc<dyn OperationView>), u8> {
+    let view = view(&invocation.console, plan::audience(invocation, args.json));
+    Ok((setup(invocation, args.input)?, view))
 }
 
 /// Shows the diagnostics of an operation that ran on a service. Returns the exit code.
-fn remote_end(view: &dyn OperationView, outcome: Outcome) -> u8 {
+fn remote_end(view: &dyn OperationView, outcome: RemoteOutcome) -> u8 {
     let failed = outcome.failed || outcome.diagnostics.has_errors();
     view.finish(outcome.diagnostics);
     u8::from(failed)
@@ -140,7 +156,7 @@ async fn hangs(stop: &Stop) {
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let (setup, prompt) = setup_and_prompt(invocation, input)?;
     if may_ask(invocation, input) {
-        setup.sealing.ask_with(prompt);
+        setup.encryption.ask_with(prompt);
     }
     Ok(setup)
 }
@@ -150,7 +166,7 @@ fn setup_without_flag(invocation: &Invocation, input: bool) -> Result<Setup, u8>
     let (setup, prompt) = setup_and_prompt(invocation, input)?;
     let terminal = &invocation.console.terminal;
     if terminal.input && terminal.output && !plan::in_automation(invocation) && may_ask(invocation, true) {
-        setup.sealing.ask_with(prompt);
+        setup.encryption.ask_with(prompt);
     }
     Ok(setup)
 }
@@ -174,7 +190,7 @@ fn setup_and_prompt(invocation: &Invocation, input: bool) -> Result<(Setup, Arc<
         1
     })?;
     let console = invocation.console.clone();
-    setup.sealing.notify_with(Arc::new(move |notice| console.diagnostics_aside(notice.into())));
+    setup.encryption.notify_with(Arc::new(move |notice| console.diagnostics_aside(notice.into())));
     Ok((setup, prompt))
 }
 

@@ -2,64 +2,46 @@
 
 use base::env;
 use model::plan::{Action, Plan};
-use ops::hcp;
-use ops::run::operation::OperationRequest;
-use ops::run::plan::PlanRequest;
+use ops::interface::requests::PlanRequest;
+use ops::run::{self, RunOutcome};
 
 use crate::Invocation;
-use crate::args::plan;
-use crate::view::operation::{Audience, Written, listener, view};
+use crate::args::plan::parse;
+use crate::view::operation::{Audience, Written, listener};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let mut args = match plan::parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    if let Err(error) = super::read_target_files(&mut args.plan, args.json) {
-        return invocation.usage_error(error);
-    }
-    let view = view(&invocation.console, audience(invocation, args.json));
-    let setup = match super::setup(invocation, args.input) {
-        Ok(setup) => setup,
-        Err(code) => return code,
-    };
+    plan(invocation, args).unwrap_or_else(|code| code)
+}
+
+fn plan(invocation: &Invocation, args: &[String]) -> Result<u8, u8> {
+    let args = super::operation_args(invocation, parse(args), |args| &mut args.operation)?;
+    let (setup, view) = super::operation_setup(invocation, &args.operation)?;
     let request = PlanRequest {
-        operation: OperationRequest { plan: args.plan, state: args.state, variables: args.variables },
+        operation: args.operation.request,
         out: args.out.clone().map(Into::into),
         generate: args.generate_config_out.clone().map(Into::into),
     };
-    let listener = listener(&view);
-    let work = async {
-        match hcp::plan(&setup, &request, &listener).await {
-            Some(outcome) => Err(outcome),
-            None => Ok(ops::run::plan::run(&setup, &request, listener.clone()).await),
-        }
-    };
     let written = Written { plan: args.out.as_deref(), generated: args.generate_config_out.as_deref() };
-    let (planned, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
-        Ok(Ok(done)) => done,
-        Ok(Err(outcome)) => {
-            let (has_changes, planned) = (outcome.has_changes, outcome.planned);
-            if planned {
+    let listener = listener(&view);
+    let work = run::plan(&setup, &request, &listener);
+    let (code, has_changes) = match super::run_operation(invocation, &setup, &view, work)? {
+        RunOutcome::Here(planned, diagnostics) => {
+            let failed = diagnostics.has_errors();
+            view.finish(diagnostics);
+            if let (false, Some(planned)) = (failed, &planned) {
+                view.next_steps(&planned.plan, written);
+            }
+            (u8::from(failed), planned.is_some_and(|planned| has_diff(&planned.plan)))
+        }
+        RunOutcome::Remote(outcome) => {
+            if outcome.planned {
                 view.remote_next_steps(written);
             }
-            let code = super::remote_end(&*view, outcome);
-            return if code == 0 && args.detailed_exit_code && has_changes { 2 } else { code };
+            let has_changes = outcome.has_changes;
+            (super::remote_end(&*view, outcome), has_changes)
         }
-        Err(code) => return code,
     };
-    let failed = diagnostics.has_errors();
-    view.finish(diagnostics);
-    if failed {
-        return 1;
-    }
-    if let Some(planned) = &planned {
-        view.next_steps(&planned.plan, written);
-        if args.detailed_exit_code && has_diff(&planned.plan) {
-            return 2;
-        }
-    }
-    0
+    Ok(if code == 0 && args.detailed_exit_code && has_changes { 2 } else { code })
 }
 
 /// Whether applying would change anything, outputs and found changes included.

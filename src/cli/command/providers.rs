@@ -6,7 +6,7 @@ use base::diag::Diagnostics;
 use base::name::COMMAND;
 use model::addr::Provider;
 use ops::inspect::provider_schemas;
-use ops::inspect::providers::{self, Needs};
+use ops::inspect::providers::{self, ModuleProviders};
 use ops::plugins::schemas;
 use render::json;
 use render::text::tree::{self, Branch};
@@ -38,12 +38,12 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     super::finish_spaced(&invocation.console, warnings)
 }
 
-fn branches(needs: &Needs) -> Vec<Branch> {
+fn branches(needs: &ModuleProviders) -> Vec<Branch> {
     let provider = |(provider, constraints): &(Provider, String)| {
         let constraints = if constraints.is_empty() { String::new() } else { format!(" {constraints}") };
         Branch { label: format!("provider[{provider}]{constraints}"), branches: Vec::new() }
     };
-    let child = |child: &Needs| Branch { label: child.name.clone(), branches: branches(child) };
+    let child = |child: &ModuleProviders| Branch { label: child.name.clone(), branches: branches(child) };
     needs.providers.iter().map(provider).chain(needs.children.iter().map(child)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use base::name::PROGRAM;
 use install::event::{Change, LockEvent, MirrorEvent, Tracked};
-use ops::init::{providers_lock, providers_mirror};
+use ops::providers::{lock, mirror};
 use render::text::style::Style;
 
 use crate::Invocation;
@@ -16,7 +16,7 @@ pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let lines = Lines::new(&invocation.console, json);
     let mut tell = |event: LockEvent| lines.each(|output| say_item(output, |style| fetching(&event, style)));
-    let work = providers_lock::run(&setup, &request, &mut tell);
+    let work = lock::run(&setup, &request, &mut tell);
     let (tracked, diagnostics) = match super::run_with(invocation, &setup, work) {
         Ok(done) => done,
         Err(code) => return code,
@@ -104,7 +104,7 @@ pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
         let plain = mirroring_plainly(&event, &mut package);
         lines.coloured(&mirroring(&event), &plain);
     };
-    let work = providers_mirror::run(&setup, &request, &mut tell);
+    let work = mirror::run(&setup, &request, &mut tell);
     match super::run_with(invocation, &setup, work) {
         Ok(diagnostics) => lines.finish(diagnostics),
         Err(code) => code,

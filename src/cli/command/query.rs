@@ -1,7 +1,7 @@
 //! `query`
 
-use ops::hcp;
-use ops::run::query::{QueryRequest, operation_request};
+use ops::run;
+use ops::run::query::QueryRequest;
 use render::text::listing;
 
 use super::plan::audience;
@@ -21,13 +21,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let request = QueryRequest { variables: args.variables, generate: args.generate_config_out.map(Into::into) };
     let listener = listener(&view);
-    let work = async {
-        let refused = hcp::refuse_query(&setup, &operation_request(&request)).await;
-        match refused.has_errors() {
-            true => (Vec::new(), refused),
-            false => ops::run::query::run(&setup, &request, listener).await,
-        }
-    };
+    let work = run::query(&setup, &request, &listener);
     let (results, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
         Ok(done) => done,
         Err(code) => return code,

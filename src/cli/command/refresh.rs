@@ -1,42 +1,28 @@
 //! `refresh`
 
-use ops::hcp;
-use ops::run::operation::OperationRequest;
+use ops::run::{self, RunOutcome};
 
 use crate::Invocation;
 use crate::args::refresh::parse;
-use crate::view::operation::{listener, view};
+use crate::view::operation::listener;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let mut args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    if let Err(error) = super::read_target_files(&mut args.plan, args.json) {
-        return invocation.usage_error(error);
-    }
-    let view = view(&invocation.console, super::plan::audience(invocation, args.json));
-    let setup = match super::setup(invocation, args.input) {
-        Ok(setup) => setup,
-        Err(code) => return code,
-    };
-    let request = OperationRequest { plan: args.plan, state: args.state, variables: args.variables };
+    refresh(invocation, args).unwrap_or_else(|code| code)
+}
+
+fn refresh(invocation: &Invocation, args: &[String]) -> Result<u8, u8> {
+    let args = super::operation_args(invocation, parse(args), |args| args)?;
+    let (setup, view) = super::operation_setup(invocation, &args)?;
     let listener = listener(&view);
-    let work = async {
-        match hcp::refresh(&setup, &request, &listener).await {
-            Some(outcome) => Err(outcome),
-            None => Ok(ops::run::apply::refresh(&setup, &request, listener.clone()).await),
-        }
-    };
-    let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
-        Ok(Ok(done)) => done,
-        Ok(Err(outcome)) => return super::remote_end(&*view, outcome),
-        Err(code) => return code,
+    let work = run::refresh(&setup, &args.request, &listener);
+    let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work)? {
+        RunOutcome::Here(applied, diagnostics) => (applied, diagnostics),
+        RunOutcome::Remote(outcome) => return Ok(super::remote_end(&*view, outcome)),
     };
     let failed = diagnostics.has_errors();
     view.finish(diagnostics);
     if let (false, Some(state)) = (failed, &applied.state) {
         view.outputs(state);
     }
-    u8::from(failed)
+    Ok(u8::from(failed))
 }

@@ -1,7 +1,7 @@
 //! `show`
 
 use ops::hcp;
-use ops::inspect::show::{self, ShowSubject, Wanted};
+use ops::inspect::show::{self, ShowRequest, ShowSubject};
 
 use crate::Invocation;
 use crate::args::show::parse;
@@ -14,7 +14,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let work = async {
-        if let Wanted::File(path) | Wanted::Plan(path) = &args.subject
+        if let ShowRequest::File(path) | ShowRequest::Plan(path) = &args.subject
             && let Some(shown) = hcp::show(&setup, path.as_ref(), args.json).await?
         {
             return Ok(Err(shown));

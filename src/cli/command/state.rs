@@ -9,7 +9,7 @@ use model::state::StateMeta;
 use model::state::file::StateFile;
 use ops::interface::listen::Listener;
 use ops::interface::options::StateOptions;
-use ops::state::{self, Refusal, ShowRefusal, StoredInstance};
+use ops::state::instances::{self, ReadRefusal, ShowRefusal, StoredInstance};
 use render::json::go;
 use serde_json::Value as Json;
 
@@ -41,7 +41,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let lines = Lines::new(&invocation.console, args.json);
-    let work = state::list(&setup, &options, &args.addresses, args.id.as_deref());
+    let work = instances::list(&setup, &options, &args.addresses, args.id.as_deref());
     match super::run_with(invocation, &setup, work) {
         Ok(Ok((found, warnings))) => {
             lines.aside(warnings);
@@ -64,7 +64,7 @@ pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
         return 1;
     }
     let options = StateOptions { state: args.state, ..StateOptions::default() };
-    let work = state::identities(&setup, &options, &args.addresses, args.id.as_deref());
+    let work = instances::identities(&setup, &options, &args.addresses, args.id.as_deref());
     match super::run_with(invocation, &setup, work) {
         Ok(Ok((found, warnings))) => {
             let read = |(addr, text): (String, Arc<str>)| {
@@ -93,18 +93,18 @@ fn put_error(output: &LineOutput, text: &str) {
     }
 }
 
-fn refused(lines: &Lines, refusal: Refusal) -> u8 {
+fn refused(lines: &Lines, refusal: ReadRefusal) -> u8 {
     match refusal {
-        Refusal::NoState => {
+        ReadRefusal::NoState => {
             lines.refuse(&no_state());
             1
         }
-        Refusal::Unread(diagnostics) => {
+        ReadRefusal::Unread(diagnostics) => {
             let failed = diagnostics.has_errors();
             lines.diagnostics(diagnostics);
             u8::from(failed)
         }
-        Refusal::Diagnostics(diagnostics) => lines.finish(diagnostics),
+        ReadRefusal::Diagnostics(diagnostics) => lines.finish(diagnostics),
     }
 }
 
@@ -127,7 +127,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
-    let work = state::show(&setup, &options, &args.address);
+    let work = instances::show(&setup, &options, &args.address);
     let (console, is_document) = (&invocation.console, documents::are_wanted(args.json));
     let lines = if is_document { Lines::aside_only(console) } else { Lines::new(console, args.json) };
     let result = super::run_with(invocation, &setup, work);
@@ -146,7 +146,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
             });
             code
         }
-        Ok(Err(ShowRefusal::Refusal(refusal))) => refused(&lines, refusal),
+        Ok(Err(ShowRefusal::Read(refusal))) => refused(&lines, refusal),
         Ok(Err(ShowRefusal::Address(text))) => {
             lines.each(|output| {
                 let shown = if output.is_stream() { format!(" {text:?}") } else { format!(": {text}") };
@@ -178,8 +178,8 @@ fn write_document(console: &Console, found: &Result<StoredInstance, ShowRefusal>
                 Err(why) => documents::instance(console, None, error(&unmarshalled(&why))),
             };
         }
-        Err(ShowRefusal::Refusal(Refusal::NoState)) => error(&no_state()),
-        Err(ShowRefusal::Refusal(Refusal::Unread(problems) | Refusal::Diagnostics(problems))) => problems.clone(),
+        Err(ShowRefusal::Read(ReadRefusal::NoState)) => error(&no_state()),
+        Err(ShowRefusal::Read(ReadRefusal::Unread(problems) | ReadRefusal::Diagnostics(problems))) => problems.clone(),
         Err(ShowRefusal::Address(text)) => {
             error(&format!("Error parsing instance address: {text}\n\n{}", one_instance()))
         }
@@ -201,7 +201,7 @@ pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    match super::run_with(invocation, &setup, state::pull(&setup)) {
+    match super::run_with(invocation, &setup, instances::pull(&setup)) {
         Ok(Ok(content)) => {
             if let Some(content) = content {
                 // The file ends in a line ending, and the reference adds another one.

@@ -4,7 +4,7 @@ use base::name::PROGRAM;
 use base::term;
 use model::addr::pattern::is_pattern;
 use model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
-use ops::state::edits::{self, Edited, Moved, OtherDir, ROOT, Refusal, Which};
+use ops::state::edits::{self, EditRefusal, Edited, MoveEnd, Moved, OtherDir, ROOT};
 use render::json::events;
 
 use super::state::no_state;
@@ -128,7 +128,7 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
     let work = edits::push(&setup, &args.path, args.force, args.locking, &lines, term::read_all);
     match super::run_with(invocation, &setup, work) {
         Ok(Ok(())) => 0,
-        Ok(Err(Refusal::NotSaved(reason))) => {
+        Ok(Err(EditRefusal::NotSaved(reason))) => {
             lines.each(|output| match output.is_stream() {
                 true => output.refuse(&format!("Failed to write the imported state\n\n{reason}")),
                 false => output.refuse(&format!("Failed to write state: {reason}")),
@@ -141,8 +141,8 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 /// Says why a state was not changed. `source`: what that state is called; `unsaved`: what is said if it cannot be written.
-pub fn refused(lines: &Lines, refusal: Refusal, source: &str, unsaved: impl Fn(&str) -> String) -> u8 {
-    if let Refusal::Diagnostics(diagnostics) = refusal {
+pub fn refused(lines: &Lines, refusal: EditRefusal, source: &str, unsaved: impl Fn(&str) -> String) -> u8 {
+    if let EditRefusal::Diagnostics(diagnostics) = refusal {
         return lines.finish(diagnostics);
     }
     lines.each(|output| output.refuse(&refusal_text(&refusal, source, &unsaved, output.is_stream())));
@@ -150,27 +150,27 @@ pub fn refused(lines: &Lines, refusal: Refusal, source: &str, unsaved: impl Fn(&
 }
 
 /// Lists of diagnostics have no text.
-fn refusal_text(refusal: &Refusal, source: &str, unsaved: &dyn Fn(&str) -> String, is_stream: bool) -> String {
+fn refusal_text(refusal: &EditRefusal, source: &str, unsaved: &dyn Fn(&str) -> String, is_stream: bool) -> String {
     match refusal {
-        Refusal::Diagnostics(_) => String::new(),
-        Refusal::Unopened(reason) => format!(
+        EditRefusal::Diagnostics(_) => String::new(),
+        EditRefusal::Unopened(reason) => format!(
             "Error loading the state: {reason}\n\nPlease ensure that your {PROGRAM} state exists and that you've\nconfigured it \
              properly. You can use the \"-state\" flag to point\n{PROGRAM} at another state file."
         ),
-        Refusal::Unread { which: Which::Source, reason } => format!("Failed to refresh {source}: {reason}"),
-        Refusal::Unread { which: Which::Destination, reason } => {
+        EditRefusal::Unread { which: MoveEnd::Source, reason } => format!("Failed to refresh {source}: {reason}"),
+        EditRefusal::Unread { which: MoveEnd::Destination, reason } => {
             format!("Failed to refresh destination state: {reason}")
         }
-        Refusal::NoState => no_state(),
-        Refusal::ModuleExists => MODULE_EXISTS.into(),
-        Refusal::NotSaved(reason) => unsaved(reason),
-        Refusal::NoSource(reason) if is_stream => format!("Failed to open the given state file\n\n{reason}"),
-        Refusal::NoSource(reason) => reason.clone(),
-        Refusal::BadSource { path, reason } if is_stream => {
+        EditRefusal::NoState => no_state(),
+        EditRefusal::ModuleExists => MODULE_EXISTS.into(),
+        EditRefusal::NotSaved(reason) => unsaved(reason),
+        EditRefusal::NoSource(reason) if is_stream => format!("Failed to open the given state file\n\n{reason}"),
+        EditRefusal::NoSource(reason) => reason.clone(),
+        EditRefusal::BadSource { path, reason } if is_stream => {
             format!("Failed to read source state {path:?}\n\n{reason}")
         }
-        Refusal::BadSource { path, reason } => format!("Error reading source state {path:?}: {reason}"),
-        Refusal::NoAnswer(reason) => format!("Error asking for approval: {reason}"),
+        EditRefusal::BadSource { path, reason } => format!("Error reading source state {path:?}: {reason}"),
+        EditRefusal::NoAnswer(reason) => format!("Error asking for approval: {reason}"),
     }
 }
 

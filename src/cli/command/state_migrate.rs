@@ -1,7 +1,7 @@
 //! `state migrate`
 
 use base::name::{COMMAND, PROGRAM};
-use ops::init::migrate::{self, MigrateEvent, MigrateRequest};
+use ops::migrate::{self, MigrateEvent, MigrateRequest};
 
 use crate::Invocation;
 use crate::args::state_migrate::parse;

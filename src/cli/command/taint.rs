@@ -2,7 +2,7 @@
 
 use base::diag::Diagnostics;
 use model::addr::{Pattern, command_line, pattern};
-use ops::state::edits::{self, Edited, Mark, Marked, Marking, Refusal, Selector};
+use ops::state::edits::{self, EditRefusal, Edited, Mark, Marked, Marking, Selector};
 use terrane_protocol::schema::ResourceMode;
 
 use super::state_edits::refused;
@@ -49,7 +49,7 @@ fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
             outcome.into_iter().for_each(|marked| show(&lines, mark, marked));
             0
         }
-        Ok(Err(Refusal::Unread { reason, .. })) => {
+        Ok(Err(EditRefusal::Unread { reason, .. })) => {
             lines.refuse(&format!("Failed to load state: {reason}"));
             1
         }

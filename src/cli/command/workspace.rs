@@ -4,7 +4,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
 use model::version::{at_least, tofu_at_least};
 use ops::setup::workdir::WorkDir;
-use ops::state::workspaces::{self, Refusal, Selected};
+use ops::state::workspaces::{self, Selected, WorkspaceRefusal};
 use render::json::events;
 
 use crate::Invocation;
@@ -45,14 +45,14 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     }
 }
 
-fn write_document(console: &Console, workdir: &WorkDir, found: &Result<Vec<String>, Refusal>) {
+fn write_document(console: &Console, workdir: &WorkDir, found: &Result<Vec<String>, WorkspaceRefusal>) {
     let (names, diagnostics) = match found {
         Ok(names) => {
             let overridden = workdir.workspace_overridden.then(|| Diagnostic::warning(OVERRIDDEN, ""));
             (names.as_slice(), overridden.into_iter().collect())
         }
-        Err(Refusal::Diagnostics(problems)) => (&[][..], problems.clone()),
-        Err(Refusal::Failed(why)) => (&[][..], Diagnostic::error(why, "").into()),
+        Err(WorkspaceRefusal::Diagnostics(problems)) => (&[][..], problems.clone()),
+        Err(WorkspaceRefusal::Failed(why)) => (&[][..], Diagnostic::error(why, "").into()),
         // The others are about one workspace.
         Err(_) => (&[][..], Diagnostics::new()),
     };
@@ -122,7 +122,7 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &lines, created);
     match super::run_with(invocation, &setup, work) {
         Ok(Ok(())) => 0,
-        Ok(Err(Refusal::Overridden)) => {
+        Ok(Err(WorkspaceRefusal::Overridden)) => {
             lines.refuse_plainly(OVERRIDDEN_NEW);
             1
         }
@@ -181,7 +181,7 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
             }
             0
         }
-        Ok(Err(Refusal::Missing(name, question))) => {
+        Ok(Err(WorkspaceRefusal::Missing(name, question))) => {
             lines.refuse_with_tip(missing(&name).trim(), &question);
             1
         }
@@ -202,29 +202,29 @@ fn say_created(console: &Console, lines: &Lines, name: &str) {
     lines.coloured(&shown, &plain);
 }
 
-fn refused(lines: &Lines, refusal: Refusal) -> u8 {
+fn refused(lines: &Lines, refusal: WorkspaceRefusal) -> u8 {
     let text = match refusal {
-        Refusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
-        Refusal::Failed(reason) => {
+        WorkspaceRefusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
+        WorkspaceRefusal::Failed(reason) => {
             lines.refuse(&reason);
             return 1;
         }
-        Refusal::Exists(name) if tofu_at_least(13) => return exists(lines, &name),
-        Refusal::Exists(name) => format!("Workspace {name:?} already exists"),
-        Refusal::Missing(name, question) => {
+        WorkspaceRefusal::Exists(name) if tofu_at_least(13) => return exists(lines, &name),
+        WorkspaceRefusal::Exists(name) => format!("Workspace {name:?} already exists"),
+        WorkspaceRefusal::Missing(name, question) => {
             lines.refuse_with_tip(&missing(&name), &question);
             return 1;
         }
-        Refusal::Active(name) => format!(
+        WorkspaceRefusal::Active(name) => format!(
             "Workspace {name:?} is your active workspace.\n\nYou cannot delete the currently active workspace. Please switch\nto \
              another workspace and try again."
         ),
-        Refusal::Overridden => OVERRIDDEN_SELECT.into(),
-        Refusal::Invalid(name) if at_least(13) => format!(
+        WorkspaceRefusal::Overridden => OVERRIDDEN_SELECT.into(),
+        WorkspaceRefusal::Invalid(name) if at_least(13) => format!(
             "\nThe workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, contain no path \
              separators, and not be an empty string.\n"
         ),
-        Refusal::Invalid(name) => format!(
+        WorkspaceRefusal::Invalid(name) => format!(
             "\nThe workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, and no path \
              separators.\n"
         ),

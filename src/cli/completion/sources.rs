@@ -10,7 +10,7 @@ use base::stop::Stop;
 use ops::backends::read_state;
 use ops::interface::options::StateOptions;
 use ops::setup::{Setup, settings};
-use ops::state;
+use ops::state::instances;
 use ops::state::snapshots::{self, Snapshot};
 use ops::state::workspaces;
 
@@ -83,7 +83,7 @@ impl Sources for Project {
 
     fn addresses(&self) -> Vec<String> {
         let found = self.ask(|setup| async move {
-            let (found, _) = state::list(&setup, &StateOptions::default(), &[], None).await.ok()?;
+            let (found, _) = instances::list(&setup, &StateOptions::default(), &[], None).await.ok()?;
             Some(found.iter().map(ToString::to_string).collect())
         });
         found.unwrap_or_default()

@@ -13,7 +13,7 @@ use model::state::State;
 use ops::init::{InitEvent, InitOutcome};
 use ops::interface::listen::{Listener, RemoteLine};
 use ops::interface::planning::{Planned, Tally, Unfinished};
-use ops::run::import::Refusal;
+use ops::run::import::ImportRefusal;
 
 use super::get::GetView;
 use super::import::ImportView;
@@ -139,7 +139,7 @@ impl ImportView for Both<Box<dyn ImportView>> {
         self.0.success(diagnostics)
     }
 
-    fn refused(&self, refusal: Refusal) -> u8 {
+    fn refused(&self, refusal: ImportRefusal) -> u8 {
         self.1.refused(refusal.clone());
         self.0.refused(refusal)
     }

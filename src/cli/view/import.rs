@@ -6,7 +6,7 @@ use base::diag::Diagnostics;
 use base::name::PROGRAM;
 use model::addr::AbsResourceInstance;
 use ops::interface::listen::Listener;
-use ops::run::import::Refusal;
+use ops::run::import::ImportRefusal;
 use render::json::events;
 
 use super::both::Both;
@@ -21,7 +21,7 @@ pub trait ImportView {
     /// The object is in the state; there may be more to say.
     fn success(&self, diagnostics: Diagnostics) -> u8;
 
-    fn refused(&self, refusal: Refusal) -> u8;
+    fn refused(&self, refusal: ImportRefusal) -> u8;
 }
 
 pub fn view(console: &Arc<Console>, audience: Audience) -> Box<dyn ImportView> {
@@ -58,15 +58,15 @@ impl ImportView for Human {
         self.end(diagnostics)
     }
 
-    fn refused(&self, refusal: Refusal) -> u8 {
+    fn refused(&self, refusal: ImportRefusal) -> u8 {
         match refusal {
-            Refusal::Diagnostics(diagnostics) => self.end(diagnostics),
-            Refusal::Address(diagnostics) => {
+            ImportRefusal::Diagnostics(diagnostics) => self.end(diagnostics),
+            ImportRefusal::Address(diagnostics) => {
                 self.end(diagnostics);
                 self.console.line(ADDRESSES);
                 1
             }
-            Refusal::Undeclared { addr, question, diagnostics } => {
+            ImportRefusal::Undeclared { addr, question, diagnostics } => {
                 self.end(diagnostics);
                 self.console.error_line(&undeclared(&self.console, &addr));
                 if !question.is_empty() && self.console.shows_tips() {
@@ -109,10 +109,12 @@ impl ImportView for Json {
         u8::from(failed)
     }
 
-    fn refused(&self, refusal: Refusal) -> u8 {
+    fn refused(&self, refusal: ImportRefusal) -> u8 {
         match refusal {
-            Refusal::Diagnostics(diagnostics) | Refusal::Address(diagnostics) => self.stream.diagnostics(diagnostics),
-            Refusal::Undeclared { addr, diagnostics, .. } => {
+            ImportRefusal::Diagnostics(diagnostics) | ImportRefusal::Address(diagnostics) => {
+                self.stream.diagnostics(diagnostics)
+            }
+            ImportRefusal::Undeclared { addr, diagnostics, .. } => {
                 self.stream.diagnostics(diagnostics);
                 let (address, module) = (addr.to_string(), module_text(&addr));
                 let text = format!(

@@ -127,6 +127,7 @@ mod tests {
             environment,
             stop: Stop::new(),
             http: Arc::new(NoHttp),
+            folder: Default::default(),
             notify: Arc::new(move |notice| heard.lock().unwrap().push(notice.detail)),
             derived: DerivedKeys::default(),
         };

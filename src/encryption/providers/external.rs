@@ -1,5 +1,7 @@
 //! Keys from a program of the user's own.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use base::limits;
 use lang::syntax::body::BodySchema;
@@ -34,18 +36,19 @@ impl Kind for External {
         &self,
         settings: &mut Settings,
         _: Option<Keys>,
-        _: &Services,
+        services: &Services,
     ) -> Result<Box<dyn KeyProvider>, String> {
         let command = settings.texts("command");
         if command.is_empty() {
             return Err("the command option is required".into());
         }
-        Ok(Box::new(Provider { command }))
+        Ok(Box::new(Provider { command, folder: services.folder.clone() }))
     }
 }
 
 struct Provider {
     command: Vec<String>,
+    folder: PathBuf,
 }
 
 #[async_trait]
@@ -56,7 +59,7 @@ impl KeyProvider for Provider {
             None => b"null".to_vec(),
         };
         let said = |why: &str, stderr: &str| format!("{why}\n\nStderr:\n-------\n{stderr}");
-        let answer = command::ask(&self.command, &PROTOCOL, &question, limits::answer()).await;
+        let answer = command::ask(&self.command, &self.folder, &PROTOCOL, &question, limits::answer()).await;
         let (answer, stderr) = answer.map_err(|failure| match failure {
             // What OpenTofu says when it has killed the program for that.
             Failure::Header { .. } => "external key provider protocol failure: signal: killed".to_owned(),
@@ -145,7 +148,8 @@ mod tests {
     async fn ask(script: &str, stored: Option<&str>) -> Result<(Keys, String), ProvideError> {
         let header = r#"echo '{"magic":"OpenTofu-External-Key-Provider","version":1}'; "#;
         let command = ["sh".to_owned(), "-c".to_owned(), format!("{header}{script}")].to_vec();
-        let provided = Provider { command }.provide(stored.map(str::as_bytes), Need::Both).await?;
+        let provided =
+            Provider { command, folder: PathBuf::new() }.provide(stored.map(str::as_bytes), Need::Both).await?;
         Ok((provided.keys, String::from_utf8_lossy(&provided.metadata).into_owned()))
     }
 

@@ -148,7 +148,7 @@ fn declares(blocks: &Blocks, statement: &MoveStatement, module: &ModuleSlots, re
 /// Observed: what `-target` leaves out is not imported.
 fn is_imported(run: &Run, statement: &MoveStatement, module: &ModuleSlots, resource: &Resource) -> bool {
     let addr = resource.in_module(module.addr.module());
-    let (targets, excludes) = (&run.inputs.targets, &run.inputs.excludes);
+    let (targets, excludes) = (&run.inputs.scope.targets, &run.inputs.scope.excludes);
     let is_kept = targets.is_empty() || targets.iter().any(|target| target.touches(&addr));
     let is_left_out = excludes.iter().any(|target| target.contains_block(&addr));
     is_kept

@@ -8,14 +8,14 @@ pub mod renewal;
 pub mod results;
 pub mod scope;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use base::moment::Moment;
 use deferred::DeferredBlocks;
-use model::addr::{AbsActionInstance, AbsResource, AbsResourceInstance, InstanceKey, Target};
-use model::plan::Refresh;
+use model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
+use model::plan::{PlanScope, Refresh};
 use model::state::State;
 use results::Results;
 use rustc_hash::FxHashMap;
@@ -63,22 +63,14 @@ pub struct Run {
 }
 
 /// What the caller asked for.
-#[derive(Default)]
 pub struct Inputs {
     pub variables: GivenVariables,
-    pub refresh: Refresh,
-    pub targets: Vec<Target>,
-    /// Left out, with all that depends on it.
-    pub excludes: Vec<Target>,
-    pub force_replace: BTreeSet<AbsResourceInstance>,
-    /// In plan: objects may be deferred. In apply: the plan deferred some.
-    pub deferral_allowed: bool,
+    /// That of the plan. In an apply, deferrals are allowed if the plan deferred anything.
+    pub scope: PlanScope,
     /// In apply: what the plan deferred.
     pub deferred: DeferredBlocks,
     /// In apply: the values of root outputs in the plan.
     pub planned_outputs: BTreeMap<Arc<str>, Value>,
-    /// Actions to invoke, and nothing else.
-    pub requested_actions: Vec<AbsActionInstance>,
     /// What `plantimestamp` says.
     pub plan_time: Option<Moment>,
     /// The run is a query: nothing but lists counts, and what they refer to.
@@ -92,10 +84,24 @@ pub struct Query {
     pub generate: bool,
 }
 
+/// Those of a run that reads no objects.
+impl Default for Inputs {
+    fn default() -> Inputs {
+        Inputs {
+            variables: GivenVariables::new(),
+            scope: PlanScope { refresh: Refresh::Never, ..PlanScope::default() },
+            deferred: DeferredBlocks::default(),
+            planned_outputs: BTreeMap::new(),
+            plan_time: None,
+            query: None,
+        }
+    }
+}
+
 impl Inputs {
     /// True if the run is about the whole configuration.
     pub fn are_whole(&self) -> bool {
-        self.targets.is_empty() && self.excludes.is_empty() && self.requested_actions.is_empty()
+        self.scope.is_whole() && self.scope.requested_actions.is_empty()
     }
 }
 
@@ -116,7 +122,8 @@ impl Run {
     /// True if the instance is to be looked at, by the targets of the run.
     pub fn is_targeted(&self, node: NodeId, addr: &AbsResourceInstance) -> bool {
         let is_among = |targets: &[Target]| targets.iter().any(|target| target.contains(addr));
-        (!self.schedule.filtered.contains(&node) || is_among(&self.inputs.targets)) && !is_among(&self.inputs.excludes)
+        (!self.schedule.filtered.contains(&node) || is_among(&self.inputs.scope.targets))
+            && !is_among(&self.inputs.scope.excludes)
     }
 
     /// The literal keys by which a resource block refers to its instances.

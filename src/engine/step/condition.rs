@@ -77,7 +77,7 @@ pub fn check(
             let detail = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
             let failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
             let mut failed = with_values(failed, &condition.condition, scope);
-            failed.verbatim = kind == ConditionKind::Assertion;
+            failed.of_check = kind == ConditionKind::Assertion;
             if lenient {
                 failed.severity = Severity::Warning;
             }
@@ -89,7 +89,7 @@ pub fn check(
             let later = Diagnostic::warning("Check block assertion known after apply", detail);
             let later = later.at(condition.condition.range());
             let mut later = with_values(later, &condition.condition, scope);
-            later.verbatim = true;
+            later.of_check = true;
             all.push(later);
         }
         results.checks().records.push(CheckRecord {

@@ -70,7 +70,7 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         return (None, diagnostics);
     }
     let (bare, marks) = config.unmark_deep_with_paths();
-    let is_plan = !run.is_apply() && run.inputs.deferral_allowed;
+    let is_plan = !run.is_apply() && run.inputs.scope.deferral_allowed;
     let waits = is_plan && run.results.changes().defers_any(instance.dependencies());
     if waits || instance.is_placeholder() {
         run.results.changes().has_deferrals = true;

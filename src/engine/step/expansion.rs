@@ -50,7 +50,7 @@ pub enum Unknown {
 impl Unknown {
     /// Outside of validate.
     pub fn of_run(run: &Run) -> Unknown {
-        if run.inputs.deferral_allowed { Unknown::Deferred } else { Unknown::Refused }
+        if run.inputs.scope.deferral_allowed { Unknown::Deferred } else { Unknown::Refused }
     }
 
     /// None: unknown is an error.

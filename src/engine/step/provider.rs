@@ -163,7 +163,7 @@ async fn configure(run: &Run, id: ProviderId, config: Value, marks: Marks, body:
         }
     }
     let reusable = !marks.contains(Marks::EPHEMERAL);
-    let how = Configuring { reusable, deferral_allowed: run.is_apply() || run.inputs.deferral_allowed };
+    let how = Configuring { reusable, deferral_allowed: run.is_apply() || run.inputs.scope.deferral_allowed };
     let request = PendingRequest { name: "ConfigureProvider", provider: &addr.provider, subject: addr };
     match request.answered(&run.ports, run.ports.providers.configured(addr, config, how)).await {
         Ok((provider, found)) => {

@@ -320,7 +320,13 @@ async fn collections_hold_instances_that_are_left_alone() {
         let (planned, found) = plan(&world, &config, &state, options).await;
         assert!(!found.has_errors(), "{:?}", texts(&found));
         let planned = planned.unwrap();
-        assert_eq!(["c", "f"].map(|name| output(&planned, name)), expected, "{:?} {:?}", planned.mode, planned.targets);
+        assert_eq!(
+            ["c", "f"].map(|name| output(&planned, name)),
+            expected,
+            "{:?} {:?}",
+            planned.scope.mode,
+            planned.scope.targets
+        );
         let (state, found) = apply_plan(&world, &config, planned).await;
         assert!(!found.has_errors(), "{:?}", texts(&found));
         let stored = |name: &str| terrane_value::json::to_simple_json(&state.outputs[name].value).unwrap();
@@ -419,7 +425,7 @@ async fn apply_leaves_out_what_depends_on_excluded_resources() {
     )]);
     let (planned, _) = plan(&world, &config, &State::default(), Options::default()).await;
     let mut planned = planned.unwrap();
-    planned.excludes = targets(&["test_thing.b"]);
+    planned.scope.excludes = targets(&["test_thing.b"]);
     planned.changes.retain(|change| change.addr.to_string() == "test_thing.a");
     planned.outputs.retain(|output| &*output.name == "a");
     planned.prior_state.outputs.clear();

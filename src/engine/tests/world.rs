@@ -13,7 +13,7 @@ use base::files::{Files, Memory};
 use machine::Machine;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use model::config::{Config, ModuleRequest, ModuleSite, Nothing, load};
-use model::plan::{Mode, Plan, Refresh};
+use model::plan::{Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use terrane_protocol::provider::*;
@@ -519,15 +519,17 @@ pub async fn plan(
         config: config.clone(),
         state: state.clone(),
         variables: GivenVariables::new(),
-        mode: options.mode,
-        targets: options.targets,
-        force_replace: options.replace,
-        excludes: options.excludes,
-        deferral_allowed: options.deferral,
-        requested_actions: options.invoke,
-        refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },
-        generate_config: false,
-        parallelism: world.schedule.parallelism,
+        scope: PlanScope {
+            mode: options.mode,
+            targets: options.targets,
+            force_replace: options.replace,
+            excludes: options.excludes,
+            deferral_allowed: options.deferral,
+            requested_actions: options.invoke,
+            refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },
+            generate_config: false,
+            parallelism: world.schedule.parallelism,
+        },
     };
     crate::plan(input, &world.ports()).await
 }

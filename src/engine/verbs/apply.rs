@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM, by_language};
 use model::model_errors::MISSING_VALUE;
-use model::plan::{Action, Mode, Plan};
+use model::plan::{Action, Mode, Plan, PlanScope, Refresh};
 use model::state::State;
 
 use super::check_results;
@@ -35,7 +35,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let mut changes = Vec::with_capacity(plan.changes.len());
     changes.extend(std::mem::take(&mut plan.changes).into_iter().map(Arc::new));
     let plan = &plan;
-    let verb = match plan.mode {
+    let verb = match plan.scope.mode {
         Mode::Normal => Verb::Apply { refresh_only: false },
         Mode::RefreshOnly => Verb::Apply { refresh_only: true },
         Mode::Destroy => Verb::ApplyDestroy,
@@ -43,12 +43,14 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let request = RunRequest {
         inputs: Inputs {
             variables,
-            targets: plan.targets.clone(),
-            excludes: plan.excludes.clone(),
-            requested_actions: plan.requested_actions.clone(),
+            scope: PlanScope {
+                refresh: Refresh::Never,
+                force_replace: Vec::new(),
+                // What the plan deferred is still unknown where it depends on something that is not applied either.
+                deferral_allowed: plan.has_deferrals(),
+                ..plan.scope.clone()
+            },
             plan_time: parse_time(&plan.timestamp),
-            // What the plan deferred is still unknown where it depends on something that is not applied either.
-            deferral_allowed: plan.has_deferrals(),
             deferred: DeferredBlocks::of(&plan.deferred),
             planned_outputs: plan.outputs.iter().map(|o| (o.name.clone(), o.change.after.clone())).collect(),
             ..Inputs::default()
@@ -70,7 +72,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     diagnostics.extend(remove_outputs(&run.results, plan, ports).await);
     let mut state = std::mem::take(&mut run.results.states().current);
     let checks = std::mem::take(&mut run.results.checks().records);
-    state.checks = match plan.mode {
+    state.checks = match plan.scope.mode {
         Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
         _ => check_results::results(&run, checks, Some(&plan.checks)),
     };
@@ -86,7 +88,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
 /// The error of a refresh-only plan that finds nothing but outputs to remove, which only other plans do.
 fn not_applyable(plan: &Plan) -> Option<Diagnostic> {
     let removes = plan.outputs.iter().any(|output| output.action == Action::Delete);
-    let is_refused = plan.mode == Mode::RefreshOnly && !plan.applyable && removes;
+    let is_refused = plan.scope.mode == Mode::RefreshOnly && !plan.applyable && removes;
     let detail = "The given plan is not applyable: all that it would do is to remove outputs, which a refresh-only plan does not do. \
                   Create a plan without -refresh-only to remove them.";
     is_refused.then(|| Diagnostic::error("Cannot apply non-applyable plan", detail))
@@ -95,7 +97,7 @@ fn not_applyable(plan: &Plan) -> Option<Diagnostic> {
 /// Reports what apply starts from. Outputs that the plan already knows may be those of objects that do not exist yet: they are
 /// each reported when the walk comes to it. A plan that only refreshes has no such objects.
 async fn begin(plan: &Plan, ports: &Ports) -> Result<(), Diagnostics> {
-    match plan.mode {
+    match plan.scope.mode {
         Mode::RefreshOnly => ports.sink.begin(&plan.prior_state).await,
         _ => {
             let outputs = plan.previous_state.outputs.clone();
@@ -124,7 +126,7 @@ fn incomplete(plan: &Plan) -> Diagnostics {
     );
     let gap = by_language("", "\t");
     let target = ("the -target option", "the -target option is not suitable for routine use, and is");
-    let (with, these) = match (plan.targets.is_empty(), plan.excludes.is_empty()) {
+    let (with, these) = match (plan.scope.targets.is_empty(), plan.scope.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
         (false, _) => by_language(target, both),
         (true, false) => both,

@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::moment::Moment;
 use base::name::{self, PROGRAM, by_language};
 use model::addr::AbsResourceInstance;
-use model::plan::{Action, FunctionResults, Mode, Plan, Refresh, ResourceChange};
+use model::plan::{Action, FunctionResults, Mode, Plan, PlanScope, Refresh, ResourceChange};
 use model::state::State;
 
 use super::planned::{self, is_applyable};
@@ -28,13 +28,13 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let warnings = with(target_warning(&input), unmatched::warnings(&input));
     let now = ports.host.now();
     let mut calls = FunctionResults::new();
-    let verb = match input.mode {
+    let verb = match input.scope.mode {
         Mode::Normal => Verb::Plan { refresh_only: false, pre_destroy: false },
         Mode::RefreshOnly => Verb::Plan { refresh_only: true, pre_destroy: false },
         Mode::Destroy => Verb::PlanDestroy,
     };
     let (mut state, mut refreshed) = (input.state.clone(), None);
-    if input.mode == Mode::Destroy && input.refresh == Refresh::All && !is_empty(&input.state) {
+    if input.scope.mode == Mode::Destroy && input.scope.refresh == Refresh::All && !is_empty(&input.state) {
         let ahead = match plan_ahead_of_destroy(&input, now, ports).await {
             Ok(ahead) => ahead,
             Err(found) => return (None, with(warnings, found)),
@@ -64,10 +64,9 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     if !errored {
         diagnostics.extend(check_apply_graph(&run, &plan));
     }
-    diagnostics.extend(forget_warnings(&plan.changes, input.mode));
+    diagnostics.extend(forget_warnings(&plan.changes, input.scope.mode));
     plan.applyable = !plan.errored && is_applyable(&plan);
-    let is_whole = input.targets.is_empty() && input.excludes.is_empty();
-    plan.complete = !plan.errored && is_whole && !run.results.changes().has_deferrals;
+    plan.complete = !plan.errored && input.scope.is_whole() && !run.results.changes().has_deferrals;
     (Some(plan), with(warnings, diagnostics))
 }
 
@@ -88,7 +87,8 @@ struct AheadOfDestroy {
 /// only errors count, which keep everything from being destroyed.
 async fn plan_ahead_of_destroy(input: &PlanInput, now: Moment, ports: &Ports) -> Result<AheadOfDestroy, Diagnostics> {
     let verb = Verb::Plan { refresh_only: false, pre_destroy: true };
-    let request = RunRequest { generate_config: false, ..request(input, verb, input.state.clone(), now) };
+    let mut request = request(input, verb, input.state.clone(), now);
+    request.inputs.scope.generate_config = false;
     let (run, found) = execute(prepare(request, ports).await?).await;
     // They may be why the rest failed.
     let invalid = moves::valid::validate(&run);
@@ -99,7 +99,7 @@ async fn plan_ahead_of_destroy(input: &PlanInput, now: Moment, ports: &Ports) ->
         let mut found = moves::without_blocked(found);
         let states = run.results.states();
         found.extend(decoding_warnings(&run, &states.previous, &states.current));
-        found.extend(forget_warnings(&run.results.changes().resources, input.mode));
+        found.extend(forget_warnings(&run.results.changes().resources, input.scope.mode));
         return Err(found);
     }
     let states = std::mem::take(&mut *run.results.states());
@@ -122,17 +122,14 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: Moment) -> RunR
     RunRequest {
         inputs: Inputs {
             variables: input.variables.clone(),
-            refresh: if verb == Verb::PlanDestroy { Refresh::Never } else { input.refresh },
-            targets: input.targets.clone(),
-            excludes: input.excludes.clone(),
-            force_replace: input.force_replace.iter().cloned().collect(),
-            requested_actions: input.requested_actions.clone(),
+            scope: match verb {
+                Verb::PlanDestroy => PlanScope { refresh: Refresh::Never, ..input.scope.clone() },
+                _ => input.scope.clone(),
+            },
             plan_time: Some(now),
-            deferral_allowed: input.deferral_allowed,
             ..Inputs::default()
         },
-        generate_config: input.generate_config,
-        ..RunRequest::new(verb, &input.config, state, input.parallelism)
+        ..RunRequest::new(verb, &input.config, state, input.scope.parallelism)
     }
 }
 
@@ -170,11 +167,11 @@ fn forget_warning(changes: &[ResourceChange]) -> Option<Diagnostic> {
 }
 
 fn target_warning(input: &PlanInput) -> Diagnostics {
-    if !input.requested_actions.is_empty() {
+    if !input.scope.requested_actions.is_empty() {
         return Diagnostics::new();
     }
     let both = ("either the -target option or the -exclude option", "The -target and -exclude options are", "are");
-    let (with, these, it) = match (input.targets.is_empty(), input.excludes.is_empty()) {
+    let (with, these, it) = match (input.scope.targets.is_empty(), input.scope.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
         (false, _) => by_language(("the -target option", "The -target option is", "is"), both),
         (true, false) => both,
@@ -206,7 +203,7 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
         dependencies: without_orphans.as_ref().unwrap_or(&run.blocks.order.dependencies),
     };
     let planned = apply_graph::PlannedWork { changes: &changes, invocations: &plan.invocations };
-    let extent = if plan.mode == Mode::Destroy { Extent::Everything } else { Extent::Changes };
+    let extent = if plan.scope.mode == Mode::Destroy { Extent::Everything } else { Extent::Changes };
     let built = apply_graph::build(&mut builder, planned, &plan.prior_state, blocks, extent);
     let names = cycles::NodeNames {
         tree: &run.blocks.tree,

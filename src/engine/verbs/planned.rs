@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::moment::Moment;
 use model::addr::AbsResource;
-use model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
+use model::plan::{Action, Change, Mode, OutputChange, Plan, PlanScope, ResourceChange};
 use model::state::{Instance, ResourceState, State};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::{Type, Value};
@@ -36,7 +36,11 @@ pub fn of_run(run: &Run, input: &PlanInput, now: Moment, errored: bool) -> Plan 
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
     let relevant_attributes = relevant::contributing(run, &changes, &outputs);
     Plan {
-        mode: input.mode,
+        // With requested actions, targets choose their callers, which the invocations name.
+        scope: match input.scope.requested_actions.is_empty() {
+            true => input.scope.clone(),
+            false => PlanScope { targets: Vec::new(), ..input.scope.clone() },
+        },
         changes,
         invocations,
         deferred,
@@ -51,10 +55,6 @@ pub fn of_run(run: &Run, input: &PlanInput, now: Moment, errored: bool) -> Plan 
             .filter(|(name, given)| !given.value.is_null() && declared.get(*name).is_some_and(|v| v.ephemeral))
             .map(|(name, _)| name.clone())
             .collect(),
-        targets: if input.requested_actions.is_empty() { input.targets.clone() } else { Vec::new() },
-        excludes: input.excludes.clone(),
-        force_replace: input.force_replace.clone(),
-        requested_actions: input.requested_actions.clone(),
         previous_state: states.previous,
         prior_state: State { checks: None, ..states.current },
         checks: check_results::results(run, checks, None).unwrap_or_default(),
@@ -93,7 +93,7 @@ pub fn is_applyable(plan: &Plan) -> bool {
     if !plan.invocations.is_empty() {
         return true;
     }
-    if plan.mode == Mode::RefreshOnly {
+    if plan.scope.mode == Mode::RefreshOnly {
         return !has_same_objects(&plan.prior_state, &plan.previous_state)
             || plan.prior_state.outputs != plan.previous_state.outputs;
     }

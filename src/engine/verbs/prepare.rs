@@ -35,8 +35,6 @@ pub struct RunRequest {
     pub state: State,
     pub inputs: Inputs,
     pub parallelism: usize,
-    /// Write configuration for imports that have none.
-    pub generate_config: bool,
     /// What the import command asks for.
     pub import: Option<Requested>,
     /// What apply carries out.
@@ -54,7 +52,6 @@ impl RunRequest {
             state,
             inputs: Inputs::default(),
             parallelism,
-            generate_config: false,
             import: None,
             changes: Vec::new(),
             invocations: Vec::new(),
@@ -131,7 +128,7 @@ async fn follow_moves(
     let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut request.state));
     diagnostics.extend(moves::crossing::convert(tree, schemas, &mut request.state, origins, ports).await);
     if !diagnostics.has_errors() {
-        diagnostics.extend(moves::check_targets(&moved, &request.inputs.targets, &request.inputs.excludes));
+        diagnostics.extend(moves::check_targets(&moved, &request.inputs.scope.targets, &request.inputs.scope.excludes));
     }
     if diagnostics.has_errors() { Err(moves::without_blocked(std::mem::take(diagnostics))) } else { Ok(moved) }
 }
@@ -146,12 +143,12 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
     };
     let mut imports = match request.verb {
         Verb::Validate | Verb::Plan { refresh_only: false, .. } if request.inputs.query.is_none() => {
-            imports::collect(&mut builder, request.verb, request.generate_config)
+            imports::collect(&mut builder, request.verb, request.inputs.scope.generate_config)
         }
         _ => Imports::default(),
     };
     let requests = match request.verb {
-        Verb::Plan { .. } => actions::add_requests(&mut builder, &request.inputs.requested_actions),
+        Verb::Plan { .. } => actions::add_requests(&mut builder, &request.inputs.scope.requested_actions),
         _ => Vec::new(),
     };
     imports.requested = request.import.take();
@@ -159,8 +156,8 @@ fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph
         verb: request.verb,
         state: &request.state,
         planned: PlannedWork { changes: &request.changes, invocations: &request.invocations },
-        targets: &request.inputs.targets,
-        excludes: &request.inputs.excludes,
+        targets: &request.inputs.scope.targets,
+        excludes: &request.inputs.scope.excludes,
         is_query: request.inputs.query.is_some(),
         imports: &imports,
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use model::plan::{ListResults, Refresh};
+use model::plan::{ListResults, PlanScope};
 use terrane_protocol::schema::ResourceMode;
 
 use super::prepare::{RunRequest, prepare};
@@ -21,7 +21,7 @@ pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, 
     let request = RunRequest {
         inputs: Inputs {
             variables: input.variables,
-            refresh: Refresh::All,
+            scope: PlanScope::default(),
             plan_time: Some(ports.host.now()),
             query: Some(Query { generate: input.generate_config }),
             ..Inputs::default()

@@ -10,19 +10,20 @@ use crate::input::PlanInput;
 
 /// A warning for each target, exclusion and replacement that neither the configuration nor the state has.
 pub fn warnings(input: &PlanInput) -> Diagnostics {
-    if input.targets.is_empty() && input.excludes.is_empty() && input.force_replace.is_empty() {
+    let scope = &input.scope;
+    if scope.is_whole() && scope.force_replace.is_empty() {
         return Diagnostics::new();
     }
     let known = KnownAddresses::of(input);
-    let replaced: Vec<Target> = input.force_replace.iter().cloned().map(Target::Instance).collect();
-    let options = [("target", &input.targets), ("exclude", &input.excludes), ("replace", &replaced)];
+    let replaced: Vec<Target> = scope.force_replace.iter().cloned().map(Target::Instance).collect();
+    let options = [("target", &scope.targets), ("exclude", &scope.excludes), ("replace", &replaced)];
     let mut found = Diagnostics::new();
     for (option, targets) in options {
         found.extend(
             targets.iter().filter(|target| !known.has(target, input)).map(|target| known.missing(option, target)),
         );
     }
-    let without_keys = input.force_replace.iter().filter(|instance| known.has_other_keys(instance, input));
+    let without_keys = scope.force_replace.iter().filter(|instance| known.has_other_keys(instance, input));
     found.extend(without_keys.map(|instance| known.missing("replace", &Target::Instance(instance.clone()))));
     found
 }

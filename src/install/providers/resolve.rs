@@ -23,6 +23,8 @@ pub struct ResolveInput<'a> {
     pub upgrade: bool,
     /// The provider that keeps the version of the lock also in an upgrade.
     pub keep: Option<&'a Provider>,
+    /// The provider that keeps the states: if its locked version is not allowed, the error says how it is upgraded.
+    pub store: Option<&'a Provider>,
     /// The names of the providers within this program.
     pub builtins: &'a [&'a str],
     /// The providers within this program that stand in for public ones, with the versions that they behave like.
@@ -96,6 +98,7 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
             });
             match need(provider, constraints, locked, input.present.contains(provider)) {
                 Ok(need) => questions.push((provider, constraints, need)),
+                Err(problem) if input.store == Some(provider) => diags.push(conflicts_with_store(provider, &problem)),
                 Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None)),
             }
         }
@@ -252,6 +255,19 @@ fn query_failed(provider: &Provider, error: &SourceError, alternative: Option<&P
     };
     let detail = format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
     Diagnostic::error("Failed to query available provider packages", detail)
+}
+
+/// The error if the version that is locked for the state store is not one that all modules allow.
+fn conflicts_with_store(provider: &Provider, problem: &str) -> Diagnostic {
+    let (kind, shown) = (&*provider.kind, provider.for_display());
+    let detail = format!(
+        "Provider {kind:?} ({shown}) is used to store state, so the root module's version constraints take precedence when downloading \
+         the provider. {PROGRAM} encountered an error that suggests that version constraint may be conflicting with a version \
+         constraint from a child module. If you want to upgrade the provider used for state storage you must use the following \
+         command:\n    {COMMAND} state migrate -upgrade\n\nError from the installer: {problem}\n\nTo see which modules are currently \
+         depending on {shown} and what versions are specified, run the following command:\n    {COMMAND} providers"
+    );
+    Diagnostic::error("Unable to download the provider used for state storage", detail)
 }
 
 /// What to say to those who lack providers of hashicorp's that are built in, too; nothing if there are none.

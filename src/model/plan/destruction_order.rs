@@ -10,7 +10,7 @@ impl Plan {
     /// The changes in the order of reports that have one message for each: in a destroy, objects come before those that they
     /// depend on by the state; others are sorted by address.
     pub fn reported_changes(&self) -> Vec<&ResourceChange> {
-        if self.mode != Mode::Destroy {
+        if self.scope.mode != Mode::Destroy {
             return self.changes.iter().collect();
         }
         let dependencies = |change: &ResourceChange| -> Arc<[ConfigResource]> {

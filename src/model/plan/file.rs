@@ -4,12 +4,15 @@
 //! state files, the configuration's files as they were read, the dependency lock file, and schemas. Only the version that wrote
 //! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
 
+mod addresses;
 mod invocations;
 mod protobuf;
 mod stored_schemas;
 mod text;
 mod tfplan;
 mod tfplan_actions;
+mod tfplan_values;
+mod values;
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
@@ -21,6 +24,7 @@ use stored_schemas::Writer;
 pub use stored_schemas::{StoredSchemas, StoredType};
 use terrane_value::json_error;
 pub use tfplan::Undecoded;
+pub use tfplan_values::{ActionTypeOf, TypeOf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 

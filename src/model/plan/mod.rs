@@ -10,6 +10,7 @@ pub mod document;
 pub mod file;
 mod invocation;
 mod query;
+mod request;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,29 +21,11 @@ pub use deferred::{DeferredChange, DeferredInvocation, DeferredReason};
 pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 use lang::functions::consistency::Fingerprint;
 pub use query::{GeneratedImport, ListResults, ListedObject};
+pub use request::{DEFAULT_PARALLELISM, Mode, PlanScope, Refresh};
 use terrane_value::Value;
 
-use crate::addr::{AbsActionInstance, AbsResourceInstance, Target};
+use crate::addr::AbsResourceInstance;
 use crate::state::{CheckResult, State};
-
-/// Which stored objects a plan reads, to see what has changed outside of this program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Refresh {
-    All,
-    /// Those with a planned change.
-    Changed,
-    /// None: they are taken as they are.
-    #[default]
-    Never,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Mode {
-    #[default]
-    Normal,
-    Destroy,
-    RefreshOnly,
-}
 
 /// Fingerprints of results by those of the calls.
 pub type FunctionResults = BTreeMap<Fingerprint, Fingerprint>;
@@ -50,7 +33,9 @@ pub type FunctionResults = BTreeMap<Fingerprint, Fingerprint>;
 /// A plan: everything that apply needs beside the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    pub mode: Mode,
+    /// What it was asked for. A plan that is read from a file has the defaults of what its format does not keep: of what only
+    /// matters while a plan is made.
+    pub scope: PlanScope,
     /// Sorted by address, then deposed key. No-op changes are included.
     pub changes: Vec<ResourceChange>,
     /// The actions to invoke, those of one object in their order.
@@ -68,12 +53,6 @@ pub struct Plan {
     pub variables: BTreeMap<Arc<str>, Value>,
     /// Ephemeral variables that had a value when the plan was made: applying it needs their values again.
     pub ephemeral_variables: Vec<Arc<str>>,
-    pub targets: Vec<Target>,
-    /// What OpenTofu's `-exclude` left out, with all that depends on it.
-    pub excludes: Vec<Target>,
-    pub force_replace: Vec<AbsResourceInstance>,
-    /// Actions that were asked for: then nothing else happens.
-    pub requested_actions: Vec<AbsActionInstance>,
     /// The state before refresh, as read.
     pub previous_state: State,
     /// The state after refresh: what the changes start from.
@@ -99,7 +78,7 @@ impl Plan {
     pub fn has_deferrals(&self) -> bool {
         !self.deferred.is_empty()
             || !self.deferred_invocations.is_empty()
-            || !self.complete && !self.errored && self.targets.is_empty() && self.excludes.is_empty()
+            || !self.complete && !self.errored && self.scope.is_whole()
     }
 
     /// True if planning got as far as an object or an output.

@@ -14,7 +14,7 @@ use terrane_value::Type;
 
 use super::pages::{Folders, Generator, Names, Pages};
 use super::project::CargoProject;
-use super::{PROGRAM_PREFIX, Tell, failure, program};
+use super::{PROGRAM_PREFIX, TellBuild, failure, program};
 use crate::setup::Setup;
 
 /// The largest page that the public registries show, in bytes.
@@ -70,7 +70,7 @@ impl DocsOutcome {
 pub async fn run(
     setup: &Setup,
     request: &DocsRequest,
-    tell: Tell<'_>,
+    tell: TellBuild<'_>,
 ) -> Result<(DocsOutcome, Diagnostics), Diagnostics> {
     let (described, program) = describe(setup, request, tell).await?;
     let names = names(request, program)?;
@@ -101,7 +101,7 @@ pub async fn run(
 async fn describe(
     setup: &Setup,
     request: &DocsRequest,
-    tell: Tell<'_>,
+    tell: TellBuild<'_>,
 ) -> Result<(Described, Option<String>), Diagnostics> {
     let program = match &request.source {
         SchemaSource::Document(path) => return Ok((read_document(path, request.name.as_deref())?, None)),

@@ -20,7 +20,7 @@ pub enum BuildEvent<'a> {
     Line(&'a str),
 }
 
-pub type Tell<'a> = &'a mut (dyn FnMut(BuildEvent<'_>) + Send);
+pub type TellBuild<'a> = &'a mut (dyn FnMut(BuildEvent<'_>) + Send);
 
 /// What registries and configurations call a provider: `todo` in `terraform-provider-todo`.
 const PROGRAM_PREFIX: &str = "terraform-provider-";
@@ -31,5 +31,5 @@ fn failure(summary: &str, detail: impl Into<String>) -> Diagnostics {
 
 /// The error of a command that was interrupted.
 fn interrupted() -> Diagnostics {
-    failure(crate::run::operation::CANCELED, "")
+    failure(crate::run::session::CANCELED, "")
 }

@@ -9,7 +9,7 @@ use base::stop::Stop;
 use serde_json::Value as Json;
 use tokio::process::Command;
 
-use super::{BuildEvent, PROGRAM_PREFIX, Tell, failure, interrupted};
+use super::{BuildEvent, PROGRAM_PREFIX, TellBuild, failure, interrupted};
 
 const NO_PROJECT: &str = "No provider project";
 const NO_BUILD: &str = "Failed to build the provider";
@@ -44,7 +44,7 @@ impl CargoProject {
     }
 
     /// Builds the program and returns its path.
-    pub async fn build(&self, release: bool, stop: &Stop, tell: Tell<'_>) -> Result<PathBuf, Diagnostics> {
+    pub async fn build(&self, release: bool, stop: &Stop, tell: TellBuild<'_>) -> Result<PathBuf, Diagnostics> {
         tell(BuildEvent::Started(&self.package));
         let mut command = Command::new("cargo");
         command.args(["build", "--message-format=json-render-diagnostics"]);

@@ -14,7 +14,7 @@ use install::release::{Platform, Release, checksum_list, target};
 use serde_json::{Value as Json, json};
 
 use super::project::CargoProject;
-use super::{PROGRAM_PREFIX, Tell, failure, interrupted, program};
+use super::{PROGRAM_PREFIX, TellBuild, failure, interrupted, program};
 use crate::interface::ask::Question;
 use crate::setup::Setup;
 
@@ -61,7 +61,7 @@ struct Build {
 }
 
 /// Checks the programs and writes the files.
-pub async fn run(setup: &Setup, request: &ReleaseRequest, tell: Tell<'_>) -> Result<ReleaseOutcome, Diagnostics> {
+pub async fn run(setup: &Setup, request: &ReleaseRequest, tell: TellBuild<'_>) -> Result<ReleaseOutcome, Diagnostics> {
     // The key first: a build takes long, and the user may have to type a password.
     let mut key = match &request.key {
         Some(path) => Some(open_key(setup, path).await?),
@@ -85,7 +85,11 @@ pub async fn run(setup: &Setup, request: &ReleaseRequest, tell: Tell<'_>) -> Res
 }
 
 /// The release and its programs, which are built if none are given.
-async fn builds(setup: &Setup, request: &ReleaseRequest, tell: Tell<'_>) -> Result<(Release, Vec<Build>), Diagnostics> {
+async fn builds(
+    setup: &Setup,
+    request: &ReleaseRequest,
+    tell: TellBuild<'_>,
+) -> Result<(Release, Vec<Build>), Diagnostics> {
     let bad = |why: String| failure(BAD_RELEASE, format!("The release cannot be made: {why}."));
     let here = package::platform();
     let (platforms, programs) = (&request.platforms, request.programs.len());

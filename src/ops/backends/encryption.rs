@@ -17,21 +17,21 @@ use net::cloud;
 use net::http::Client;
 
 use crate::configuration::{load, variables};
-use crate::setup::{Declared, Setup};
+use crate::setup::{DeclaredEncryption, Setup};
 
 /// What is encrypted in the working directory. Keys are made when this is first asked for.
 pub async fn of(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
-    setup.sealing.made.get_or_init(|| make(setup)).await.clone()
+    setup.encryption.made.get_or_init(|| make(setup)).await.clone()
 }
 
 async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
     let text = setup.environment.non_empty(TF_ENCRYPTION).map(str::trim).filter(|text| !text.is_empty());
-    let declared = match setup.sealing.declared() {
+    let declared = match setup.encryption.declared() {
         Some(declared) => declared,
-        None if text.is_some() || load::may_encrypt() => load::encryption(setup)?,
+        None if text.is_some() || load::may_encrypt(setup) => load::encryption(setup)?,
         None => return Ok(Arc::default()),
     };
-    let Declared { block, early } = declared;
+    let DeclaredEncryption { block, early } = declared;
     let mut diagnostics = Diagnostics::new();
     let over = match text {
         Some(text) => diagnostics.take(config::parse_encryption(TF_ENCRYPTION, text)),
@@ -51,13 +51,14 @@ async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
         environment: setup.environment.clone(),
         stop: setup.stop.clone(),
         http: Arc::new(Clients(setup.environment.clone())),
-        notify: setup.sealing.notifier(),
+        folder: setup.root.folder().to_path_buf(),
+        notify: setup.encryption.notifier(),
         derived: DerivedKeys::default(),
     };
     let made = diagnostics.take(Encryption::new(wanted, early, services).await);
     match made {
         Some(made) => {
-            setup.sealing.warn(diagnostics);
+            setup.encryption.warn(diagnostics);
             Ok(Arc::new(made))
         }
         None => Err(diagnostics.into_iter().map(of_encryption).collect()),
@@ -75,10 +76,10 @@ async fn ask_for_variables(
     wanted: &config::Encryption,
     early: &config::Early,
 ) -> Result<(), Diagnostics> {
-    let Some(asker) = setup.sealing.asker() else { return Ok(()) };
+    let Some(asker) = setup.encryption.asker() else { return Ok(()) };
     while let Some(variable) = encryption::missing_variable(wanted, early) {
         let Some(text) = variables::ask(variable, Some(asker)).await? else { break };
-        setup.sealing.keep_answer(&variable.name, text);
+        setup.encryption.keep_answer(&variable.name, text);
     }
     Ok(())
 }

@@ -1,30 +1,28 @@
 //! Opening the configured backend, after checking that `init` has recorded the same one.
 
-use std::convert::Infallible;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use backend::table::{self, Context, StateFiles};
-use backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
+use backend::{Backend, StateStore, StoreError};
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{COMMAND, PROGRAM};
-use base::stop::Stop;
 use lang::syntax::body::Body;
 use model::config;
 use model::provider_diagnostics::about_body;
-use model::version::at_least;
 use terrane_protocol::provider::{ProviderDiagnostic, has_errors};
 
 use super::record::{self, BackendRecord, ReadError};
 use super::settings::{BackendSettings, not_found_elsewhere};
-use super::{encryption, history, state_store};
-use crate::interface::listen::Listener;
+use super::{encryption, history, init_needed, state_store};
 use crate::interface::options::StateOptions;
 use crate::setup::{Setup, services};
 
 const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 
+/// The kind that `cloud` blocks have.
+pub const CLOUD: &str = "cloud";
+
 /// An open backend with the store of the workspace in use.
-pub struct Opened {
+pub struct OpenBackend {
     pub backend: Arc<dyn Backend>,
     pub store: Arc<dyn StateStore>,
     /// What the provider of a state store warns about; what is deprecated in a `backend` block is said by `init` alone.
@@ -44,7 +42,7 @@ pub async fn open(
     setup: &Setup,
     block: Option<&config::Backend>,
     options: &StateOptions,
-) -> Result<Opened, Diagnostics> {
+) -> Result<OpenBackend, Diagnostics> {
     setup.workdir.check_workspace()?;
     open_record(setup, in_use(setup, block).await?.as_ref(), options, &setup.workdir.workspace).await
 }
@@ -64,7 +62,7 @@ pub async fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Op
             None => Ok(None),
             Some(recorded) => {
                 let reason = format!("Unsetting the previously set backend {:?}", recorded.kind);
-                Err(init_needed(", ", &reason))
+                Err(init_needed::backend(", ", &reason))
             }
         };
     };
@@ -74,24 +72,24 @@ pub async fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Op
     match recorded {
         // A block may be wrong in itself: until it was initialised, that alone is said.
         None if kind == CLOUD => {
-            Err(cloud_init_needed("Initial configuration of HCP Terraform or Terraform Enterprise"))
+            Err(init_needed::cloud("Initial configuration of HCP Terraform or Terraform Enterprise"))
         }
-        None => Err(init_needed(", ", &format!("Initial configuration of the requested backend {kind:?}"))),
+        None => Err(init_needed::backend(", ", &format!("Initial configuration of the requested backend {kind:?}"))),
         Some(recorded) if recorded.kind != kind && kind == CLOUD => {
-            Err(cloud_init_needed(&format!("Changed from backend {:?} to HCP Terraform", recorded.kind)))
+            Err(init_needed::cloud(&format!("Changed from backend {:?} to HCP Terraform", recorded.kind)))
         }
         Some(recorded) if recorded.kind != kind && recorded.kind == CLOUD => {
-            Err(init_needed(": ", &format!("Changed from HCP Terraform to backend {kind:?}")))
+            Err(init_needed::backend(": ", &format!("Changed from HCP Terraform to backend {kind:?}")))
         }
         Some(recorded) if recorded.kind != kind => {
             let reason = format!("Backend type changed from {:?} to {kind:?}", recorded.kind);
-            Err(init_needed(": ", &reason))
+            Err(init_needed::backend(": ", &reason))
         }
         // Settings of the command line are in the record only: the block's own must be as they were.
         Some(recorded) if wanted.hash == recorded.hash => Ok(Some(recorded)),
         Some(recorded) if !diagnostics.has_errors() && wanted.is_recorded(&recorded) => Ok(Some(recorded)),
-        Some(_) if kind == CLOUD => Err(cloud_init_needed("HCP Terraform configuration block has changed")),
-        Some(_) => Err(init_needed(": ", "Backend configuration block has changed")),
+        Some(_) if kind == CLOUD => Err(init_needed::cloud("HCP Terraform configuration block has changed")),
+        Some(_) => Err(init_needed::backend(": ", "Backend configuration block has changed")),
     }
 }
 
@@ -101,7 +99,7 @@ pub async fn open_record(
     record: Option<&BackendRecord>,
     options: &StateOptions,
     workspace: &str,
-) -> Result<Opened, Diagnostics> {
+) -> Result<OpenBackend, Diagnostics> {
     open_store(setup, &settings_of(setup, record).await?, options, workspace).await
 }
 
@@ -111,11 +109,11 @@ pub async fn open_store(
     settings: &BackendSettings,
     options: &StateOptions,
     workspace: &str,
-) -> Result<Opened, Diagnostics> {
+) -> Result<OpenBackend, Diagnostics> {
     let (backend, warnings) = open_settings(setup, settings, options).await?;
     let warnings = if settings.kind.is_provided() { warnings } else { Diagnostics::new() };
     let store = backend.store(workspace).await.map_err(|e| not_opened(&e))?;
-    Ok(Opened { backend, store, warnings })
+    Ok(OpenBackend { backend, store, warnings })
 }
 
 pub fn not_opened(error: &StoreError) -> Diagnostics {
@@ -186,192 +184,4 @@ fn placed(problems: Vec<ProviderDiagnostic>, body: &Body) -> Diagnostics {
         about_body(vec![problem], placed.then_some(body), None)
     };
     problems.into_iter().flat_map(one).collect()
-}
-
-fn init_needed(joint: &str, reason: &str) -> Diagnostics {
-    let joint = if at_least(15) { ", " } else { joint };
-    Diagnostic::error(
-        format!("Backend initialization required{joint}please run \"{COMMAND} init\""),
-        format!(
-            "Reason: {reason}\n\nThe \"backend\" is the interface that {PROGRAM} uses to store state,\nperform operations, etc. If \
-             this message is showing up, it means that the\n{PROGRAM} configuration you're using is using a custom configuration \
-             for\nthe {PROGRAM} backend.\n\nChanges to backend configurations require reinitialization. This allows\n{PROGRAM} to set \
-             up the new configuration, copy existing state, etc. Please run\n\"{COMMAND} init\" with either the \"-reconfigure\" or \
-             \"-migrate-state\" flags to\nuse the current configuration.\n\nIf the change reason above is incorrect, please verify \
-             your configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
-             have been made.",
-        ),
-    )
-    .into()
-}
-
-/// The error for a state store in the configuration where a backend is recorded.
-pub fn to_state_store(reason: &str) -> Diagnostics {
-    Diagnostic::error(
-        format!(
-            "Backend initialization required, please run \"{COMMAND} state migrate\" or \"{COMMAND} init -reconfigure\""
-        ),
-        format!(
-            "Reason: {reason}\n\nThe \"backend\" is the interface that {PROGRAM} uses to store state,\nperform operations, etc. If \
-             this message is showing up, it means that the\n{PROGRAM} configuration you're using is using a custom configuration \
-             for\nthe {PROGRAM} backend.\n\nChanges to backend configurations require reinitialization. This allows\n{PROGRAM} to set \
-             up the new configuration, copy existing state, etc. Please run\n\"{COMMAND} state migrate\" to migrate existing state \
-             to the new state store,\nor run \"{COMMAND} init -reconfigure\" to use the current configuration \
-             without\nmigrating existing state.\n\nIf the change reason above is incorrect, please verify your \
-             configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
-             have been made.",
-        ),
-    )
-    .into()
-}
-
-/// The kind that `cloud` blocks have.
-const CLOUD: &str = "cloud";
-
-fn cloud_init_needed(reason: &str) -> Diagnostics {
-    Diagnostic::error(
-        format!("HCP Terraform or Terraform Enterprise initialization required: please run \"{COMMAND} init\""),
-        format!(
-            "Reason: {reason}.\n\nChanges to the HCP Terraform configuration block require reinitialization, to discover any changes \
-             to the available workspaces.\n\nTo re-initialize, run:\n  {COMMAND} init\n\n{PROGRAM} has not yet made changes to your \
-             existing configuration or state."
-        ),
-    )
-    .into()
-}
-
-/// A state that was read, under its lock if there is one.
-pub struct HeldState {
-    pub store: Arc<dyn StateStore>,
-    pub loaded: Loaded,
-    lock: Option<String>,
-    lost: OnceLock<StoreError>,
-}
-
-/// Locks the state, unless the options disable it, and reads it. Without a listener the state is only read: an interrupted
-/// run's journal is kept, because its warnings cannot be shown before it is removed.
-pub async fn hold(
-    opened: &Opened,
-    operation: &str,
-    options: &StateOptions,
-    setup: &Setup,
-    listener: Option<&dyn Listener>,
-) -> Result<HeldState, Diagnostics> {
-    hold_store(&opened.store, operation, options, setup, listener).await
-}
-
-/// As `hold`, for any store.
-pub async fn hold_store(
-    store: &Arc<dyn StateStore>,
-    operation: &str,
-    options: &StateOptions,
-    setup: &Setup,
-    listener: Option<&dyn Listener>,
-) -> Result<HeldState, Diagnostics> {
-    let store = store.clone();
-    let lock = if options.lock {
-        base::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
-        let info = LockInfo::new(operation);
-        let waiting = || listener.into_iter().for_each(Listener::waiting_for_lock);
-        let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
-        let is_of_process = store.facts().locks_are_of_processes;
-        Some(taken.map_err(|e| Diagnostics::from(backend::lock::not_locked(&e, is_of_process)))?)
-    } else {
-        None
-    };
-    let access = match (&lock, listener) {
-        (None, _) => Access::ReadOnly,
-        (Some(_), None) => Access::LockedToRead,
-        (Some(_), Some(_)) => Access::Locked,
-    };
-    let loaded = backend::load(&*store, access).await;
-    match loaded.and_then(|loaded| report_replay(loaded, &*store, listener)) {
-        Ok(loaded) => {
-            match &loaded.file {
-                Some(file) => base::log!(
-                    Debug,
-                    "state read: serial {}, {} resources, lineage {}",
-                    file.meta.serial,
-                    file.state.resources.len(),
-                    file.meta.lineage
-                ),
-                None => base::log!(Debug, "state read: there is none yet"),
-            }
-            Ok(HeldState { store, loaded, lock, lost: OnceLock::new() })
-        }
-        Err(mut diagnostics) => {
-            let held = HeldState { store, loaded: Loaded::default(), lock, lost: OnceLock::new() };
-            diagnostics.extend(held.release().await);
-            Err(diagnostics)
-        }
-    }
-}
-
-/// Shows what an interrupted run left open before the journal, which alone knows it, is removed.
-fn report_replay(
-    mut loaded: Loaded,
-    store: &dyn StateStore,
-    listener: Option<&dyn Listener>,
-) -> Result<Loaded, Diagnostics> {
-    if let Some(listener) = listener.filter(|_| loaded.replayed) {
-        listener.diagnostics(std::mem::take(&mut loaded.warnings));
-        backend::finish_replay(store, &mut loaded)?;
-    }
-    Ok(loaded)
-}
-
-impl HeldState {
-    /// To be called before the state is written: what an interrupted run had done is written first, where that was not
-    /// done under the lock.
-    pub async fn take_up_journal(&mut self, listener: &dyn Listener) -> Result<(), Diagnostics> {
-        if !self.loaded.includes_journal {
-            return Ok(());
-        }
-        let taken = backend::take_up(&*self.store, &mut self.loaded).await;
-        listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
-        taken?;
-        backend::finish_replay(&*self.store, &mut self.loaded)
-    }
-
-    /// Stops a command whose lock is lost. Never completes.
-    pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
-        if self.lock.is_some() {
-            let error = self.store.lock_lost().await;
-            base::log!(Error, "{error}");
-            let _ = self.lost.set(error);
-            stop.stop();
-        }
-        std::future::pending().await
-    }
-
-    /// What to report if the lock was lost while objects were changed.
-    pub fn lock_loss(&self) -> Option<Diagnostic> {
-        self.lock_loss_with(&format!(
-            "{PROGRAM} therefore started no further changes and did not write the state; the changes that were made are kept on \
-             this machine."
-        ))
-    }
-
-    /// What to report if the lock was lost before anything was changed.
-    pub fn lock_loss_while_planning(&self) -> Option<Diagnostic> {
-        self.lock_loss_with("A plan that is made from the state as it was may not fit any more. Nothing was changed.")
-    }
-
-    fn lock_loss_with(&self, consequence: &str) -> Option<Diagnostic> {
-        let error = self.lost.get()?;
-        let detail =
-            format!("Error message: {error}\n\nAnother process may have locked the state since. {consequence}");
-        Some(Diagnostic::error("State lock lost", detail))
-    }
-
-    /// Gives the lock back.
-    pub async fn release(self) -> Diagnostics {
-        let Some(id) = self.lock else { return Diagnostics::new() };
-        base::log!(Trace, "backend/local: releasing state lock {id}");
-        match self.store.unlock(&id).await {
-            Ok(()) => Diagnostics::new(),
-            Err(_) if self.lost.get().is_some() => Diagnostics::new(),
-            Err(e) => backend::lock::unlock_failed(&e).into(),
-        }
-    }
 }

@@ -6,15 +6,15 @@ use backend::{Access, Backend, Loaded, StateStore};
 use base::diag::Diagnostics;
 use model::config::{self, Module};
 
-use super::open::{self, Opened};
+use super::open::{self, OpenBackend};
 use super::record::BackendRecord;
-use super::version;
+use super::version::{self, OnMismatch};
 use crate::configuration::load;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
 
 /// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
-pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {
+pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(OpenBackend, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
     let loaded = backend::load(&*opened.store, Access::ReadOnly).await?;
     Ok((opened, loaded))
@@ -33,7 +33,7 @@ pub async fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics>
 }
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.
-pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagnostics> {
+pub async fn open(setup: &Setup, options: &StateOptions) -> Result<OpenBackend, Diagnostics> {
     let module = backend_module(setup)?;
     open::open(setup, block_of(&module), options).await
 }
@@ -43,8 +43,8 @@ pub async fn open_to_change(
     setup: &Setup,
     options: &StateOptions,
 ) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
-    let Opened { backend, store, mut warnings } = open(setup, options).await?;
-    warnings.extend(version::check(&*backend, &setup.workdir.workspace, options.ignore_remote_version).await?);
+    let OpenBackend { backend, store, mut warnings } = open(setup, options).await?;
+    warnings.extend(version::check(&*backend, &setup.workdir.workspace, OnMismatch::of(options)).await?);
     Ok((store, warnings))
 }
 

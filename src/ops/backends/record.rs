@@ -163,31 +163,31 @@ pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> 
 }
 
 /// Where states are.
-enum Place {
+enum RecordContent {
     Unset,
     Backend(Record),
     Store(StoreRecord),
 }
 
-fn place(record: Option<&BackendRecord>) -> io::Result<Place> {
-    let Some(record) = record else { return Ok(Place::Unset) };
+fn place(record: Option<&BackendRecord>) -> io::Result<RecordContent> {
+    let Some(record) = record else { return Ok(RecordContent::Unset) };
     let (kind, hash) = (record.kind.clone(), record.hash.into());
     let config = RawValue::from_string(record.config.clone())?;
-    let Some(of) = &record.provider else { return Ok(Place::Backend(Record { kind, config, hash })) };
+    let Some(of) = &record.provider else { return Ok(RecordContent::Backend(Record { kind, config, hash })) };
     let provider = ProviderRecord {
         version: of.version.clone(),
         source: of.source.clone(),
         config: RawValue::from_string(of.config.clone())?,
     };
-    Ok(Place::Store(StoreRecord { kind, provider, config, hash, provider_supply_mode: of.supply.clone() }))
+    Ok(RecordContent::Store(StoreRecord { kind, provider, config, hash, provider_supply_mode: of.supply.clone() }))
 }
 
 /// The content of the file as a program lays it out.
-fn encode(place: Place, program: Name) -> io::Result<Vec<u8>> {
+fn encode(place: RecordContent, program: Name) -> io::Result<Vec<u8>> {
     let (backend, state_store) = match place {
-        Place::Unset => (None, None),
-        Place::Backend(backend) => (Some(backend), None),
-        Place::Store(store) => (None, Some(store)),
+        RecordContent::Unset => (None, None),
+        RecordContent::Backend(backend) => (Some(backend), None),
+        RecordContent::Store(store) => (None, Some(store)),
     };
     let is_opentofu = program == Name::OpenTofu;
     let terraform_version = (!is_opentofu).then(|| compatible_version().to_owned());
@@ -276,7 +276,8 @@ mod tests {
     #[test]
     fn the_record_of_opentofu_is_indented_deeper_and_has_no_version() {
         let config = RawValue::from_string("{\"path\":\"x\"}".into()).unwrap();
-        let content = encode(Place::Backend(Record { kind: "local".into(), config, hash: 7 }), Name::OpenTofu).unwrap();
+        let content =
+            encode(RecordContent::Backend(Record { kind: "local".into(), config, hash: 7 }), Name::OpenTofu).unwrap();
         let expected = "{\n    \"version\": 3,\n    \"backend\": {\n        \"type\": \"local\",\n        \"config\": {\n            \"path\": \"x\"\n        },\n        \"hash\": 7\n    }\n}\n";
         assert_eq!(String::from_utf8(content).unwrap(), expected);
     }

@@ -21,8 +21,8 @@ use terrane_value::json::{from_json, to_json};
 use terrane_value::set::hash_key;
 use terrane_value::{Type, Value, convert};
 
+use super::provided_kind::ProvidedKind;
 use super::record::BackendRecord;
-use super::state_store::ProvidedKind;
 
 /// A kind of backend: of this program, or of a provider.
 #[derive(Clone)]

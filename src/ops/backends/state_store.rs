@@ -1,180 +1,38 @@
-//! State stores: the kind of backend that a provider's process implements, from a `state_store` block or from the record.
+//! The settings of state stores, from a `state_store` block or from the record.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use backend::Backend;
-use backend::provided::ProvidedBackend;
-use backend::table::{Context, Kind};
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{COMMAND, PROGRAM};
+use base::name::COMMAND;
 use base::source::{Range, SourceFile};
 use base::suggest;
-use engine::ports::Configuring;
 use lang::syntax::body::Body;
-use model::addr::{self, AbsProviderConfig};
+use model::addr;
 use model::config::{self, Early, NoNames};
 use model::deps::{Constraints, Version};
 use model::plan::file::StoreProviderSettings;
 use model::schema::decode::decode_body;
-use terrane_protocol::provider::{NO_SCHEMAS, Provider, ProviderDiagnostic, ProviderDiagnostics, has_errors};
-use terrane_protocol::schema::{Block, Schema};
+use terrane_protocol::provider::NO_SCHEMAS;
+use terrane_protocol::schema::Schema;
 use terrane_value::Value;
-use terrane_value::json::to_json;
 use tokio::sync::OnceCell;
 
+use super::init_needed;
+use super::provided_kind::{ProvidedKind, UNSUPPORTED};
 use super::record::BackendRecord;
 use super::settings::{BackendSettings, KindRef, hash_of, overlay, value_of_json};
 use crate::plugins::state_stores::{self, StoreProvider};
 use crate::setup::Setup;
-use crate::setup::store_processes::StoreProcesses;
-
-/// A state store with the configuration of its provider.
-pub struct ProvidedKind {
-    name: String,
-    /// The provider's name in the configuration; its type if a record describes the store.
-    provider_name: String,
-    provider: StoreProvider,
-    /// Of the type that the provider's schema implies.
-    config: Value,
-    provider_schema: Arc<Schema>,
-    schema: Arc<Schema>,
-    processes: Arc<StoreProcesses>,
-    /// The process of this store, once it was asked about the settings.
-    process: OnceCell<Arc<dyn Provider>>,
-}
-
-impl ProvidedKind {
-    /// What the record keeps of the provider.
-    pub fn recorded(&self) -> StoreProviderSettings {
-        StoreProviderSettings {
-            source: self.provider.address.to_string(),
-            version: self.provider.version.as_ref().map(Version::to_string),
-            supply: self.provider.supply.name().to_owned(),
-            config: to_json(&self.config, self.provider_schema.implied_type()).unwrap_or_else(|_| "{}".to_owned()),
-        }
-    }
-
-    /// The error for a workspace in use that is not in the store, which is empty.
-    pub fn not_created(&self, workspace: &str) -> Diagnostic {
-        let (name, provider, address) = (&self.name, &self.provider_name, self.provider.address.to_string());
-        Diagnostic::error(
-            format!("Workspace {workspace:?} has not been created yet"),
-            format!(
-                "State store {name:?} in provider {provider} ({address:?}) reports that no workspaces currently exist. To create the \
-                 custom workspace {workspace:?} use the command `{COMMAND} workspace new {workspace}`."
-            ),
-        )
-    }
-
-    /// What tells this store with these settings from all others.
-    fn place(&self, config: &Value) -> String {
-        let StoreProviderSettings { source, config: provider, .. } = self.recorded();
-        let settings = to_json(config, self.schema.implied_type()).unwrap_or_default();
-        format!("{source} {provider} {} {settings}", self.name)
-    }
-
-    /// What tells the process of this store from others: paths in settings are from the folder in which it was started.
-    fn key(&self, config: &Value) -> String {
-        let folder = std::env::current_dir().unwrap_or_default();
-        let version = self.recorded().version.unwrap_or_default();
-        format!("{version} {} {}", folder.display(), self.place(config))
-    }
-
-    /// Starts a process and configures the provider in it; asks it about the settings of the store.
-    async fn start(&self, config: &Value) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), ProviderDiagnostics> {
-        let processes = &self.provider.processes;
-        let address = &self.provider.address;
-        let unconfigured = processes.unconfigured(address).await.map_err(not_started)?;
-        let (_, mut said) = unconfigured.validate_provider_config(self.config.clone()).await;
-        if has_errors(&said) {
-            return Err(said);
-        }
-        let whole =
-            AbsProviderConfig { module: addr::Module::root(), provider: address.clone(), alias: None, key: None };
-        let how = Configuring { reusable: false, deferral_allowed: false };
-        let configured = processes.configured(&whole, self.config.clone(), how).await;
-        let (provider, found) = configured.map_err(not_started)?;
-        said.extend(found);
-        if has_errors(&said) {
-            return Err(said);
-        }
-        let Some(stores) = provider.state_stores() else { return Err(vec![no_stores(&self.provider.address)]) };
-        said.extend(stores.validate_state_store(&self.name, config.clone()).await);
-        if has_errors(&said) { Err(said) } else { Ok((provider, said)) }
-    }
-}
-
-/// Problems with the settings of a provider are not places in the block of the store.
-fn unplaced(mut said: ProviderDiagnostics) -> ProviderDiagnostics {
-    said.iter_mut().for_each(|problem| problem.attribute = None);
-    said
-}
-
-fn not_started(problems: Diagnostics) -> ProviderDiagnostics {
-    let one = |problem: Diagnostic| ProviderDiagnostic::error(problem.summary, problem.detail);
-    problems.into_iter().map(one).collect()
-}
-
-fn no_stores(provider: &addr::Provider) -> ProviderDiagnostic {
-    let detail =
-        format!("There are no state stores implemented by provider {} ({:?})", provider.kind, provider.to_string());
-    ProviderDiagnostic::error(UNSUPPORTED, detail)
-}
-
-const UNSUPPORTED: &str = "Provider does not support pluggable state storage";
-
-#[async_trait]
-impl Kind for ProvidedKind {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn schema(&self) -> Block {
-        self.schema.block.clone()
-    }
-
-    async fn ask(&self, config: &Value) -> Vec<ProviderDiagnostic> {
-        if self.processes.configured(&self.key(config)).is_some() {
-            return Vec::new();
-        }
-        match self.start(config).await {
-            Ok((provider, warnings)) => {
-                let _ = self.process.set(provider);
-                unplaced(warnings)
-            }
-            Err(said) => unplaced(said),
-        }
-    }
-
-    async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
-        let key = self.key(config);
-        let provider = match (self.processes.configured(&key), self.process.get()) {
-            (Some(provider), _) => provider,
-            (None, Some(provider)) => {
-                let stores = provider.state_stores().ok_or_else(|| vec![no_stores(&self.provider.address)])?;
-                let said = stores.configure_state_store(&self.name, config.clone()).await;
-                if has_errors(&said) {
-                    return Err(unplaced(said));
-                }
-                self.processes.set_configured(&key, provider);
-                provider.clone()
-            }
-            (None, None) => return Err(vec![no_stores(&self.provider.address)]),
-        };
-        Ok(Arc::new(ProvidedBackend::new(provider, &self.name, self.place(config), context.clone())))
-    }
-}
 
 /// What the command line lays over a block, and what names in files of settings mean.
-pub type Given<'a> = (&'a [String], Option<&'a Early>);
+pub type OverlayArguments<'a> = (&'a [String], Option<&'a Early>);
 
 /// The settings of a `state_store` block.
 pub async fn of_block(
     setup: &Setup,
     block: &config::Backend,
     store: &config::StoreProvider,
-    given: Given<'_>,
+    given: OverlayArguments<'_>,
 ) -> Result<BackendSettings, Diagnostics> {
     let found = state_stores::provider(setup, &store.source())?;
     let (provider_schema, schema) = schemas(&found, &block.kind, Some((store, &block.range))).await?;
@@ -187,6 +45,7 @@ pub async fn of_block(
         config,
         provider_schema,
         schema,
+        folder: setup.root.real_dir(),
         processes: setup.stores.clone(),
         process: OnceCell::new(),
     };
@@ -276,6 +135,7 @@ pub async fn of_record(
         config,
         provider_schema,
         schema,
+        folder: setup.root.real_dir(),
         processes: setup.stores.clone(),
         process: OnceCell::new(),
     };
@@ -310,7 +170,7 @@ pub async fn in_use(
     state_stores::check_selection(setup, &store.source(), &constraints)?;
     let Some(recorded) = recorded else {
         let reason = format!("Initial configuration of a state store {:?} in {}", &*block.kind, provider_text(store));
-        return Err(init_needed(&reason, false, Some(&block.range)));
+        return Err(init_needed::state_store(&reason, false, Some(&block.range)));
     };
     if recorded.provider.is_none() {
         return Err(from_backend(&recorded.kind, block, store));
@@ -330,14 +190,14 @@ pub async fn change(
     setup: &Setup,
     (block, store): (&config::Backend, &config::StoreProvider),
     recorded: &BackendRecord,
-    given: Given<'_>,
+    given: OverlayArguments<'_>,
 ) -> Result<Option<Diagnostics>, Diagnostics> {
     let Some(old) = &recorded.provider else { return Ok(Some(from_backend(&recorded.kind, block, store))) };
     let source = store.source();
     let new = of_block(setup, block, store, given).await?;
     let (shown, kind) = (source.for_display(), &*block.kind);
     let supply = state_stores::supply(setup, &source)?.name();
-    let found = |reason: String, place: Option<&Range>| Ok(Some(init_needed(&reason, true, place)));
+    let found = |reason: String, place: Option<&Range>| Ok(Some(init_needed::state_store(&reason, true, place)));
     if old.supply != supply {
         let reason = format!("State store {kind:?} ({shown}) supply mode changed from {:?} to {supply:?}", old.supply);
         return found(reason, Some(&block.range));
@@ -375,40 +235,18 @@ pub async fn change(
     Ok(None)
 }
 
-/// The error for a state store that `init` has not recorded, or has recorded otherwise. `migrate`: there may be states to move.
-pub fn init_needed(reason: &str, migrate: bool, place: Option<&Range>) -> Diagnostics {
-    let how = match migrate {
-        true => format!("\"{COMMAND} state migrate\" or \"{COMMAND} init -reconfigure\""),
-        false => format!("\"{COMMAND} init\""),
-    };
-    let detail = format!(
-        "Reason: {reason}\n\nA \"state store\" is an interface that {PROGRAM} uses to store state.\nChanges to state store \
-         configurations require reinitialization, and a\ndecision whether to migrate any existing state or not.\n\nIf you want to \
-         migrate existing state using the current configuration,\nplease run \"{COMMAND} state migrate\".\n\nIf you don't want to \
-         migrate existing state and just reconfigure how state is\nstored using the current configuration, please run \
-         \"{COMMAND} init -reconfigure\".\n\nIf the change reason above is incorrect, please verify your configuration\nhasn't \
-         changed and try again. At this point, no changes to your existing\nconfiguration or state have been made."
-    );
-    let problem = Diagnostic::error(format!("State store initialization required, please run {how}"), detail);
-    problem.at_opt(place.cloned()).into()
-}
-
 /// The error for a configuration that has a backend, or none, where a state store is recorded.
 pub fn left(recorded: &BackendRecord, block: Option<&config::Backend>) -> Diagnostics {
     let reason = match block {
         Some(block) => format!("Migrating from state store {:?} to backend {:?}", recorded.kind, &*block.kind),
         None => format!("Unsetting the previously set state store {:?}", recorded.kind),
     };
-    init_needed(&reason, true, block.map(|block| &block.range))
+    init_needed::state_store(&reason, true, block.map(|block| &block.range))
 }
 
 /// The error for a state store in the configuration where a backend is recorded.
 fn from_backend(kind: &str, block: &config::Backend, store: &config::StoreProvider) -> Diagnostics {
     let reason =
         format!("Migrating from backend {kind:?} to state store {:?} in {}", &*block.kind, provider_text(store));
-    super::open::to_state_store(&reason)
+    init_needed::to_state_store(&reason)
 }
-
-#[cfg(test)]
-#[path = "state_store_tests.rs"]
-mod tests;

@@ -10,8 +10,32 @@ use base::name::PROGRAM;
 use model::deps::{Constraints, Version};
 use model::version::{self, compatible_version};
 
-/// Checks the workspace in use before its state is changed by hand. Gives warnings; with `ignore` there are no errors.
-pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Result<Diagnostics, Diagnostics> {
+use crate::interface::options::StateOptions;
+
+/// What happens if the versions do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnMismatch {
+    Refuse,
+    Warn,
+}
+
+impl OnMismatch {
+    /// As the options of a command say.
+    pub fn of(options: &StateOptions) -> OnMismatch {
+        if options.ignore_remote_version { OnMismatch::Warn } else { OnMismatch::Refuse }
+    }
+
+    /// The message, with the advice how to ignore the versions in an error.
+    fn report(self, summary: String, message: String, between: &str) -> Diagnostic {
+        match self {
+            OnMismatch::Warn => Diagnostic::warning(summary, message),
+            OnMismatch::Refuse => Diagnostic::error(summary, format!("{message}{between}{}", advice())),
+        }
+    }
+}
+
+/// Checks the workspace in use before its state is changed by hand. Gives warnings.
+pub async fn check(backend: &dyn Backend, workspace: &str, mismatch: OnMismatch) -> Result<Diagnostics, Diagnostics> {
     let Some(hcp) = backend.hcp() else { return Ok(Diagnostics::new()) };
     let found = match hcp.workspace(workspace).await {
         Ok(Some(found)) => found,
@@ -21,7 +45,7 @@ pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Resu
             return Err(unread(&e).into());
         }
     };
-    match problem(hcp, &found, ignore) {
+    match problem(hcp, &found, mismatch) {
         None => Ok(Diagnostics::new()),
         Some(problem) if problem.is_error() => Err(problem.into()),
         Some(problem) => Ok(problem.into()),
@@ -41,30 +65,30 @@ pub async fn check_destination(backend: &dyn Backend, names: Option<&[String]>) 
     let Some(hcp) = backend.hcp() else { return Ok(warnings) };
     let names = names.unwrap_or_default();
     for name in names {
-        warnings.extend(check(backend, name, false).await?);
+        warnings.extend(check(backend, name, OnMismatch::Refuse).await?);
     }
     if names.is_empty() && hcp.flavor == Flavor::Remote {
-        warnings.extend(check(backend, DEFAULT_WORKSPACE, false).await?);
+        warnings.extend(check(backend, DEFAULT_WORKSPACE, OnMismatch::Refuse).await?);
     }
     Ok(warnings)
 }
 
 /// What is wrong with the version of a workspace: no release meets it and the pins of the configuration. Otherwise it is one of them
 /// from now on.
-fn problem(hcp: &Hcp, workspace: &Workspace, ignore: bool) -> Option<Diagnostic> {
+fn problem(hcp: &Hcp, workspace: &Workspace, mismatch: OnMismatch) -> Option<Diagnostic> {
     if workspace.terraform_version == "latest" || workspace.runs_locally() {
         return None;
     }
     let place = format!("{}/{}", hcp.organization(), workspace.name);
     let Some(required) = required(hcp.flavor, &workspace.terraform_version) else {
-        return Some(unreadable(hcp.flavor, &workspace.terraform_version, ignore));
+        return Some(unreadable(hcp.flavor, &workspace.terraform_version, mismatch));
     };
     let constraints = required.constraints.clone();
     let fits = move |version: &str| Version::parse(version).is_ok_and(|version| constraints.matches(&version));
     if version::narrow(Arc::new(fits)) {
         return None;
     }
-    Some(mismatch(hcp.flavor, &workspace.terraform_version, &required, &place, ignore))
+    Some(unmet(hcp.flavor, &workspace.terraform_version, &required, &place, mismatch))
 }
 
 fn advice() -> String {
@@ -72,10 +96,6 @@ fn advice() -> String {
         "If you're sure you want to upgrade the state, you can force {PROGRAM} to continue using the -ignore-remote-version flag. \
          This may result in an unusable workspace."
     )
-}
-
-fn ignorable(summary: String, detail: String, ignore: bool) -> Diagnostic {
-    if ignore { Diagnostic::warning(summary, detail) } else { Diagnostic::error(summary, detail) }
 }
 
 fn minor(version: &Version) -> (u64, u64) {
@@ -108,7 +128,7 @@ fn required(flavor: Flavor, theirs: &str) -> Option<Required> {
     Some(Required { constraints, written })
 }
 
-fn unreadable(flavor: Flavor, theirs: &str, ignore: bool) -> Diagnostic {
+fn unreadable(flavor: Flavor, theirs: &str, mismatch: OnMismatch) -> Diagnostic {
     let local = compatible_version();
     match flavor {
         Flavor::Remote => Diagnostic::error(UNREAD, format!("Invalid {PROGRAM} version: Malformed version: {theirs}")),
@@ -117,33 +137,32 @@ fn unreadable(flavor: Flavor, theirs: &str, ignore: bool) -> Diagnostic {
                 "The remote workspace specified an invalid {PROGRAM} version or constraint ({theirs}), and it isn't possible to \
                  determine whether the local {PROGRAM} version ({local}) is compatible."
             ),
-            ignore,
+            mismatch,
         ),
     }
 }
 
-fn incompatible(message: String, ignore: bool) -> Diagnostic {
-    let detail = if ignore { message } else { format!("{message}\n\n{}", advice()) };
-    ignorable(format!("Incompatible {PROGRAM} version"), detail, ignore)
+fn incompatible(message: String, mismatch: OnMismatch) -> Diagnostic {
+    mismatch.report(format!("Incompatible {PROGRAM} version"), message, "\n\n")
 }
 
-fn mismatch(flavor: Flavor, theirs: &str, required: &Required, place: &str, ignore: bool) -> Diagnostic {
+/// The local version is not one that the workspace requires.
+fn unmet(flavor: Flavor, theirs: &str, required: &Required, place: &str, mismatch: OnMismatch) -> Diagnostic {
     let local = compatible_version();
     match flavor {
         Flavor::Remote => {
-            let advice = if ignore { String::new() } else { format!(" {}", advice()) };
-            let detail = format!(
+            let message = format!(
                 "The local {PROGRAM} version ({local}) does not match the configured version for remote workspace {place} \
-                 ({theirs}).{advice}"
+                 ({theirs})."
             );
-            ignorable(format!("{PROGRAM} version mismatch"), detail, ignore)
+            mismatch.report(format!("{PROGRAM} version mismatch"), message, " ")
         }
         Flavor::Cloud => incompatible(
             format!(
                 "The local {PROGRAM} version ({local}) does not meet the version requirements for remote workspace {place} ({}).",
                 required.written
             ),
-            ignore,
+            mismatch,
         ),
     }
 }
@@ -172,7 +191,8 @@ mod tests {
             let fits = |flavor| required(flavor, theirs).is_some_and(|required| required.constraints.matches(&local));
             assert_eq!((fits(Flavor::Remote), fits(Flavor::Cloud)), (remote, cloud), "{theirs}");
         }
-        let ignored = mismatch(Flavor::Cloud, "1.10.0", &required(Flavor::Cloud, "1.10.0").unwrap(), "o/w", true);
+        let required = required(Flavor::Cloud, "1.10.0").unwrap();
+        let ignored = unmet(Flavor::Cloud, "1.10.0", &required, "o/w", OnMismatch::Warn);
         let detail = format!(
             "The local Terrane version ({}) does not meet the version requirements for remote workspace o/w (~> 1.10.0).",
             compatible_version()

@@ -15,9 +15,9 @@ use model::plan::file::ConfigSnapshot;
 use model::version::at_least;
 use terrane_value::Value;
 
-use super::{data_stores, early};
+use super::{data_stores, early_values};
 use crate::setup::workdir::WorkDir;
-use crate::setup::{Declared, Setup};
+use crate::setup::{DeclaredEncryption, Setup};
 
 /// The record of installed modules; empty if there is none.
 pub fn manifest(workdir: &WorkDir, files: &dyn Files) -> Result<ModuleManifest, Diagnostics> {
@@ -53,7 +53,8 @@ pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedCo
 
 /// As [`config`], for whichever version it is written.
 pub fn any_config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
-    let loaded = config_with(RootFiles::Configuration, root, &setup.workdir, files, early::Given::of(setup));
+    let loaded =
+        config_with(RootFiles::Configuration, root, &setup.workdir, files, early_values::GivenValues::of(setup));
     note(setup, &loaded);
     loaded
 }
@@ -64,7 +65,7 @@ pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn Files) -> (Op
 }
 
 fn config_of(which: RootFiles, root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
-    let loaded = config_with(which, root, &setup.workdir, files, early::Given::of(setup));
+    let loaded = config_with(which, root, &setup.workdir, files, early_values::GivenValues::of(setup));
     note(setup, &loaded);
     for_this_version(loaded)
 }
@@ -84,7 +85,7 @@ pub fn planned_config(
     files: &dyn Files,
     variables: &BTreeMap<Arc<str>, Value>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
-    let outside = early::Planned::of(setup, variables);
+    let outside = early_values::PlannedValues::of(setup, variables);
     let loaded = config_with(RootFiles::Configuration, Path::new("."), &setup.workdir, files, outside);
     if let Some(loaded) = &loaded.0 {
         data_stores::note(setup, &loaded.config);
@@ -144,7 +145,7 @@ pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> 
 
 /// As [`config_with_tests`], for what has to be installed: with query files, if nothing is wrong with them.
 pub fn config_to_install(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
-    if config::has_query_files(root, &Disk) {
+    if config::has_query_files(root, &setup.root) {
         let (loaded, mut diagnostics) = any_config_with_tests(RootFiles::WithQueries, root, test_dir, setup);
         if let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) {
             diagnostics.extend(config::check_versions(&loaded.config));
@@ -161,49 +162,50 @@ pub fn any_config_with_tests(
     test_dir: Option<&str>,
     setup: &Setup,
 ) -> (Option<LoadedTests>, Diagnostics) {
-    let (mut tests, found) = tests(root, test_dir);
-    let outside = early::Given::of(setup);
+    let (mut tests, found) = tests(setup, root, test_dir);
+    let outside = early_values::GivenValues::of(setup);
     if found.has_errors() {
-        let (_, mut diagnostics) = config::load_root(root, &Disk, outside);
+        let (_, mut diagnostics) = config::load_root(root, &setup.root, outside);
         diagnostics.extend(found);
         return (None, diagnostics);
     }
-    let (loaded, mut diagnostics) = config_with(which, root, &setup.workdir, &Disk, outside.clone());
+    let (loaded, mut diagnostics) = config_with(which, root, &setup.workdir, &setup.root, outside.clone());
     diagnostics.extend(found);
     let Some(config) = loaded.map(|loaded| loaded.config) else { return (None, diagnostics) };
     data_stores::note(setup, &config);
-    let sound = || !config::load_root(root, &Disk, outside.clone()).1.has_errors();
+    let sound = || !config::load_root(root, &setup.root, outside.clone()).1.has_errors();
     if !tests.is_empty() && (!diagnostics.has_errors() || sound()) {
-        let manifest = manifest(&setup.workdir, &Disk).unwrap_or_default();
+        let manifest = manifest(&setup.workdir, &setup.root).unwrap_or_default();
         let resolver = config::manifest_resolver(&manifest);
-        let loader = |dir: &Path, resolver: &config::Resolver<'_>| config::load(dir, &Disk, resolver, outside.clone());
-        diagnostics.extend(test_file::load::link(&mut tests, &config, &Disk, &resolver, &loader));
+        let loader =
+            |dir: &Path, resolver: &config::Resolver<'_>| config::load(dir, &setup.root, resolver, outside.clone());
+        diagnostics.extend(test_file::load::link(&mut tests, &config, &setup.root, &resolver, &loader));
     }
     (Some(LoadedTests { config, tests }), diagnostics)
 }
 
 /// The test files of a root module as they stand. No test folder: none.
-pub fn tests(root: &Path, test_dir: Option<&str>) -> (Vec<TestFile>, Diagnostics) {
-    test_dir.map(|dir| test_file::load::read(root, dir, &Disk)).unwrap_or_default()
+pub fn tests(setup: &Setup, root: &Path, test_dir: Option<&str>) -> (Vec<TestFile>, Diagnostics) {
+    test_dir.map(|dir| test_file::load::read(root, dir, &setup.root)).unwrap_or_default()
 }
 
 /// Whether the working directory holds any configuration.
-pub fn has_configuration() -> bool {
-    config::has_configuration(Path::new("."), &Disk)
+pub fn has_configuration(setup: &Setup) -> bool {
+    config::has_configuration(Path::new("."), &setup.root)
 }
 
 /// Whether there is anything to install: configuration, or since Terraform 1.12 tests alone.
-pub fn has_something_to_install(test_dir: Option<&str>) -> bool {
-    let has_tests = || test_dir.is_some_and(|dir| test_file::load::exist(Path::new("."), dir, &Disk));
-    has_configuration() || at_least(12) && has_tests()
+pub fn has_something_to_install(setup: &Setup, test_dir: Option<&str>) -> bool {
+    let has_tests = || test_dir.is_some_and(|dir| test_file::load::exist(Path::new("."), dir, &setup.root));
+    has_configuration(setup) || at_least(12) && has_tests()
 }
 
 /// The root module alone, without what it calls. None if there is no configuration.
 pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
-    if !has_configuration() {
+    if !has_configuration(setup) {
         return (None, Diagnostics::new());
     }
-    let (module, diagnostics) = config::load_root(Path::new("."), &Disk, early::Given::of(setup));
+    let (module, diagnostics) = config::load_root(Path::new("."), &setup.root, early_values::GivenValues::of(setup));
     if let Some(module) = &module {
         declare(setup, module);
         config::note_versions([module]);
@@ -213,24 +215,25 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
 
 /// As [`root_module`]; what is wrong with the values in the backend's block comes by itself.
 pub fn root_and_backend(setup: &Setup) -> (Option<Module>, Diagnostics, Diagnostics) {
-    let found = config::load_root_and_backend(Path::new("."), &Disk, early::Given::of(setup));
+    let found = config::load_root_and_backend(Path::new("."), &setup.root, early_values::GivenValues::of(setup));
     config::note_versions(&found.0);
     found
 }
 
 /// The warnings about what the root module passes to the installed modules, whatever else is wrong with it.
 pub fn warnings_between_modules(setup: &Setup) -> Diagnostics {
-    let manifest = manifest(&setup.workdir, &Disk).unwrap_or_default();
+    let manifest = manifest(&setup.workdir, &setup.root).unwrap_or_default();
     let resolver = config::manifest_resolver(&manifest);
-    config::warnings_between_modules(Path::new("."), &Disk, &resolver, early::Given::of(setup))
+    config::warnings_between_modules(Path::new("."), &setup.root, &resolver, early_values::GivenValues::of(setup))
 }
 
 /// The root module as far as its backend needs it. None if there is no configuration.
 pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
-    if !has_configuration() {
+    if !has_configuration(setup) {
         return (None, Diagnostics::new());
     }
-    let (module, diagnostics) = config::load_for_backend(Path::new("."), &Disk, early::Given::of(setup));
+    let (module, diagnostics) =
+        config::load_for_backend(Path::new("."), &setup.root, early_values::GivenValues::of(setup));
     if let Some(module) = module.as_ref().filter(|_| !diagnostics.has_errors()) {
         declare(setup, module);
         config::note_versions([module]);
@@ -240,22 +243,22 @@ pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
 
 /// Remembers what the root module says of encryption.
 fn declare(setup: &Setup, root: &Module) {
-    let early = config::Early::root(root, early::Given::of(setup));
-    setup.sealing.declare(Declared { block: root.encryption.clone(), early });
+    let early = config::Early::root(root, early_values::GivenValues::of(setup));
+    setup.encryption.declare(DeclaredEncryption { block: root.encryption.clone(), early });
 }
 
 /// What the root module says of encryption.
-pub fn encryption(setup: &Setup) -> Result<Declared, Diagnostics> {
-    let module = match has_configuration() {
+pub fn encryption(setup: &Setup) -> Result<DeclaredEncryption, Diagnostics> {
+    let module = match has_configuration(setup) {
         true => {
-            let (module, diagnostics) = config::load_module(Path::new("."), Default::default(), &Disk);
+            let (module, diagnostics) = config::load_module(Path::new("."), Default::default(), &setup.root);
             module.filter(|_| !diagnostics.has_errors()).ok_or(diagnostics)?
         }
         false => config::no_module(Path::new(".")),
     };
     declare(setup, &module);
-    let early = config::Early::root(&module, early::Given::of(setup));
-    Ok(Declared { block: module.encryption, early })
+    let early = config::Early::root(&module, early_values::GivenValues::of(setup));
+    Ok(DeclaredEncryption { block: module.encryption, early })
 }
 
 /// Settles the release that the run is compatible with, as far as the root module says something of it, for commands that read no
@@ -274,8 +277,8 @@ pub fn module_alone(dir: &Path) -> (Option<Module>, Diagnostics) {
 }
 
 /// False if no file of the root module speaks of encryption, which is found out without reading any as a configuration.
-pub fn may_encrypt() -> bool {
-    config::files_mention(Path::new("."), &Disk, "encryption")
+pub fn may_encrypt(setup: &Setup) -> bool {
+    config::files_mention(Path::new("."), &setup.root, "encryption")
 }
 
 /// Remembers what is read through it.

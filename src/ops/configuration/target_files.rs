@@ -14,8 +14,8 @@ use crate::interface::options::PlanOptions;
 pub fn read(plan: &mut PlanOptions) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let (targets, excludes) = (std::mem::take(&mut plan.target_files), std::mem::take(&mut plan.exclude_files));
-    plan.targets.extend(targets.iter().flat_map(|path| file(path, &mut diagnostics)));
-    plan.excludes.extend(excludes.iter().flat_map(|path| file(path, &mut diagnostics)));
+    plan.scope.targets.extend(targets.iter().flat_map(|path| file(path, &mut diagnostics)));
+    plan.scope.excludes.extend(excludes.iter().flat_map(|path| file(path, &mut diagnostics)));
     diagnostics
 }
 

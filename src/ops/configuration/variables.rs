@@ -7,7 +7,7 @@ use std::path::Path;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::env;
-use base::files::{Disk, Files};
+use base::files::Files;
 use base::name::{self, PROGRAM};
 use base::source::SourceFile;
 use engine::{GivenVariable, GivenVariables, Origin};
@@ -20,6 +20,7 @@ use terrane_value::{Value, json};
 use crate::interface::ask::{Ask, NoAnswer, Question};
 use crate::interface::options::VariableArgument;
 use crate::setup::Setup;
+use crate::setup::root::Root;
 
 const UNREADABLE_VALUES: &str = "Failed to read variables file";
 
@@ -42,14 +43,14 @@ pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Dia
     for (name, text) in setup.environment.with_prefix(env::TF_VAR_) {
         found.0.insert(name.to_string(), RawValue::Environment(text.to_string()));
     }
-    for path in automatic_files() {
-        file(&path, false, &mut found, &mut diagnostics);
+    for path in automatic_files(&setup.root) {
+        file(&setup.root, &path, false, &mut found, &mut diagnostics);
     }
     for argument in arguments {
         match argument {
             VariableArgument::File(path) => {
-                if Disk.exists(Path::new(path)) {
-                    file(path, true, &mut found, &mut diagnostics);
+                if setup.root.exists(Path::new(path)) {
+                    file(&setup.root, path, true, &mut found, &mut diagnostics);
                 } else {
                     diagnostics.error(UNREADABLE_VALUES, format!("Given variables file {path} does not exist."));
                 }
@@ -66,18 +67,18 @@ pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Dia
 }
 
 /// The values files that are read without being named, in order.
-fn automatic_files() -> Vec<String> {
+fn automatic_files(root: &Root) -> Vec<String> {
     const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
     let mut files: Vec<String> =
-        FIRST.iter().filter(|name| Disk.is_file(Path::new(name))).map(ToString::to_string).collect();
-    let entries = Disk.list(Path::new(".")).unwrap_or_default();
+        FIRST.iter().filter(|name| root.is_file(Path::new(name))).map(ToString::to_string).collect();
+    let entries = root.list(Path::new(".")).unwrap_or_default();
     let is_auto = |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
     files.extend(entries.into_iter().filter(|e| !e.is_dir && is_auto(&e.name)).map(|e| e.name));
     files
 }
 
-fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &mut Diagnostics) {
-    let source = match Disk.read_to_string(Path::new(path)) {
+fn file(root: &Root, path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &mut Diagnostics) {
+    let source = match root.read_to_string(Path::new(path)) {
         Ok(text) => SourceFile::new(path, text),
         Err(e) => {
             diagnostics.error(UNREADABLE_VALUES, format!("Error while reading {path}: {e}."));
@@ -93,7 +94,7 @@ fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &
 pub async fn resolve(collected: &Collected, root: &Module, setup: &Setup) -> (GivenVariables, Diagnostics) {
     let (mut given, mut diagnostics) = given(collected, root);
     for variable in missing(root, &given) {
-        let answer = match setup.sealing.answer(&variable.name) {
+        let answer = match setup.encryption.answer(&variable.name) {
             Some(text) => Ok(Some(text)),
             None => ask(variable, setup.ask.as_deref()).await,
         };
@@ -209,7 +210,7 @@ pub fn value_of(collected: &Collected, variable: &Variable, diagnostics: &mut Di
 
 /// The value of one variable that was asked for because a key needs it.
 pub fn answer(variable: &Variable, setup: &Setup, diagnostics: &mut Diagnostics) -> Option<Value> {
-    let text = setup.sealing.answer(&variable.name)?;
+    let text = setup.encryption.answer(&variable.name)?;
     Some(diagnostics.take(values_file::parse_string(&variable.name, &text, Some(variable))))
 }
 

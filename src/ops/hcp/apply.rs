@@ -10,7 +10,7 @@ use super::plan::ONLY_BY_REPOSITORY;
 use super::saved::Bookmark;
 use super::{Ended, Operation, error};
 use crate::interface::ask::Question;
-use crate::run::operation::OperationKind;
+use crate::interface::requests::OperationKind;
 
 /// How the apply of a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Operation<'_> {
 
     fn question(&self) -> Question {
         let workspace = &self.workspace.name;
-        let (title, text) = match self.request.plan.mode {
+        let (title, text) = match self.request.plan.scope.mode {
             Mode::Destroy => (
                 format!("Do you really want to destroy all resources in workspace {workspace:?}?"),
                 format!(

@@ -66,7 +66,7 @@ impl Operation<'_> {
             Ok(_) => {
                 let now = self.read(run).await?;
                 if now.is_discardable {
-                    let what = match self.request.plan.mode {
+                    let what = match self.request.plan.scope.mode {
                         Mode::Destroy => "Failed to discard destroy",
                         Mode::Normal | Mode::RefreshOnly => "Failed to discard apply",
                     };
@@ -104,7 +104,7 @@ impl Operation<'_> {
     }
 
     fn discarded(&self) -> Ended {
-        let text = match self.request.plan.mode {
+        let text = match self.request.plan.scope.mode {
             Mode::Destroy => "Destroy discarded.",
             Mode::Normal | Mode::RefreshOnly => "Apply discarded.",
         };

@@ -7,8 +7,8 @@ use model::plan::document::{self, DescribedPlan};
 use serde_json::Value as Json;
 
 use super::{Ended, Operation, error};
+use crate::configuration::generated_file;
 use crate::interface::listen::RemoteLine;
-use crate::run::generated_file;
 
 /// The messages that the description of the plan repeats.
 const OF_PLAN: [&str; 3] = ["outputs", "change_summary", "planned_change"];
@@ -73,7 +73,7 @@ impl Operation<'_> {
     }
 
     fn show_described(&self, mut described: DescribedPlan) {
-        described.plan.mode = self.request.plan.mode;
+        described.plan.scope.mode = self.request.plan.scope.mode;
         self.listener.remote(RemoteLine::Plan(&described));
     }
 }

@@ -30,14 +30,13 @@ use crate::backends::record::BackendRecord;
 use crate::backends::{self, read_state};
 use crate::interface::ask::{Ask, Question};
 use crate::interface::listen::{Listener, RemoteLine};
-use crate::run::apply::ApplyRequest;
-use crate::run::operation::{OperationKind, OperationRequest};
-use crate::run::plan::PlanRequest;
+use crate::interface::options::StateOptions;
+use crate::interface::requests::{ApplyRequest, OperationKind, OperationRequest, PlanRequest};
 use crate::setup::Setup;
 
-/// The result of an operation.
+/// The result of an operation on the service.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct RemoteOutcome {
     /// The run has changes to apply.
     pub has_changes: bool,
     /// The run failed or was canceled; the log says why.
@@ -48,7 +47,7 @@ pub struct Outcome {
 }
 
 /// Plans, if operations of the workspace run on the service. None: they run here.
-pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
+pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Listener>) -> Option<RemoteOutcome> {
     let options = Options {
         kind: OperationKind::Plan,
         out: request.out.clone(),
@@ -60,7 +59,7 @@ pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Liste
 }
 
 /// Plans and applies, or applies a plan that the service saved. None: operations run here.
-pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
+pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Listener>) -> Option<RemoteOutcome> {
     let options = Options {
         kind: OperationKind::Apply,
         out: None,
@@ -72,17 +71,17 @@ pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Lis
 }
 
 /// `refresh` is a refresh-only plan that is applied without a question.
-pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
+pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<dyn Listener>) -> Option<RemoteOutcome> {
     let options = Options { kind: OperationKind::Refresh, out: None, generate: None, approver: None, plan_file: None };
     let mut request = request.clone();
-    request.plan.mode = Mode::RefreshOnly;
-    request.plan.refresh = Refresh::All;
+    request.plan.scope.mode = Mode::RefreshOnly;
+    request.plan.scope.refresh = Refresh::All;
     run(setup, &request, options, listener).await
 }
 
 /// An error if operations of the workspace run on the service, which this program cannot ask for queries.
-pub async fn refuse_query(setup: &Setup, request: &OperationRequest) -> Diagnostics {
-    match place(setup, request).await {
+pub async fn refuse_query(setup: &Setup) -> Diagnostics {
+    match place(setup, &StateOptions::default()).await {
         Ok(None) => Diagnostics::new(),
         Ok(Some(_)) => {
             let detail = format!(
@@ -144,19 +143,16 @@ struct Operation<'a> {
 }
 
 /// The backend and its workspace, if operations run on the service.
-async fn place(
-    setup: &Setup,
-    request: &OperationRequest,
-) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
+async fn place(setup: &Setup, options: &StateOptions) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
     // Most commands return here, without reading the configuration.
-    let recorded = backends::recorded(setup)?;
+    let recorded = backends::open::recorded(setup)?;
     let is_hcp =
         |record: &BackendRecord| record.provider.is_none() && matches!(record.kind.as_str(), "cloud" | "remote");
     if !recorded.as_ref().is_some_and(is_hcp) {
         return Ok(None);
     }
     let Some(record) = read_state::record(setup).await? else { return Ok(None) };
-    let backend = backends::backend_of(setup, Some(&record), &request.state).await?;
+    let backend = backends::open::backend_of(setup, Some(&record), options).await?;
     let Some(hcp) = backend.hcp().filter(|hcp| !hcp.force_local) else { return Ok(None) };
     let name = &setup.workdir.workspace;
     let found = hcp.workspace(name).await.map_err(|e| unexpected(hcp, &e))?;
@@ -205,10 +201,10 @@ async fn run(
     request: &OperationRequest,
     options: Options,
     listener: &Arc<dyn Listener>,
-) -> Option<Outcome> {
-    let (backend, workspace) = match place(setup, request).await {
+) -> Option<RemoteOutcome> {
+    let (backend, workspace) = match place(setup, &request.state).await {
         Ok(place) => place?,
-        Err(diagnostics) => return Some(Outcome { failed: true, diagnostics, ..Outcome::default() }),
+        Err(diagnostics) => return Some(RemoteOutcome { failed: true, diagnostics, ..RemoteOutcome::default() }),
     };
     let hcp = backend.hcp()?;
     let operation = Operation { setup, request, options, listener, hcp, workspace, started: OnceLock::new() };
@@ -241,11 +237,11 @@ impl Operation<'_> {
     }
 
     /// The result after the work ended. A run that was interrupted may be canceled.
-    async fn outcome(&self, done: Result<(), Ended>) -> Outcome {
+    async fn outcome(&self, done: Result<(), Ended>) -> RemoteOutcome {
         let planned = done.is_ok() && self.options.kind == OperationKind::Plan && self.hcp.flavor == Flavor::Cloud;
-        let mut outcome = Outcome { planned, ..Outcome::default() };
+        let mut outcome = RemoteOutcome { planned, ..RemoteOutcome::default() };
         let ended = match done {
-            Err(Ended::Failed(diagnostics)) => return Outcome { failed: true, diagnostics, ..outcome },
+            Err(Ended::Failed(diagnostics)) => return RemoteOutcome { failed: true, diagnostics, ..outcome },
             other => other.err(),
         };
         outcome.failed = ended.is_some();

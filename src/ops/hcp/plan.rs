@@ -8,15 +8,14 @@ use base::diag::Diagnostics;
 use base::name::{COMMAND, PROGRAM};
 use base::{atomic, env};
 use engine::Origin;
-use model::plan::{Mode, Refresh};
+use model::plan::{DEFAULT_PARALLELISM, Mode, Refresh};
 
 use super::expression::expression;
 use super::saved::Bookmark;
 use super::{Ended, Operation, error, slug};
-use crate::configuration::{load, variables};
-use crate::interface::options::{PlanOptions, VariableArgument};
-use crate::run::generated_file;
-use crate::run::operation::OperationKind;
+use crate::configuration::{generated_file, load, variables};
+use crate::interface::options::VariableArgument;
+use crate::interface::requests::OperationKind;
 
 /// The pause between two looks at an uploaded configuration, and how many looks there are.
 const UPLOAD_LOOKS: (Duration, u32) = (Duration::from_millis(500), 60);
@@ -61,25 +60,25 @@ impl Operation<'_> {
 
     /// Options that the service does not have.
     pub(super) fn check_unknown_there(&self, problems: &mut Diagnostics) {
-        if self.request.plan.refresh == Refresh::Changed {
+        if self.request.plan.scope.refresh == Refresh::Changed {
             problems.error(
                 "Minimal refresh mode is currently not supported",
                 "The service that runs this operation does not support the -minimal-refresh option.",
             );
         }
-        if self.request.plan.deferral_allowed {
+        if self.request.plan.scope.deferral_allowed {
             problems.error(
                 "Deferred changes are currently not supported",
                 "The service that runs this operation does not support the -allow-deferral option.",
             );
         }
-        if !self.request.plan.requested_actions.is_empty() {
+        if !self.request.plan.scope.requested_actions.is_empty() {
             problems.error(
                 "Invoking actions is not supported",
                 "This program cannot ask the service that runs this operation to invoke an action. Invoke it with another backend.",
             );
         }
-        if !self.request.plan.excludes.is_empty() {
+        if !self.request.plan.scope.excludes.is_empty() {
             problems.error(
                 "Excluding resources is not supported",
                 "The service that runs this operation does not support the -exclude option.",
@@ -88,7 +87,7 @@ impl Operation<'_> {
     }
 
     pub(super) fn check_parallelism(&self, problems: &mut Diagnostics) {
-        if self.request.plan.parallelism == PlanOptions::default().parallelism {
+        if self.request.plan.scope.parallelism == DEFAULT_PARALLELISM {
             return;
         }
         let who = match self.hcp.flavor {
@@ -136,7 +135,7 @@ impl Operation<'_> {
     }
 
     pub(super) fn check_configuration(&self, problems: &mut Diagnostics) {
-        if load::has_configuration() || self.request.plan.mode == Mode::Destroy {
+        if load::has_configuration(self.setup) || self.request.plan.scope.mode == Mode::Destroy {
             return;
         }
         let advice = match self.options.kind {
@@ -246,7 +245,7 @@ impl Operation<'_> {
     /// Packs the working directory, or the folder above it in which the workspace's own working directory is.
     fn archive(&self) -> std::io::Result<Vec<u8>> {
         let below = self.workspace.working_directory.trim_matches('/');
-        if !load::has_configuration() {
+        if !load::has_configuration(self.setup) {
             return slug::pack_nothing(below);
         }
         let here = env::working_dir()?;
@@ -270,19 +269,19 @@ impl Operation<'_> {
     }
 
     fn new_run(&self, configuration: String) -> Result<NewRun, Ended> {
-        let plan = &self.request.plan;
+        let scope = &self.request.plan.scope;
         let is_cloud = self.hcp.flavor == Flavor::Cloud;
         let is_approved = self.options.approver.is_none() && self.applies();
         Ok(NewRun {
             configuration,
             workspace: self.workspace.id.clone(),
-            refresh: plan.refresh == Refresh::All,
+            refresh: scope.refresh == Refresh::All,
             save_plan: self.options.out.is_some(),
             auto_apply: is_cloud.then_some(is_approved),
-            destroy: plan.mode == Mode::Destroy,
-            refresh_only: plan.mode == Mode::RefreshOnly,
-            targets: plan.targets.iter().map(ToString::to_string).collect(),
-            replacements: plan.force_replace.iter().map(ToString::to_string).collect(),
+            destroy: scope.mode == Mode::Destroy,
+            refresh_only: scope.mode == Mode::RefreshOnly,
+            targets: scope.targets.iter().map(ToString::to_string).collect(),
+            replacements: scope.force_replace.iter().map(ToString::to_string).collect(),
             variables: if is_cloud { self.variables()? } else { Vec::new() },
             generate_configuration: self.options.generate.is_some(),
         })
@@ -290,7 +289,7 @@ impl Operation<'_> {
 
     /// The values that the service does not have: those of the command line and of the environment.
     fn variables(&self) -> Result<Vec<(String, String)>, Ended> {
-        if !load::has_configuration() {
+        if !load::has_configuration(self.setup) {
             return Ok(Vec::new());
         }
         let mut problems = Diagnostics::new();

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::log::unreadable;
 use super::missing;
-use crate::backends::{backend_of, read_state};
+use crate::backends::open::backend_of;
+use crate::backends::read_state;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
 
@@ -124,7 +125,7 @@ async fn read(hcp: &Hcp, bookmark: &Bookmark, json: bool) -> Result<(Run, RunPla
     }
     let mut described = document::read(&content).map_err(|why| format!("{} ({why})", unreadable(hcp.app_name)))?;
     described.plan.errored = status == "errored";
-    described.plan.mode = match (run.is_destroy, run.refresh_only) {
+    described.plan.scope.mode = match (run.is_destroy, run.refresh_only) {
         (true, _) => Mode::Destroy,
         (false, true) => Mode::RefreshOnly,
         (false, false) => Mode::Normal,

@@ -1,10 +1,10 @@
 //! The backend's part of `init`: the configured backend, its comparison with the record, the migration of states, and
 //! the selection of the workspace.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use backend::store::{DEFAULT_WORKSPACE, ErrorKind, StoreError};
+use backend::hcp::Flavor;
+use backend::store::{DEFAULT_WORKSPACE, ErrorKind};
 use backend::{Access, Backend, load};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
@@ -13,15 +13,17 @@ use model::state::file::problems_text;
 use model::version::at_least;
 use terrane_value::{Value, convert};
 
-use super::cloud::{self, CLOUD, Change};
-use super::migration::{Migrated, Migration, Side, answer, error_text, is_empty, refresh_failed};
-use super::{InitEvent, InitRequest, Tell, is_cloud};
+use super::cloud::{self, Change};
+use super::interface::{InitEvent, InitRequest, TellInit};
+use super::moved_states::erase;
+use crate::backends::open::{CLOUD, default_settings, open_settings, recorded, settings_of};
+use crate::backends::provided_kind::ProvidedKind;
 use crate::backends::record::{self, BackendRecord};
 use crate::backends::settings::{self, BackendSettings, KindRef};
-use crate::backends::state_store::ProvidedKind;
-use crate::backends::{default_settings, open_settings, recorded, settings_of, state_store};
+use crate::backends::state_store;
 use crate::interface::ask::Question;
 use crate::interface::options::StateOptions;
+use crate::migrate::moving::{Migrated, Migration, Side, error_text, is_empty, refresh_failed};
 use crate::setup::Setup;
 use crate::setup::workdir::select_workspace;
 
@@ -32,7 +34,12 @@ pub struct InUse {
 }
 
 /// Takes the backend of the configuration into use.
-pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell<'_>) -> (Option<InUse>, Diagnostics) {
+pub async fn run(
+    setup: &Setup,
+    root: &Module,
+    request: &InitRequest,
+    tell: TellInit<'_>,
+) -> (Option<InUse>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     if root.backend.is_none() && !request.backend_config.is_empty() {
         diagnostics.push(missing_block());
@@ -49,7 +56,7 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
         failed => failed,
     };
     let mut diagnostics = step.diagnostics;
-    diagnostics.extend(setup.sealing.take_warnings());
+    diagnostics.extend(setup.encryption.take_warnings());
     match done {
         Ok(backend) => (Some(InUse { backend, workspace: step.workspace }), diagnostics),
         Err(problems) => {
@@ -92,7 +99,7 @@ struct Step<'a, 't> {
     setup: &'a Setup,
     request: &'a InitRequest,
     options: StateOptions,
-    tell: Tell<'t>,
+    tell: TellInit<'t>,
     workspace: String,
     /// What to select once the backend is recorded. An interrupted migration begins again with the workspace that was in use,
     /// or it would copy another one over the state that it has copied.
@@ -219,11 +226,11 @@ impl Step<'_, '_> {
     }
 
     async fn ask_for_missing(&mut self, settings: &mut BackendSettings) -> Result<(), Diagnostics> {
-        let Some(somebody) = self.setup.ask.clone() else { return Ok(()) };
+        let Some(asker) = self.setup.ask.clone() else { return Ok(()) };
         for (name, ty, text) in settings::missing(settings) {
             let question = Question { title: name.to_string(), text, ..Question::default() };
             loop {
-                let text = answer(&*somebody, &question).await.map_err(|why| {
+                let text = asker.ask(&question).await.map_err(|why| {
                     let kind = settings.kind.name();
                     plain(format!("Error asking for input to configure backend {kind:?}: {name}: {why}"))
                 })?;
@@ -331,7 +338,7 @@ impl Step<'_, '_> {
         if !found.is_empty() {
             (self.tell)(InitEvent::Diagnostics(found));
         }
-        let migrated = result.map_err(plain)?;
+        let migrated = result.map_err(|why| plain(why.to_string()))?;
         if let Some(name) = &migrated.select {
             if !self.setup.workdir.workspace_overridden {
                 self.workspace.clone_from(name);
@@ -411,8 +418,8 @@ impl Step<'_, '_> {
 
     /// Asks for the name of the first workspace, which the first look at its state makes.
     async fn first_workspace(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
-        let (Some(hcp), Some(somebody)) = (backend.hcp(), self.setup.ask.clone()) else { return Ok(()) };
-        let asked = answer(&*somebody, &cloud::first_workspace(hcp)).await;
+        let (Some(hcp), Some(asker)) = (backend.hcp(), self.setup.ask.clone()) else { return Ok(()) };
+        let asked = asker.ask(&cloud::first_workspace(hcp)).await;
         let name = asked.map_err(|e| plain(format!("Couldn't create initial workspace: {e}")))?;
         match name.trim() {
             "" => Err(plain("Couldn't create initial workspace: no name provided")),
@@ -448,7 +455,7 @@ impl Step<'_, '_> {
             names if names.contains(&current) => Ok(()),
             [only] => self.use_workspace(only),
             names => {
-                let Some(somebody) = self.setup.ask.clone() else {
+                let Some(asker) = self.setup.ask.clone() else {
                     return Err(plain(format!("Currently selected workspace {current:?} does not exist")));
                 };
                 let list: String = names.iter().zip(1..).map(|(name, i)| format!("{i}. {name}\n")).collect();
@@ -461,7 +468,7 @@ impl Step<'_, '_> {
                     apart: true,
                     ..Question::default()
                 };
-                let text = answer(&*somebody, &question).await;
+                let text = asker.ask(&question).await;
                 let text = text.map_err(|e| plain(format!("Failed to select workspace: {e}")))?;
                 let chosen = text.parse::<usize>().ok().and_then(|i| names.get(i.checked_sub(1)?));
                 match chosen {
@@ -471,6 +478,11 @@ impl Step<'_, '_> {
             }
         }
     }
+}
+
+/// True for the backend of a `cloud` block.
+pub fn is_cloud(backend: &dyn Backend) -> bool {
+    backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
 }
 
 /// The workspaces of a backend; none if it has only the default one.
@@ -500,61 +512,6 @@ async fn filled_workspaces(local: &Arc<dyn Backend>) -> Result<Vec<String>, Diag
         }
     }
     Ok(filled)
-}
-
-/// Empties the states of this machine that are elsewhere now. Their backups stay.
-async fn erase(local: &Arc<dyn Backend>, new: &Arc<dyn Backend>, names: &[String]) -> Result<(), Diagnostics> {
-    let failed = |why: String| {
-        plain(format!(
-            "Error deleting local state after migration: {why}\n\nYour local state is deleted after successfully migrating it to the \
-             newly\nconfigured backend. As part of the deletion process, a backup is made at\nthe standard backup path unless \
-             explicitly asked not to. To cleanly operate\nwith a backend, we must delete the local state file. Please resolve \
-             the\nissue above and retry the command."
-        ))
-    };
-    let places = state_files(new).await.map_err(|e| failed(e.text))?;
-    let mut stores = Vec::new();
-    for name in names {
-        let store = local.store(name).await.map_err(|e| failed(e.text))?;
-        // The new backend may keep its states in the very same files.
-        if store.facts().state_file.is_some_and(|file| places.iter().any(|place| is_same_file(place, &file))) {
-            return Ok(());
-        }
-        stores.push(store);
-    }
-    for store in stores {
-        store.erase().await.map_err(|e| failed(e.text))?;
-    }
-    Ok(())
-}
-
-/// The files that a backend keeps its states in, if they are files of this machine.
-async fn state_files(backend: &Arc<dyn Backend>) -> Result<Vec<PathBuf>, StoreError> {
-    let names = match backend.workspaces().await {
-        Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => vec![DEFAULT_WORKSPACE.to_owned()],
-        other => other?,
-    };
-    let mut files = Vec::new();
-    for name in names {
-        files.extend(backend.store(&name).await?.facts().state_file);
-    }
-    Ok(files)
-}
-
-/// True for two paths of one file: links to it count.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    if one == other {
-        return true;
-    }
-    #[cfg(unix)]
-    if let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) {
-        use std::os::unix::fs::MetadataExt;
-        return (one.dev(), one.ino()) == (other.dev(), other.ino());
-    }
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
 }
 
 fn missing_block() -> Diagnostic {

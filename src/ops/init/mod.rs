@@ -1,171 +1,40 @@
-//! `init`: configures the backend (`backend`, `migration`) and installs modules (`modules`) and providers (`install`); `get`, `providers lock` and `providers mirror` are parts
-//! of it. Starts no provider but that of a state store.
+//! `init`: configures the backend (`backend`, `cloud`) and installs modules (`modules`) and providers (`install`); `get` is a part
+//! of it.
+//!
+//! Starts no provider but that of a state store.
 
 mod backend;
 mod cloud;
 mod install;
-pub mod migrate;
-mod migration;
-mod migration_texts;
+mod interface;
 mod modules;
-pub mod providers_lock;
-pub mod providers_mirror;
-mod store_provider;
+mod moved_states;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use ::backend::Backend;
-use ::backend::hcp::Flavor;
-use ::install::event::{InstallEvent, ModuleEvent};
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::TF_ENCRYPTION;
-use base::files::Disk;
 use base::name::{self, PROGRAM, by_language};
 use base::telemetry::{self, Description, Detail};
-use model::addr;
 use model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
 use model::config::{self, Config, Module, test_file};
-use model::deps::Constraints;
 use model::model_errors::INVALID_IMPORT_PROVIDER;
 use model::version::tofu_at_least;
-use modules::ModuleRequest;
-pub use store_provider::Trust;
 
-use self::install::Needs;
+use self::backend::is_cloud;
+use self::install::ProviderNeeds;
+pub use self::interface::{InitEvent, InitOutcome, InitRequest, StatePlace, TellInit, upgrade_of_readonly_lock};
+use self::modules::ModuleRequest;
 use crate::backends::encryption;
 use crate::configuration::{load, variables};
+use crate::providers::ProviderEvent;
+use crate::providers::store_provider::{self, Purpose, Upgrade};
 use crate::setup::Setup;
 use crate::setup::network::Network;
 
-#[derive(Clone, Debug, Default)]
-pub struct InitRequest {
-    /// A module to copy into the folder first.
-    pub from_module: Option<String>,
-    pub upgrade: bool,
-    pub get: bool,
-    pub backend: bool,
-    /// `key=value`, or the path of a file of them.
-    pub backend_config: Vec<String>,
-    pub reconfigure: bool,
-    pub migrate_state: bool,
-    /// Copies states without asking.
-    pub force_copy: bool,
-    /// Copies states to workspaces of HCP Terraform that are for another version.
-    pub ignore_remote_version: bool,
-    /// Locks states while they are copied.
-    pub lock: bool,
-    pub lock_timeout: std::time::Duration,
-    pub plugin_dirs: Vec<PathBuf>,
-    pub lockfile_readonly: bool,
-    /// The folder of test files; none: they are not looked at.
-    pub test_dir: Option<String>,
-    /// A lock file that selects the provider of the state store.
-    pub state_provider_lock_file: Option<PathBuf>,
-}
-
-/// Events while a working directory is initialized.
-pub enum InitEvent {
-    /// There is no configuration: nothing was done.
-    Empty,
-    Backend,
-    /// The provider of a state store is about to be installed.
-    StoreProvider {
-        provider: addr::Provider,
-        constraints: Constraints,
-        store: String,
-    },
-    /// It is installed, or part of this program.
-    StoreProviderInstalled,
-    /// Whether it may keep the states.
-    StoreProviderTrust(Trust),
-    /// A state store was in use before.
-    StoreRecorded,
-    /// There is a `state_store` block, of this type.
-    StateStore(String),
-    /// There is a `cloud` block.
-    Cloud,
-    /// The `cloud` block has other settings than before.
-    CloudChanged,
-    /// A `cloud` block takes the place of a backend of this kind.
-    ToCloud(String),
-    /// A backend takes the place of a `cloud` block; none: there is no backend now.
-    FromCloud(Option<String>),
-    /// All workspaces were copied: these there are now, a line each.
-    WorkspacesCopied(String),
-    /// A backend of one kind takes the place of one of another.
-    BackendReplaced {
-        old: String,
-        new: String,
-    },
-    /// The backend has other settings than before.
-    BackendReconfigured,
-    /// The backend is about to be given up.
-    BackendUnsetting(String),
-    /// The configuration has errors, which are reported at the end: why that matters here.
-    NotSound(String),
-    /// To be shown now.
-    Diagnostics(Diagnostics),
-    /// A backend was opened that was not in use before.
-    BackendSet(String),
-    /// There was a backend, and now there is none.
-    BackendUnset(String),
-    Modules {
-        upgrade: bool,
-    },
-    Module(ModuleEvent),
-    /// The folder is filled with a copy of the module at this address (which holds no secrets).
-    Copying(String),
-    /// A module that the copied one calls is there.
-    Copied(addr::Module),
-    CopyDone,
-    /// The checksums of modules are new, or not what they were.
-    ModuleLockCreated,
-    ModuleLockChanged,
-    Providers,
-    Install(InstallEvent),
-    /// A package has another signer than HashiCorp; the text about such signers.
-    Strangers(&'static str),
-    /// The lock file is new, or not what it was.
-    LockCreated,
-    LockChanged,
-}
-
-pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
-
-/// What stores the states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatePlace {
-    Backend,
-    /// HCP Terraform, by a `cloud` block.
-    Cloud,
-}
-
-/// How `init` ended.
-#[derive(Clone, Debug)]
-pub enum InitOutcome {
-    /// The working directory is ready; there may be warnings.
-    Ready { place: StatePlace, warnings: Diagnostics },
-    /// It is not: the errors say why, or there is no configuration.
-    NotReady(Diagnostics),
-}
-
-impl InitOutcome {
-    pub fn diagnostics(&self) -> &Diagnostics {
-        match self {
-            InitOutcome::Ready { warnings, .. } => warnings,
-            InitOutcome::NotReady(problems) => problems,
-        }
-    }
-}
-
-/// The error for two options that exclude each other. Since Terraform 1.16 it is an error of the arguments.
-pub fn upgrade_of_readonly_lock() -> Diagnostic {
-    Diagnostic::error("The -upgrade flag conflicts with -lockfile=readonly.", "")
-}
-
 /// Makes the working directory ready.
-pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOutcome {
+pub async fn run(setup: &Setup, request: &InitRequest, tell: TellInit<'_>) -> InitOutcome {
     let network = Network::new(setup);
     let copied = match &request.from_module {
         Some(source) => modules::copy(setup, &network, source, tell).await,
@@ -174,7 +43,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOu
     if copied.has_errors() {
         return InitOutcome::NotReady(copied);
     }
-    if !load::has_something_to_install(request.test_dir.as_deref()) {
+    if !load::has_something_to_install(setup, request.test_dir.as_deref()) {
         tell(InitEvent::Empty);
         return InitOutcome::NotReady(copied);
     }
@@ -191,7 +60,7 @@ async fn prepare(
     network: &Network,
     request: &InitRequest,
     earlier: Diagnostics,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
     let Some(root) = root else { return Err(not_sound(early, tell)) };
@@ -208,7 +77,7 @@ async fn prepare(
     let store = root.conflicting_store.as_ref().or(root.backend.as_ref());
     let store = store.and_then(|block| Some((block, block.store.as_ref()?)));
     let earlier = match store.filter(|(_, store)| store.is_resolved()) {
-        Some((block, store)) => match store_provider::run(setup, network, block, store, request, tell).await {
+        Some((block, store)) => match install_store_provider(setup, network, (block, store), request, tell).await {
             Ok(warnings) => joined(earlier, warnings),
             Err(problems) => return Err(joined(earlier, problems)),
         },
@@ -258,9 +127,8 @@ async fn prepare(
         (0..reads_before).for_each(|_| diagnostics.extend(early.clone()));
     }
     let store = store.map(|(_, store)| store.source());
-    let needs = Needs { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
-    let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
-    let place = if is_cloud { StatePlace::Cloud } else { StatePlace::Backend };
+    let needs = ProviderNeeds { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
+    let place = place(in_use.as_ref());
     let describe = || Description::new(by_language("install providers", "Get Providers"));
     let work = || install::run(setup, network, needs, request, tell);
     match telemetry::phase(Detail::Command, describe, work, Result::is_err).await {
@@ -269,18 +137,44 @@ async fn prepare(
     }
 }
 
+fn place(in_use: Option<&backend::InUse>) -> StatePlace {
+    match in_use.is_some_and(|in_use| is_cloud(&*in_use.backend)) {
+        true => StatePlace::Cloud,
+        false => StatePlace::Backend,
+    }
+}
+
+/// Installs the provider of the state store, which has to be there when the states are read.
+async fn install_store_provider(
+    setup: &Setup,
+    network: &Network,
+    (block, store): (&config::Backend, &config::StoreProvider),
+    request: &InitRequest,
+    tell: TellInit<'_>,
+) -> Result<Diagnostics, Diagnostics> {
+    let upgrade = match (request.upgrade, request.reconfigure) {
+        (false, _) => Upgrade::No,
+        (true, true) => Upgrade::Yes,
+        (true, false) => Upgrade::AllButStore,
+    };
+    let lock_file = request.state_provider_lock_file.as_deref();
+    let purpose = Purpose { plugin_dirs: &request.plugin_dirs, lock_file, place: None };
+    let hear = &mut |event: ProviderEvent| tell(event.into());
+    store_provider::run(setup, network, block, store, (upgrade, purpose), hear).await
+}
+
 /// Makes the keys before any state is touched. If the root module has errors, its `encryption` block may be among what could not
 /// be read, so that states could be written in clear.
 async fn check_encryption(
     setup: &Setup,
     request: &InitRequest,
     early: &Diagnostics,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<(), Diagnostics> {
     if !request.backend {
         return Ok(());
     }
-    match early.has_errors() && load::may_encrypt() {
+    match early.has_errors() && load::may_encrypt(setup) {
         true => Err(not_sound(early.clone(), tell)),
         false if early.has_errors() => Ok(()),
         false => encryption::of(setup).await.map(|_| ()),
@@ -300,10 +194,10 @@ async fn called_modules(
     network: &Network,
     request: &InitRequest,
     (root, early): (&Module, &Diagnostics),
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Result<CalledModules, Diagnostics> {
     // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
-    let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
+    let (tests, _) = load::tests(setup, Path::new("."), request.test_dir.as_deref());
     let besides = test_file::load::calls(&tests);
     // Addresses of modules are reported where modules are installed.
     if request.get && only(early, &[INVALID_SOURCE, INVALID_REGISTRY_SOURCE]) {
@@ -348,16 +242,12 @@ fn joined(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
     first
 }
 
-fn is_cloud(backend: &dyn Backend) -> bool {
-    backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
-}
-
 /// The backend, made ready; with -backend=false the one that was made ready before.
 async fn backend_in_use(
     setup: &Setup,
     request: &InitRequest,
     (root, of_settings): (&Module, Diagnostics),
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
     let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
     let describe = || {
@@ -374,7 +264,7 @@ async fn init_backend(
     setup: &Setup,
     request: &InitRequest,
     (root, of_settings): (&Module, Diagnostics),
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
     // The keys of an encrypted state may not be available.
     let is_sealed = root.encryption.is_some() || setup.environment.non_empty(TF_ENCRYPTION).is_some();
@@ -430,7 +320,7 @@ fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
 }
 
 /// What is wrong with the configuration, with a word on why that matters here: an error too, but not for OpenTofu.
-fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
+fn not_sound(mut found: Diagnostics, tell: TellInit<'_>) -> Diagnostics {
     let initialization = by_language("initialisation", "initialization");
     let text = format!(
         "{PROGRAM} encountered problems during {initialization}, including problems\nwith the configuration, described below.\n\n\
@@ -448,7 +338,7 @@ fn not_sound(mut found: Diagnostics, tell: Tell<'_>) -> Diagnostics {
 }
 
 /// `get`: the modules alone.
-pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
+pub async fn get(setup: &Setup, upgrade: bool, tell: TellInit<'_>) -> Diagnostics {
     let (root, early) = load::root_module(setup);
     let Some(root) = root else { return early };
     let undeclared = variables::undeclared_arguments(&setup.variables, &root.variables);
@@ -457,7 +347,7 @@ pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     }
     let network = Network::new(setup);
     let request = ModuleRequest { upgrade, readonly: false };
-    let (tests, _) = load::tests(Path::new("."), Some(test_file::DEFAULT_DIR));
+    let (tests, _) = load::tests(setup, Path::new("."), Some(test_file::DEFAULT_DIR));
     let besides = test_file::load::calls(&tests);
     let mut diagnostics = modules::run(setup, &network, &root, besides, request, tell).await;
     // Everything else may follow from versions that do not fit.
@@ -467,7 +357,7 @@ pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     if early.has_errors() {
         diagnostics.extend(early);
     } else if !diagnostics.has_errors() {
-        let (loaded, found) = load::config(Path::new("."), setup, &Disk);
+        let (loaded, found) = load::config(Path::new("."), setup, &setup.root);
         let problems = loaded.and_then(|loaded| version_problems(Module::clone(&loaded.config.root)));
         add_new(&mut diagnostics, problems.unwrap_or(found));
     }

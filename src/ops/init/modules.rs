@@ -15,7 +15,7 @@ use model::config::{Module, ModuleCall};
 use model::deps::ModuleLock;
 use model::deps::module_lock::MODULE_LOCK_FILE;
 
-use super::{InitEvent, Tell};
+use super::interface::{InitEvent, TellInit};
 use crate::configuration::load;
 use crate::setup::Setup;
 use crate::setup::network::Network;
@@ -36,10 +36,10 @@ pub async fn run(
     root: &Module,
     test_calls: Vec<(addr::Module, ModuleCall)>,
     request: ModuleRequest,
-    tell: Tell<'_>,
+    tell: TellInit<'_>,
 ) -> Diagnostics {
     let modules_dir = setup.workdir.modules_dir();
-    let manifest = match load::manifest(&setup.workdir, &Disk) {
+    let manifest = match load::manifest(&setup.workdir, &setup.root) {
         Ok(manifest) => manifest,
         Err(problems) => return problems,
     };
@@ -96,7 +96,7 @@ fn lock_file() -> (ModuleLock, Diagnostics) {
     }
 }
 
-fn keep_lock(known: &ModuleLock, new: &ModuleLock, tell: Tell<'_>) -> Result<(), Diagnostic> {
+fn keep_lock(known: &ModuleLock, new: &ModuleLock, tell: TellInit<'_>) -> Result<(), Diagnostic> {
     let path = Path::new(MODULE_LOCK_FILE);
     let exists = Disk.exists(path);
     if known == new || (new.packages.is_empty() && !exists) {
@@ -113,8 +113,8 @@ fn keep_lock(known: &ModuleLock, new: &ModuleLock, tell: Tell<'_>) -> Result<(),
 }
 
 /// Fills the working directory with a copy of a module.
-pub async fn copy(setup: &Setup, network: &Network, source: &str, tell: Tell<'_>) -> Diagnostics {
-    if load::has_configuration() {
+pub async fn copy(setup: &Setup, network: &Network, source: &str, tell: TellInit<'_>) -> Diagnostics {
+    if load::has_configuration(setup) {
         return Diagnostic::error(
             "The working directory already contains files. The -from-module option requires\nan empty directory into which a copy of \
              the referenced module will be placed.\n\nTo initialize the configuration already in this working directory, omit \

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use base::name::PROGRAM;
 use base::source::SourceFile;
 use engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
@@ -13,19 +12,21 @@ use lang::syntax::parse_expression;
 use model::addr::ModuleInstance;
 use model::config::Config;
 use model::deps::Requirements;
-use model::plan::{Mode, Refresh};
+use model::plan::{DEFAULT_PARALLELISM, PlanScope};
 use render::text::snippet::CONSOLE_INPUT;
 use render::text::value::console_text;
 use terrane_value::identifier::is_identifier;
 
-use crate::backends::{self, HeldState};
+use crate::backends;
+use crate::backends::held::{self, HeldState, StateAccess};
 use crate::configuration::load;
 use crate::configuration::variables::{self, Collected};
 use crate::interface::options::{StateOptions, VariableArgument};
 use crate::plugins::factories::Factories;
 use crate::plugins::packages::ProviderOrigins;
-use crate::plugins::{cached_schemas, packages};
-use crate::run::operation::{NO_OPERATION, quiet_ports};
+use crate::plugins::{outdated_schemas, packages};
+use crate::run::open::NO_OPERATION;
+use crate::run::session::quiet_ports;
 use crate::setup::Setup;
 
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ pub struct ConsoleRequest {
 }
 
 /// What is open while expressions are evaluated: the state's lock and the providers.
-pub struct Session {
+pub struct ConsoleSession {
     evaluation: Evaluation,
     factories: Arc<Factories>,
     /// None once it is given back.
@@ -49,7 +50,7 @@ pub struct Session {
 }
 
 /// What a line comes to.
-pub enum Answer {
+pub enum ConsoleAnswer {
     Exit,
     /// Without a line ending; empty for an empty line. Warnings are not shown, as in the reference.
     Text(String),
@@ -58,22 +59,18 @@ pub enum Answer {
 
 /// Prepares the evaluation of expressions. With a session, the diagnostics are errors in the configuration's
 /// values; expressions that do not need those can still be evaluated.
-pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
-    loop {
-        let opened = attempt(setup, request).await;
-        if !setup.restart.take() {
-            return opened;
-        }
-    }
+pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSession>, Diagnostics) {
+    setup.restart.repeated(|| attempt(setup, request)).await
 }
 
-async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
+async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSession>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let loaded = diagnostics.take(load::any_config(Path::new("."), &setup.with_variables(&request.variables), &Disk));
+    let loaded =
+        diagnostics.take(load::any_config(Path::new("."), &setup.with_variables(&request.variables), &setup.root));
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else {
         return (None, diagnostics);
     };
@@ -88,14 +85,14 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, D
         }
         return (None, diagnostics);
     };
-    let session = Session { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
+    let session = ConsoleSession { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
     (Some(session), diagnostics)
 }
 
 /// Whether expressions can refer to the state or providers. If not, a session holds
 /// no lock.
-pub fn is_configured() -> bool {
-    load::has_configuration()
+pub fn is_configured(setup: &Setup) -> bool {
+    load::has_configuration(setup)
 }
 
 fn joined(mut diagnostics: Diagnostics, more: Diagnostics) -> Diagnostics {
@@ -110,12 +107,12 @@ async fn hold(
     config: &Config,
     warnings: &mut Diagnostics,
 ) -> Result<Option<HeldState>, Diagnostics> {
-    let mut opened = backends::open(setup, config.root.backend.as_ref(), &request.state).await?;
+    let mut opened = backends::open::open(setup, config.root.backend.as_ref(), &request.state).await?;
     warnings.extend(std::mem::take(&mut opened.warnings));
-    if !is_configured() {
+    if !is_configured(setup) {
         return Ok(None);
     }
-    backends::hold(&opened, NO_OPERATION, &request.state, setup, None).await.map(Some)
+    held::hold(&opened.store, NO_OPERATION, &request.state, setup, StateAccess::Read).await.map(Some)
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.
@@ -153,27 +150,15 @@ async fn start_evaluation(
     let module = request.scope.clone();
     let (evaluation, problems) = if request.plan {
         factories.start_early(requirements.0.keys().cloned());
-        let input = PlanInput {
-            config,
-            state,
-            variables,
-            mode: Mode::Normal,
-            targets: Vec::new(),
-            excludes: Vec::new(),
-            force_replace: Vec::new(),
-            requested_actions: Vec::new(),
-            refresh: Refresh::All,
-            deferral_allowed: false,
-            generate_config: false,
-            parallelism: 10,
-        };
+        let input = PlanInput { config, state, variables, scope: PlanScope::default() };
         engine::evaluate_plan(input, &module, &ports).await
     } else {
-        let input = EvaluateInput { config, state, variables, module: module.clone(), parallelism: 10 };
+        let input =
+            EvaluateInput { config, state, variables, module: module.clone(), parallelism: DEFAULT_PARALLELISM };
         engine::evaluate(input, &ports).await
     };
     diagnostics.extend(problems);
-    cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;
+    outdated_schemas::check(setup, &factories, diagnostics.has_errors()).await;
     match evaluation.filter(|_| !setup.restart.get()) {
         Some(evaluation) => Some((evaluation, factories)),
         None => {
@@ -195,7 +180,7 @@ fn no_such_module(module: &ModuleInstance) -> Diagnostic {
     Diagnostic::error("Failed to retrieve evaluation scope after graph walk", detail)
 }
 
-impl Session {
+impl ConsoleSession {
     /// The warnings about the state, once.
     pub fn take_warnings(&self) -> Diagnostics {
         let mut held = self.held.lock().unwrap_or_else(|e| e.into_inner());
@@ -203,33 +188,33 @@ impl Session {
     }
 
     /// What a line, or several that belong together, comes to.
-    pub fn answer(&self, text: &str) -> Answer {
+    pub fn answer(&self, text: &str) -> ConsoleAnswer {
         match text.trim() {
-            "" => Answer::Text(String::new()),
-            "exit" => Answer::Exit,
-            "help" => Answer::Text(help().to_string()),
+            "" => ConsoleAnswer::Text(String::new()),
+            "exit" => ConsoleAnswer::Exit,
+            "help" => ConsoleAnswer::Text(help().to_string()),
             _ => self.value(text),
         }
     }
 
-    fn value(&self, text: &str) -> Answer {
+    fn value(&self, text: &str) -> ConsoleAnswer {
         let (expression, mut diagnostics) = parse_expression(SourceFile::new(CONSOLE_INPUT, text));
         if diagnostics.has_errors() {
-            return Answer::Failed(diagnostics);
+            return ConsoleAnswer::Failed(diagnostics);
         }
         let value = diagnostics.take(self.evaluation.evaluate(&expression));
         if diagnostics.has_errors() {
-            return Answer::Failed(diagnostics);
+            return ConsoleAnswer::Failed(diagnostics);
         }
         match typed(&value) {
-            Typed::No => Answer::Text(console_text(&value)),
-            Typed::Text(text) => Answer::Text(text),
+            Typed::No => ConsoleAnswer::Text(console_text(&value)),
+            Typed::Text(text) => ConsoleAnswer::Text(text),
             Typed::Part => {
                 diagnostics.error(
                     "Invalid use of type function",
                     "The console-only \"type\" function cannot be used as part of an expression.",
                 );
-                Answer::Failed(diagnostics)
+                ConsoleAnswer::Failed(diagnostics)
             }
         }
     }

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::env;
-use base::files::{Disk, Files};
+use base::files::Files;
 use engine::outline::{self, Outline, OutlineInput, OutlineKind, Outlined};
 use model::deps::Requirements;
 use model::state::State;
@@ -15,9 +14,9 @@ use crate::backends::read_state;
 use crate::configuration::load::{self, LoadedConfig};
 use crate::interface::options::StateOptions;
 use crate::plugins::factories::Factories;
-use crate::plugins::{cached_schemas, packages};
-use crate::run::operation::{CANCELED, quiet_ports};
+use crate::plugins::{outdated_schemas, packages};
 use crate::run::plan_file;
+use crate::run::session::{CANCELED, quiet_ports};
 use crate::setup::Setup;
 
 /// Which graph is wanted.
@@ -50,24 +49,19 @@ pub struct GraphRequest {
 
 /// The graph in the language asked for.
 pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
-    loop {
-        let graph = attempt(setup, request).await;
-        if !setup.restart.take() {
-            return graph;
-        }
-    }
+    setup.restart.repeated(|| attempt(setup, request)).await
 }
 
 /// The configuration. Where nothing is wrong with the text of its root module and with its backend, errors name files by
 /// their whole paths, as the reference does.
 fn configuration(setup: &Setup) -> (Option<LoadedConfig>, Diagnostics) {
-    let loaded = load::any_config(Path::new("."), setup, &Disk);
+    let loaded = load::any_config(Path::new("."), setup, &setup.root);
     let root_is_sound =
         || !load::module_alone(Path::new(".")).1.has_errors() && !load::backend_module(setup).1.has_errors();
     if !loaded.1.has_errors() || !root_is_sound() {
         return loaded;
     }
-    load::any_config(&env::working_dir().unwrap_or_default(), setup, &Disk)
+    load::any_config(&setup.root.dir(), setup, &setup.root)
 }
 
 async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
@@ -78,7 +72,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     };
     let files: Arc<dyn Files> = match &saved {
         Some(saved) => plan_file::files(setup, saved),
-        None => Arc::new(Disk),
+        None => Arc::new(setup.root.clone()),
     };
     let (loaded, mut diagnostics) = match &saved {
         Some(saved) => load::planned_config(setup, &*files, &saved.plan.variables),
@@ -111,7 +105,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
         drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
         () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
-    cached_schemas::check(setup, &factories, drawn.is_err()).await;
+    outdated_schemas::check(setup, &factories, drawn.is_err()).await;
     factories.shutdown().await;
     let text = match wanted {
         GraphType::Resources => resources(&drawn?, format),

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::files::Disk;
 use model::config::Module;
 use model::deps::module_manifest::ModuleManifest;
 
@@ -26,12 +25,12 @@ pub struct Called {
 
 /// What the root module calls, by name. Without configuration: nothing.
 pub fn run(setup: &Setup) -> (Vec<Called>, Diagnostics) {
-    if !load::has_configuration() {
+    if !load::has_configuration(setup) {
         return (Vec::new(), Diagnostics::new());
     }
-    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
+    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &setup.root);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return (Vec::new(), diagnostics) };
-    match load::manifest(&setup.workdir, &Disk) {
+    match load::manifest(&setup.workdir, &setup.root) {
         Ok(manifest) => (calls(&loaded.config.root, &manifest), diagnostics),
         Err(problems) => {
             diagnostics.extend(problems);

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use engine::ports::Providers;
 use model::addr;
 use model::deps::Requirements;
@@ -12,12 +11,13 @@ use model::provider_diagnostics::about_body;
 use render::json::provider_schemas::Identities;
 
 use crate::backends;
+use crate::backends::held::{self, StateAccess};
 use crate::configuration::{load, variables};
 use crate::interface::options::{StateOptions, VariableArgument};
 use crate::interface::planning::Schemas;
 use crate::plugins::factories::Factories;
 use crate::plugins::{packages, schemas};
-use crate::run::operation::CANCELED;
+use crate::run::session::CANCELED;
 use crate::setup::Setup;
 
 /// What providers say about their types.
@@ -35,19 +35,19 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Descri
     }
     let options = StateOptions { lock: false, ..StateOptions::default() };
     let block = module.as_ref().and_then(|module| module.backend.as_ref());
-    let opened = backends::open(setup, block, &options).await?;
+    let opened = backends::open::open(setup, block, &options).await?;
     let (_, problems) = variables::collect(setup, arguments);
     if problems.has_errors() {
         return Err(problems);
     }
-    let (loaded, problems) = load::any_config(Path::new("."), setup, &Disk);
+    let (loaded, problems) = load::any_config(Path::new("."), setup, &setup.root);
     let Some(loaded) = loaded.filter(|_| !problems.has_errors()) else { return Err(problems) };
     let (requirements, problems) = Requirements::of_config(&loaded.config);
     if problems.has_errors() {
         return Err(problems);
     }
     let found = packages::resolve(setup, &requirements).await?;
-    let held = backends::hold(&opened, "", &options, setup, None).await?;
+    let held = held::hold(&opened.store, "", &options, setup, StateAccess::Read).await?;
     let state = held.loaded.file.as_ref().map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
     let needed: BTreeSet<addr::Provider> = requirements.0.into_keys().chain(state.0.into_keys()).collect();
     if let Some(provider) = needed.iter().find(|provider| !found.origins.contains_key(provider)) {

@@ -25,7 +25,7 @@ use crate::setup::Setup;
 
 /// What is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ShowRequest {
     /// The current state.
     State,
     /// A state file or a saved plan.
@@ -54,17 +54,17 @@ pub enum ShowSubject {
     Module(Box<Module>),
 }
 
-pub async fn run(setup: &Setup, wanted: &Wanted) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
+pub async fn run(setup: &Setup, wanted: &ShowRequest) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     match wanted {
-        Wanted::State => current(setup).await,
-        Wanted::File(path) => file(setup, path).await,
-        Wanted::Plan(path) => match file(setup, path).await {
+        ShowRequest::State => current(setup).await,
+        ShowRequest::File(path) => file(setup, path).await,
+        ShowRequest::Plan(path) => match file(setup, path).await {
             Ok(found @ (ShowSubject::Plan { .. }, _)) => Ok(found),
             Err(problems) if Path::new(path).exists() => Err(problems),
             Ok(_) | Err(_) => Err(no_plan(path)),
         },
-        Wanted::Config => config(setup).await,
-        Wanted::Module(dir) => module(dir),
+        ShowRequest::Config => config(setup).await,
+        ShowRequest::Module(dir) => module(dir),
     }
 }
 
@@ -78,7 +78,7 @@ fn no_plan(path: &str) -> Diagnostics {
 
 /// The configuration, with the schemas of its providers.
 async fn config(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
-    let (loaded, mut diagnostics) = load::any_config(Path::new("."), setup, &Disk);
+    let (loaded, mut diagnostics) = load::any_config(Path::new("."), setup, &setup.root);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let found = packages::available(setup, &requirements).await?;
@@ -167,7 +167,7 @@ async fn encrypted(
         Some(Unopened::Unread(why)) => why,
         None => "zip: not a valid zip file".to_owned(),
     };
-    let mut problems = setup.sealing.take_warnings();
+    let mut problems = setup.encryption.take_warnings();
     let detail = format!("State read error: Error reading {path} as a statefile: {why}\n\nPlan read error: {plan_why}");
     problems.push(Diagnostic::error(UNREADABLE, detail));
     Err(problems)
@@ -201,7 +201,7 @@ async fn of_state(setup: &Setup, file: StateFile) -> Result<ShowSubject, Diagnos
 
 /// As in the reference, a state is shown only if the configuration has no errors.
 fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
-    let (_, problems) = load::any_config(Path::new("."), setup, &Disk);
+    let (_, problems) = load::any_config(Path::new("."), setup, &setup.root);
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 

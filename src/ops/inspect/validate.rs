@@ -12,13 +12,14 @@ use model::config::{Config, RootFiles, check_versions};
 use model::deps::Requirements;
 use model::lint::{self, Selection};
 use model::model_errors::UNREADABLE_MODULE;
+use model::plan::DEFAULT_PARALLELISM;
 use model::version::at_least;
 
 use crate::backends::settings;
 use crate::configuration::load;
 use crate::plugins::factories::Factories;
-use crate::plugins::{cached_schemas, packages};
-use crate::run::operation::{CANCELED, watched_ports};
+use crate::plugins::{outdated_schemas, packages};
+use crate::run::session::{CANCELED, watched_ports};
 use crate::setup::Setup;
 
 /// What of a configuration is looked at.
@@ -34,14 +35,10 @@ pub struct ValidateRequest {
 
 /// Everything there is to say about the configuration in a folder.
 pub async fn run(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
-    loop {
-        let mut diagnostics: Diagnostics = lint::experimental(&request.lint).into_iter().collect();
-        diagnostics.extend(attempt(setup, request, observer).await);
-        if !setup.restart.take() {
-            diagnostics.extend(packages::overrides_warning(setup));
-            return diagnostics;
-        }
-    }
+    let mut diagnostics: Diagnostics = lint::experimental(&request.lint).into_iter().collect();
+    diagnostics.extend(setup.restart.repeated(|| attempt(setup, request, observer)).await);
+    diagnostics.extend(packages::overrides_warning(setup));
+    diagnostics
 }
 
 async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
@@ -114,10 +111,10 @@ async fn one(setup: &Setup, config: Arc<Config>, selection: &Selection, observer
     factories.start_early(requirements.0.keys().cloned());
     let ports = watched_ports(setup, &factories, observer.clone());
     tokio::select! {
-        found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
+        found = engine::validate(ValidateInput { config, parallelism: DEFAULT_PARALLELISM }, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
     }
-    cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;
+    outdated_schemas::check(setup, &factories, diagnostics.has_errors()).await;
     factories.shutdown().await;
     diagnostics
 }

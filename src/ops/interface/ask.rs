@@ -1,5 +1,7 @@
 //! Questions of operations to the user.
 
+use std::fmt;
+
 use async_trait::async_trait;
 
 /// A question with a line as its answer.
@@ -26,6 +28,15 @@ pub enum NoAnswer {
     Interrupted,
     /// The input ended or cannot be read.
     Failed(String),
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoAnswer::Interrupted => f.write_str("interrupted"),
+            NoAnswer::Failed(why) => f.write_str(why),
+        }
+    }
 }
 
 /// Asks questions.

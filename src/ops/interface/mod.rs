@@ -1,4 +1,4 @@
-//! The interface of operations: options as input; questions, events and plans to show as output.
+//! The interface of operations: requests and options as input; questions, events and plans to show as output.
 //!
 //! Only values: nothing is executed here.
 
@@ -6,3 +6,4 @@ pub mod ask;
 pub mod listen;
 pub mod options;
 pub mod planning;
+pub mod requests;

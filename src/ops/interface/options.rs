@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::addr::{AbsActionInstance, AbsResourceInstance, Target};
 use model::lint::Selection;
-use model::plan::{Mode, Refresh};
+use model::plan::PlanScope;
 
 /// How the state is reached.
 #[derive(Clone, Debug)]
@@ -36,45 +35,15 @@ impl Default for StateOptions {
 }
 
 /// What a plan is made for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
-    pub mode: Mode,
-    pub refresh: Refresh,
-    /// Write configuration for imports that have none.
-    pub generate_config: bool,
-    pub targets: Vec<Target>,
-    /// Left out, with all that depends on it. Never together with targets.
-    pub excludes: Vec<Target>,
-    /// Plan what can be planned, and defer the rest to a later plan.
-    pub deferral_allowed: bool,
-    /// Files with more of them, still to be read.
+    pub scope: PlanScope,
+    /// Files with more targets, still to be read.
     pub target_files: Vec<PathBuf>,
+    /// Files with more exclusions, still to be read.
     pub exclude_files: Vec<PathBuf>,
-    pub force_replace: Vec<AbsResourceInstance>,
-    /// Actions to invoke, and nothing else.
-    pub requested_actions: Vec<AbsActionInstance>,
-    pub parallelism: usize,
     /// What the linter checks beside the plan.
     pub lint: Selection,
-}
-
-impl Default for PlanOptions {
-    fn default() -> PlanOptions {
-        PlanOptions {
-            mode: Mode::Normal,
-            refresh: Refresh::All,
-            generate_config: false,
-            targets: Vec::new(),
-            excludes: Vec::new(),
-            deferral_allowed: false,
-            target_files: Vec::new(),
-            exclude_files: Vec::new(),
-            force_replace: Vec::new(),
-            requested_actions: Vec::new(),
-            parallelism: 10,
-            lint: Selection::default(),
-        }
-    }
 }
 
 /// One `-var` or `-var-file`, in the order given.

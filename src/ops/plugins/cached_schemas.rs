@@ -1,17 +1,14 @@
-//! The use of the cache of provider schemas in commands: the environment of entries, and the restart of a command that used
-//! an outdated one.
+//! The cache of provider schemas of a command.
 //!
 //! A schema depends on the package, perhaps on the environment, and rarely on files. Entries are kept per package and
-//! environment. When a command fails that has used entries, the providers are asked for their schemas: if one differs,
-//! its package is excluded from the cache, and the command starts anew unless it has changed something.
+//! environment; `outdated_schemas` handles those that are outdated nevertheless.
 
 use base::env::{self, Environment};
 use gotext::hex::hex;
 use plugin::schema_cache::SchemaCache;
 use sha2::{Digest, Sha256};
 
-use super::factories::Factories;
-use crate::setup::{Setup, user_data};
+use crate::setup::user_data;
 
 /// Variables on which no schema depends and which differ from one shell, folder or run to the next.
 const NEUTRAL: &[&str] = &[
@@ -58,24 +55,6 @@ fn fingerprint(environment: &Environment) -> String {
         hash.update(format!("{}:{name}{}:{value}", name.len(), value.len()));
     }
     hex(&hash.finalize())
-}
-
-/// Checks the entries that were used, of all providers if the command has failed. Where one is outdated and nothing was
-/// changed yet, the command starts anew.
-pub async fn check(setup: &Setup, factories: &Factories, failed: bool) {
-    if exclude_outdated(setup, factories, failed).await {
-        base::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
-        setup.restart.set();
-    }
-}
-
-/// As [`check`], for a command that may have changed something, which is not started anew.
-pub async fn check_after_changes(setup: &Setup, factories: &Factories, failed: bool) {
-    exclude_outdated(setup, factories, failed).await;
-}
-
-async fn exclude_outdated(setup: &Setup, factories: &Factories, failed: bool) -> bool {
-    !setup.stop.is_stopping() && factories.exclude_outdated_schemas(failed).await
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! no configuration and is the first to be configured. Each further configuration has a separate process.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -16,7 +15,6 @@ use engine::ports::{Configuring, Providers};
 use model::addr::{self, AbsProviderConfig};
 use model::version::compatible_version;
 use plugin::process::{StartError, StartListener};
-use plugin::reattach::Reattach;
 use plugin::schema_cache::{SchemaCache, Use};
 use plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
 use terrane_protocol::provider::{
@@ -28,27 +26,11 @@ use terrane_value::Value;
 use super::cached_schemas;
 use super::known_schemas::KnownSchemas;
 use super::launch::Launcher;
-use super::packages::MISSING_PROVIDER;
+use super::origin::{MISSING_PROVIDER, Origin, ProvisionerPrograms};
 use super::processes::{Configured, Processes};
 use super::remote_states::EncryptedRemoteStates;
 use super::time_limit::{LimitedRequest, within};
-use crate::setup::{Sealing, Setup};
-
-/// How a provider is run.
-#[derive(Clone, Debug)]
-pub enum Origin {
-    /// Part of this program.
-    BuiltIn,
-    /// A package, by its program and the hash of its content if that is known and checked.
-    Package { program: PathBuf, hash: Option<String> },
-    /// Running already, started by its developer.
-    Reattached(Reattach),
-    /// It is not available; the errors.
-    Missing(Diagnostics),
-}
-
-/// A program of a provisioner on disk, in place of a built-in one.
-pub type ProvisionerPrograms = BTreeMap<String, PathBuf>;
+use crate::setup::{CommandEncryption, Setup};
 
 /// All plugins of one command.
 pub struct Factories {
@@ -59,7 +41,7 @@ pub struct Factories {
     processes: Processes,
     /// False: every configuration has a separate process, even an equal one.
     reuse: bool,
-    sealing: Arc<Sealing>,
+    encryption: Arc<CommandEncryption>,
     environment: Environment,
 }
 
@@ -91,7 +73,7 @@ impl Factories {
             schemas: KnownSchemas::new(cache),
             processes,
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
-            sealing: setup.sealing.clone(),
+            encryption: setup.encryption.clone(),
             environment: setup.environment.clone(),
         })
     }
@@ -115,7 +97,7 @@ impl Factories {
 
     /// The provider that reads states of other configurations needs keys, which no other process gets.
     fn with_keys(&self, addr: &addr::Provider, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        match self.sealing.made.get() {
+        match self.encryption.made.get() {
             Some(Ok(encryption)) if addr.is_builtin() && &*addr.kind == "terraform" => {
                 EncryptedRemoteStates::over(provider, encryption, &self.environment)
             }

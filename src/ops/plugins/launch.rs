@@ -20,6 +20,8 @@ pub struct Launcher {
     tls: bool,
     start_timeout: Duration,
     data_stores: Arc<AtomicBool>,
+    /// Where they start.
+    folder: PathBuf,
     /// Every process that was started and has not ended.
     children: Children,
 }
@@ -32,6 +34,7 @@ impl Launcher {
             tls: environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
             start_timeout: start_timeout(environment),
             data_stores: setup.data_stores.clone(),
+            folder: setup.root.folder().to_path_buf(),
             children,
         }
     }
@@ -44,6 +47,7 @@ impl Launcher {
             env: Vec::new(),
             security: if self.tls { Security::MutualTls } else { Security::None },
             start_timeout: self.start_timeout,
+            folder: self.folder.clone(),
             log_name: name.into(),
             children: self.children.clone(),
         }
@@ -62,6 +66,7 @@ impl Launcher {
             env,
             security: Security::OwnProgram,
             start_timeout: self.start_timeout,
+            folder: self.folder.clone(),
             log_name: name.into(),
             children: self.children.clone(),
         }

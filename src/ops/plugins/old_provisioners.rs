@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files};
 use base::name::PROGRAM;
 
-use super::factories::ProvisionerPrograms;
+use super::origin::ProvisionerPrograms;
 use crate::setup::Setup;
 
 /// Programs named `terraform-provisioner-NAME` in the folders where they used to live, with a warning for each that stands

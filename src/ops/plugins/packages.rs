@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::env;
-use base::files::{Disk, Files};
+use base::files::Files;
 use base::name::{COMMAND, PROGRAM};
 use base::source::SourceFile;
 use install::package::executable;
@@ -18,15 +18,13 @@ use model::deps::{Constraints, Requirements};
 use plugin::reattach::{self, Reattach};
 use terrane_protocol::provider::NO_SCHEMAS;
 
-use super::factories::{Origin, ProvisionerPrograms};
-use super::stand_ins;
+use super::origin::{MISSING_PROVIDER, Origin, ProvisionerPrograms};
+use super::{old_provisioners, public_built_ins};
 use crate::setup::Setup;
 use crate::setup::built_in::is_built_in;
+use crate::setup::root::Root;
 
 const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
-
-/// The summary of the error for a missing provider.
-pub const MISSING_PROVIDER: &str = "Missing required provider";
 
 /// Where each provider comes from.
 #[derive(Clone, Debug, Default)]
@@ -48,10 +46,10 @@ impl ProviderOrigins {
 }
 
 /// The lock file; empty if there is none.
-pub fn lock_file() -> (Lock, Diagnostics) {
-    match Disk.read_to_string(Path::new(LOCK_FILE)) {
+pub fn lock_file(root: &Root) -> (Lock, Diagnostics) {
+    match root.read_to_string(Path::new(LOCK_FILE)) {
         Ok(text) => Lock::parse(SourceFile::new(LOCK_FILE, text)),
-        Err(_) if !Disk.exists(Path::new(LOCK_FILE)) => (Lock::default(), Diagnostics::new()),
+        Err(_) if !root.exists(Path::new(LOCK_FILE)) => (Lock::default(), Diagnostics::new()),
         Err(e) => {
             let detail = format!("Error when reading the dependency lock file: {e}.");
             (Lock::default(), Diagnostic::error("Failed to read dependency lock file", detail).into())
@@ -66,15 +64,15 @@ fn not_installed(setup: &Setup, problems: &BTreeMap<addr::Provider, PackageProbl
 /// For plan and apply: every provider that is needed must be selected and allowed; all that are locked must be installed and
 /// unchanged, which is checked first.
 pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
-    let mut look = Look::new(setup)?;
-    look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
-    let unmanaged = look.unmanaged();
-    look.take_locked(|problems| not_installed(setup, problems))?;
-    if let Some(problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
-        let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
+    let mut search = PackageSearch::new(setup)?;
+    search.found.warnings.extend(public_built_ins::check(setup, requirements, &search.found.origins)?);
+    let unmanaged = search.unmanaged();
+    search.take_locked(|problems| not_installed(setup, problems))?;
+    if let Some(problem) = verify::check_lock(requirements, &search.lock, &unmanaged) {
+        let missing = requirements.0.keys().filter(|provider| search.lock.get(provider).is_none());
         return Err(problem.with_tip(advice(missing)).into());
     }
-    Ok(look.finish())
+    Ok(search.finish())
 }
 
 /// For a saved plan, with the lock file that it was made with: as [`resolve`], and the selections must be the same. Missing
@@ -84,54 +82,54 @@ pub fn resolve_planned(
     requirements: &Requirements,
     planned: &Lock,
 ) -> Result<ProviderOrigins, Diagnostics> {
-    let mut look = Look::new(setup)?;
-    look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
-    let unmanaged = look.unmanaged();
-    look.take_locked(verify::corrupted)?;
-    let problems = verify::check_planned_lock(requirements, planned, &look.lock, &unmanaged);
+    let mut search = PackageSearch::new(setup)?;
+    search.found.warnings.extend(public_built_ins::check(setup, requirements, &search.found.origins)?);
+    let unmanaged = search.unmanaged();
+    search.take_locked(verify::corrupted)?;
+    let problems = verify::check_planned_lock(requirements, planned, &search.lock, &unmanaged);
     if problems.has_errors() {
         return Err(problems);
     }
-    Ok(look.finish())
+    Ok(search.finish())
 }
 
 /// For commands that want schemas of what is there: what is missing is said when it is asked for.
 pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
-    let mut look = Look::new(setup)?;
-    let needed = look.locked_too(requirements);
-    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
-    look.take(packages, problems);
-    look.note_missing(requirements);
-    Ok(look.finish())
+    let mut search = PackageSearch::new(setup)?;
+    let needed = search.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &search.lock, &setup.workdir.data_dir);
+    search.take(packages, problems);
+    search.note_missing(requirements);
+    Ok(search.finish())
 }
 
 /// For `validate`: as [`available`], but what is locked must be there and unchanged, whether it is required or not.
 pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
-    let mut look = Look::new(setup)?;
-    let needed = look.locked_too(requirements);
-    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    let mut search = PackageSearch::new(setup)?;
+    let needed = search.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &search.lock, &setup.workdir.data_dir);
     if !problems.is_empty() {
         return Err(verify::corrupted(&problems).into());
     }
-    look.take(packages, problems);
-    look.note_missing(requirements);
-    Ok(look.finish())
+    search.take(packages, problems);
+    search.note_missing(requirements);
+    Ok(search.finish())
 }
 
 /// Where one provider comes from; what is locked besides does not matter.
 pub fn of_provider(setup: &Setup, provider: &addr::Provider, lock: &Lock) -> Result<Origin, Diagnostics> {
-    let mut look = Look::new(setup)?;
+    let mut search = PackageSearch::new(setup)?;
     let mut needed = Requirements::default();
     needed.add(provider.clone(), Constraints::default());
-    if !look.has(provider) {
+    if !search.has(provider) {
         let (packages, problems) = verify::find_packages(&needed, lock, &setup.workdir.data_dir);
         if !problems.is_empty() {
             return Err(not_installed(setup, &problems).into());
         }
-        look.take(packages, problems);
-        look.note_missing(&needed);
+        search.take(packages, problems);
+        search.note_missing(&needed);
     }
-    let origin = look.found.origins.remove(provider);
+    let origin = search.found.origins.remove(provider);
     Ok(origin.unwrap_or_else(|| Origin::Missing(missing(provider).into())))
 }
 
@@ -174,15 +172,15 @@ fn reattached(setup: &Setup) -> Result<BTreeMap<addr::Provider, Reattach>, Diagn
     all.collect()
 }
 
-struct Look<'a> {
+struct PackageSearch<'a> {
     setup: &'a Setup,
     lock: Lock,
     found: ProviderOrigins,
 }
 
-impl<'a> Look<'a> {
-    fn new(setup: &'a Setup) -> Result<Look<'a>, Diagnostics> {
-        let (lock, diagnostics) = lock_file();
+impl<'a> PackageSearch<'a> {
+    fn new(setup: &'a Setup) -> Result<PackageSearch<'a>, Diagnostics> {
+        let (lock, diagnostics) = lock_file(&setup.root);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
@@ -197,7 +195,7 @@ impl<'a> Look<'a> {
         for (provider, at) in reattached(setup)? {
             found.origins.insert(provider, Origin::Reattached(at));
         }
-        Ok(Look { setup, lock, found })
+        Ok(PackageSearch { setup, lock, found })
     }
 
     fn has(&self, provider: &addr::Provider) -> bool {
@@ -259,7 +257,7 @@ impl<'a> Look<'a> {
     }
 
     fn finish(mut self) -> ProviderOrigins {
-        let (programs, warnings) = super::old_provisioners::find(self.setup);
+        let (programs, warnings) = old_provisioners::find(self.setup);
         self.found.provisioner_programs = programs;
         self.found.warnings.extend(warnings);
         for (provider, origin) in &self.found.origins {

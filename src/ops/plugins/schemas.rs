@@ -7,7 +7,8 @@ use model::deps::Requirements;
 use model::state::State;
 use terrane_protocol::provider::NO_SCHEMAS;
 
-use super::factories::{Factories, Origin};
+use super::factories::Factories;
+use super::origin::Origin;
 use super::packages;
 use crate::interface::planning::Schemas;
 use crate::setup::Setup;

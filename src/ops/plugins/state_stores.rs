@@ -11,7 +11,8 @@ use model::addr;
 use model::deps::lock::Lock;
 use model::deps::{Constraints, Version};
 
-use super::factories::{Factories, Origin};
+use super::factories::Factories;
+use super::origin::Origin;
 use super::packages;
 use crate::setup::Setup;
 use crate::setup::store_processes::LastingProviders;
@@ -66,14 +67,14 @@ pub fn supply(setup: &Setup, provider: &addr::Provider) -> Result<Supply, Diagno
 /// The provider as the lock file selects it; it must be installed. Its processes end with the command.
 pub fn provider(setup: &Setup, address: &addr::Provider) -> Result<StoreProvider, Diagnostics> {
     let supply = supply(setup, address)?;
-    let (lock, problems) = packages::lock_file();
+    let (lock, problems) = packages::lock_file(&setup.root);
     if problems.has_errors() {
         return Err(problems);
     }
     let lock = lock.with(setup.stores.selected());
     let version = lock.get(address).filter(|_| supply == Supply::Managed).map(|locked| locked.version.clone());
     let name = version.as_ref().map(Version::to_string).unwrap_or_default();
-    let processes = setup.stores.of_provider(address, &name, || {
+    let processes = setup.stores.of_provider((&setup.root, address), &name, || {
         let origin = match packages::of_provider(setup, address, &lock)? {
             Origin::Missing(problems) => return Err(problems),
             origin => origin,
@@ -90,7 +91,7 @@ pub fn check_selection(setup: &Setup, provider: &addr::Provider, constraints: &C
     if supply(setup, provider)? != Supply::Managed {
         return Ok(());
     }
-    let (lock, problems) = packages::lock_file();
+    let (lock, problems) = packages::lock_file(&setup.root);
     if problems.has_errors() {
         return Err(problems);
     }

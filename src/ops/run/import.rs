@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::files::Disk;
 use base::name::PROGRAM;
 use base::source::SourceFile;
-use base::{env, suggest};
+use base::suggest;
 use engine::ports::Observer;
 use engine::{self, ImportInput};
 use lang::syntax::parser;
@@ -16,15 +16,16 @@ use model::addr::{AbsResourceInstance, Resource};
 use model::config::{Config, has_configuration};
 use terrane_protocol::schema::ResourceMode;
 
-use super::apply;
-use super::operation::{CANCELED, Locking, NO_OPERATION, Session, open, sound};
+use super::open::{OperationLock, open, sound};
+use super::save;
+use super::session::{CANCELED, Session};
 use super::sink::NoSink;
-use crate::backends::version;
+use crate::backends::version::{self, OnMismatch};
 use crate::configuration::load::{self, LoadedConfig};
-use crate::configuration::variables;
+use crate::configuration::variables::{self, Collected};
 use crate::interface::listen::Listener;
 use crate::interface::options::{StateOptions, VariableArgument};
-use crate::plugins::cached_schemas;
+use crate::plugins::outdated_schemas;
 use crate::setup::Setup;
 
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ pub struct ImportRequest {
 
 /// Why nothing was imported.
 #[derive(Clone, Debug)]
-pub enum Refusal {
+pub enum ImportRefusal {
     /// The address is none.
     Address(Diagnostics),
     /// No block declares the resource; with what there is to say of the configuration.
@@ -55,21 +56,20 @@ pub enum Refusal {
     Diagnostics(Diagnostics),
 }
 
-impl From<Diagnostics> for Refusal {
-    fn from(diagnostics: Diagnostics) -> Refusal {
-        Refusal::Diagnostics(diagnostics)
+impl From<Diagnostics> for ImportRefusal {
+    fn from(diagnostics: Diagnostics) -> ImportRefusal {
+        ImportRefusal::Diagnostics(diagnostics)
     }
 }
 
 /// Imports one object, and writes the state. Gives what else there is to say, such as that the lock could not be given back.
-pub async fn run(setup: &Setup, request: &ImportRequest, listener: Arc<dyn Listener>) -> Result<Diagnostics, Refusal> {
+pub async fn run(
+    setup: &Setup,
+    request: &ImportRequest,
+    listener: Arc<dyn Listener>,
+) -> Result<Diagnostics, ImportRefusal> {
     let addr = address(&request.address)?;
-    loop {
-        let imported = attempt(setup, request, &addr, listener.clone()).await;
-        if !setup.restart.take() {
-            return imported;
-        }
-    }
+    setup.restart.repeated(|| attempt(setup, request, &addr, listener.clone())).await
 }
 
 async fn attempt(
@@ -77,18 +77,18 @@ async fn attempt(
     request: &ImportRequest,
     addr: &AbsResourceInstance,
     listener: Arc<dyn Listener>,
-) -> Result<Diagnostics, Refusal> {
+) -> Result<Diagnostics, ImportRefusal> {
     let mut diagnostics = Diagnostics::new();
     let setup = setup.with_variables(&request.variables);
     let config = configuration(&setup, request, addr, &mut diagnostics)?;
     let collected = sound(&mut diagnostics, variables::collect(&setup, &request.variables))?;
-    let locking = Locking { operation: NO_OPERATION, options: &request.state };
-    let (mut session, mut diagnostics) = open(&setup, config, collected, locking, listener, diagnostics).await?;
+    let lock = OperationLock { operation: None, options: &request.state };
+    let (mut session, mut diagnostics) = open(&setup, config, lock, listener, diagnostics).await?;
     let workspace = &setup.workdir.workspace;
-    match version::check(&*session.opened.backend, workspace, request.state.ignore_remote_version).await {
+    match version::check(&*session.opened.backend, workspace, OnMismatch::of(&request.state)).await {
         Ok(warnings) => {
             diagnostics.extend(warnings);
-            diagnostics.extend(import(&mut session, request, addr).await);
+            diagnostics.extend(import(&mut session, request, addr, &collected).await);
         }
         Err(problems) => diagnostics.extend(problems),
     }
@@ -98,16 +98,16 @@ async fn attempt(
 }
 
 /// The instance that an address names. Data sources and ephemeral resources have nothing to import.
-fn address(text: &str) -> Result<AbsResourceInstance, Refusal> {
+fn address(text: &str) -> Result<AbsResourceInstance, ImportRefusal> {
     let file = SourceFile::new("<import-address>", text);
     let (traversal, diagnostics) = parser::parse_traversal(file.clone());
     let Some(traversal) = traversal.filter(|_| !diagnostics.has_errors()) else {
-        return Err(Refusal::Address(diagnostics));
+        return Err(ImportRefusal::Address(diagnostics));
     };
-    let addr = parse_abs_instance_traversal(&traversal, &file).map_err(|error| Refusal::Address(error.into()))?;
+    let addr = parse_abs_instance_traversal(&traversal, &file).map_err(|error| ImportRefusal::Address(error.into()))?;
     if addr.mode() != ResourceMode::Managed {
         let text = "A managed resource address is required. Importing into a data resource is not allowed.";
-        return Err(Refusal::Diagnostics(Diagnostic::error(text, "").into()));
+        return Err(ImportRefusal::Diagnostics(Diagnostic::error(text, "").into()));
     }
     Ok(addr)
 }
@@ -118,8 +118,8 @@ fn configuration(
     request: &ImportRequest,
     addr: &AbsResourceInstance,
     diagnostics: &mut Diagnostics,
-) -> Result<LoadedConfig, Refusal> {
-    let here = env::working_dir().unwrap_or_default();
+) -> Result<LoadedConfig, ImportRefusal> {
+    let here = setup.root.dir();
     let root = request.config.as_ref().unwrap_or(&here);
     if !has_configuration(root, &Disk) {
         let detail = format!(
@@ -128,7 +128,7 @@ fn configuration(
             root.display()
         );
         let error = Diagnostic::error(format!("No {PROGRAM} configuration files"), detail);
-        return Err(Refusal::Diagnostics(error.into()));
+        return Err(ImportRefusal::Diagnostics(error.into()));
     }
     // Observed: what is wrong with the configuration is said with relative paths; what is said while it is walked,
     // and the value of `path.root`, have the folder as it was given.
@@ -137,20 +137,24 @@ fn configuration(
         Ok(path) => path,
         Err(_) => root,
     };
-    let Some(first) = sound(diagnostics, load::any_config(relative, setup, &Disk))? else {
+    let Some(first) = sound(diagnostics, load::any_config(relative, setup, &setup.root))? else {
         return Err(std::mem::take(diagnostics).into());
     };
     check_declared(&first.config, addr, diagnostics)?;
     if relative == root {
         return Ok(first);
     }
-    match load::any_config(root, setup, &Disk) {
+    match load::any_config(root, setup, &setup.root) {
         (Some(loaded), found) if !found.has_errors() => Ok(loaded),
         (_, found) => Err(found.into()),
     }
 }
 
-fn check_declared(config: &Config, addr: &AbsResourceInstance, diagnostics: &mut Diagnostics) -> Result<(), Refusal> {
+fn check_declared(
+    config: &Config,
+    addr: &AbsResourceInstance,
+    diagnostics: &mut Diagnostics,
+) -> Result<(), ImportRefusal> {
     let Some(module) = config.module(&addr.module.module()) else {
         let detail = format!(
             "{} is not defined in the configuration. Please add configuration for this module before importing into it.",
@@ -166,13 +170,18 @@ fn check_declared(config: &Config, addr: &AbsResourceInstance, diagnostics: &mut
     let declared: Vec<String> = module.resources.keys().map(absolute).collect();
     let given = addr.containing_resource().to_string();
     let question = suggest::address_question(&given, declared.iter().map(String::as_str));
-    Err(Refusal::Undeclared { addr: addr.clone(), question, diagnostics: std::mem::take(diagnostics) })
+    Err(ImportRefusal::Undeclared { addr: addr.clone(), question, diagnostics: std::mem::take(diagnostics) })
 }
 
 /// Imports under the lock, and writes the state if nothing is wrong.
-async fn import(session: &mut Session, request: &ImportRequest, addr: &AbsResourceInstance) -> Diagnostics {
+async fn import(
+    session: &mut Session,
+    request: &ImportRequest,
+    addr: &AbsResourceInstance,
+    collected: &Collected,
+) -> Diagnostics {
     let setup = session.setup.clone();
-    let (variables, mut diagnostics) = variables::resolve(&session.collected, &session.config.root, &setup).await;
+    let (variables, mut diagnostics) = variables::resolve(collected, &session.config.root, &setup).await;
     if diagnostics.has_errors() {
         return diagnostics;
     }
@@ -194,10 +203,10 @@ async fn import(session: &mut Session, request: &ImportRequest, addr: &AbsResour
             None
         }
     };
-    cached_schemas::check(&setup, &session.factories, diagnostics.has_errors()).await;
+    outdated_schemas::check(&setup, &session.factories, diagnostics.has_errors()).await;
     if let Some(state) = state.filter(|_| !setup.restart.get()) {
-        match apply::take_up_journal(session, &mut diagnostics).await {
-            Ok(()) => diagnostics.extend(apply::write_unapplied(session, &state).await),
+        match session.take_up_journal(&mut diagnostics).await {
+            Ok(()) => diagnostics.extend(save::write_unapplied(session, &state).await),
             Err(problems) => diagnostics.extend(problems),
         }
     }
@@ -214,7 +223,9 @@ mod tests {
         let refused = |text: &str| match address(text) {
             Ok(_) => panic!("{text}"),
             Err(
-                Refusal::Address(found) | Refusal::Diagnostics(found) | Refusal::Undeclared { diagnostics: found, .. },
+                ImportRefusal::Address(found)
+                | ImportRefusal::Diagnostics(found)
+                | ImportRefusal::Undeclared { diagnostics: found, .. },
             ) => {
                 let error = found.into_vec().remove(0);
                 (error.subject.map(|range| range.text().to_owned()).unwrap_or_default(), error.summary)

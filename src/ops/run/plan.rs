@@ -1,43 +1,31 @@
-//! `plan`: shows a plan and optionally saves it.
+//! `plan` on this machine: shows a plan and optionally saves it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
 
-use super::operation::{self, OperationKind, OperationRequest};
-use super::{generated_file, plan_file};
+use super::open::{self, OpenSession};
+use super::plan_file;
+use crate::configuration::generated_file;
 use crate::interface::listen::Listener;
 use crate::interface::planning::Planned;
+use crate::interface::requests::{OperationKind, PlanRequest};
 use crate::setup::Setup;
 
-#[derive(Clone, Debug, Default)]
-pub struct PlanRequest {
-    pub operation: OperationRequest,
-    /// Where to keep the plan.
-    pub out: Option<PathBuf>,
-    /// Where to write the configuration of imports that have none: a new file.
-    pub generate: Option<PathBuf>,
+pub(super) async fn run(
+    setup: &Setup,
+    request: &PlanRequest,
+    listener: &Arc<dyn Listener>,
+) -> (Option<Planned>, Diagnostics) {
+    open::show_linting(&request.operation.plan, &**listener);
+    open::show_overrides(setup, &**listener);
+    setup.restart.repeated(|| attempt(setup, request, listener)).await
 }
 
-/// Plans. The plan is shown through the listener; it is given back, if there is one, with all that is left to say.
-pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
-    operation::show_linting(&request.operation.plan, &*listener);
-    operation::show_overrides(setup, &*listener);
-    loop {
-        let planned = attempt(setup, request, listener.clone()).await;
-        if !setup.restart.take() {
-            return planned;
-        }
-    }
-}
-
-async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
-    let begun =
-        operation::open_session(setup, &request.operation, operation::PLAN, OperationKind::Plan, listener.clone())
-            .await;
-    let (session, mut diagnostics) = match begun {
-        Ok(begun) => begun,
+async fn attempt(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
+    let opened = open::open_session(setup, &request.operation, OperationKind::Plan, listener.clone()).await;
+    let OpenSession { session, collected, mut diagnostics } = match opened {
+        Ok(opened) => opened,
         Err(diagnostics) => return (None, diagnostics),
     };
     let mut options = request.operation.plan.clone();
@@ -47,9 +35,9 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
             diagnostics.push(generated_file::exists());
             return (None, diagnostics);
         }
-        options.generate_config = true;
+        options.scope.generate_config = true;
     }
-    let (planned, _, found) = session.plan(&options).await;
+    let (planned, _, found) = session.plan(&options, &collected).await;
     diagnostics.extend(match (&request.generate, &planned) {
         (Some(path), Some(planned)) => generated_file::located(found, path, &planned.plan),
         _ => found,

@@ -1,4 +1,4 @@
-//! Saving a plan in a file, and loading it.
+//! The plan file: writing it, reading it, and decoding those of other programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,35 +8,28 @@ use ::encryption::{Encryption, Layout, is_sealed};
 use base::atomic;
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files, Overlay, reason};
-use base::name::{self, COMMAND, PROGRAM};
-use base::source::SourceFile;
+use base::name;
 use model::addr::{AbsResourceInstance, Provider};
 use model::deps::Requirements;
-use model::deps::lock::{LOCK_FILE, Lock};
-use model::lint;
+use model::deps::lock::LOCK_FILE;
+use model::plan::Plan;
 use model::plan::file::{self, BackendSettings, PLAN_NOT_WRITTEN, SavedPlan, StoredSchemas, StoredType};
-use model::plan::{Mode, Plan};
 use model::state::StateMeta;
 use model::version::compatible_version;
 use terrane_protocol::schema::ResourceMode;
 
-use super::apply::PreparedApply;
-use super::operation::{OperationRequest, Session};
-use crate::backends;
-use crate::backends::encryption;
-use crate::backends::record::BackendRecord;
+use super::session::Session;
+use crate::backends::{self, encryption};
 use crate::configuration::load;
-use crate::configuration::variables::{self, Collected};
-use crate::interface::listen::Listener;
 use crate::interface::planning::{Planned, Schemas};
 use crate::plugins::factories::Factories;
-use crate::plugins::{packages, schemas};
+use crate::plugins::schemas;
 use crate::setup::Setup;
 
 /// Writes the plan with everything that applying it needs. The diagnostics of a plan that is written are warnings.
 pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<Diagnostics, Diagnostics> {
     let plan = &*planned.plan;
-    let (kind, config, provider) = match backends::recorded(&session.setup)? {
+    let (kind, config, provider) = match backends::open::recorded(&session.setup)? {
         Some(record) => (record.kind, record.config, record.provider),
         None => ("local".to_string(), "{}".to_string(), None),
     };
@@ -45,7 +38,7 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
         state: meta_of(session),
         backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config, provider },
         config: session.snapshot.clone(),
-        lock: Disk.read(Path::new(LOCK_FILE)).ok(),
+        lock: session.setup.root.read(Path::new(LOCK_FILE)).ok(),
         schemas: schemas_for_showing(session, planned).await,
         undecoded: None,
     };
@@ -122,73 +115,13 @@ fn meta_of(session: &Session) -> StateMeta {
     }
 }
 
-/// Opens what a kept plan needs: its own configuration, its backend, the state under its lock.
-pub async fn open_kept(
-    setup: &Setup,
-    path: &Path,
-    request: &OperationRequest,
-    listener: Arc<dyn Listener>,
-) -> Result<PreparedApply, Diagnostics> {
-    let setup = &setup.with_variables(&request.variables);
-    let mut saved = read(setup, path).await?;
-    let mut diagnostics = Diagnostics::new();
-    check_workspace(setup, &saved)?;
-    let files = files(setup, &saved);
-    let (loaded, found) = load::planned_config(setup, &*files, &saved.plan.variables);
-    diagnostics.extend(found);
-    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
-    listener.configured(&loaded.config);
-    let collected = diagnostics.take(variables::collect(setup, &request.variables));
-    let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan));
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    let backend = saved.backend.clone();
-    let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0, provider: backend.provider };
-    let opened = backends::open_record(setup, Some(&record), &request.state, &saved.backend.workspace).await?;
-    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
-    let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;
-    diagnostics.extend(found.warnings);
-    let mut held = backends::hold(&opened, "OperationTypeApply", &request.state, setup, Some(&*listener)).await?;
-    diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
-    let state = held.loaded.file.as_ref().map(|file| &file.meta);
-    if let Err(problems) = check_state(&saved, state).and_then(|()| check_complete(&saved)) {
-        diagnostics.extend(problems);
-        diagnostics.extend(held.release().await);
-        return Err(diagnostics);
-    }
-    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
-    factories.start_early(requirements.0.keys().cloned());
-    if let Err(problems) = decode_with(&mut saved, &factories).await {
-        diagnostics.extend(problems);
-        factories.shutdown().await;
-        diagnostics.extend(held.release().await);
-        return Err(diagnostics);
-    }
-    if saved.plan.mode != Mode::Destroy {
-        diagnostics.extend(lint::check(&loaded.config.root, &request.plan.lint));
-    }
-    let session = Session {
-        setup: setup.clone(),
-        config: loaded.config,
-        snapshot: loaded.snapshot,
-        opened,
-        held,
-        factories,
-        collected: Collected::default(),
-        listener,
-    };
-    let planned = session.planned(saved.plan).await;
-    Ok((session, planned, given, diagnostics))
-}
-
 /// The configuration's files as they were when the plan was made.
 pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn Files> {
     let mut config = saved.config.clone();
     if let Some(undecoded) = &saved.undecoded {
         config.files.push((load::manifest_path(&setup.workdir), undecoded.modules.clone()));
     }
-    Arc::new(Overlay::masking(config.to_memory(), Arc::new(Disk)))
+    Arc::new(Overlay::masking(config.to_memory(), Arc::new(setup.root.clone())))
 }
 
 /// As [`decode`], with the schemas in the plan file or of these providers.
@@ -253,62 +186,4 @@ fn content(path: &Path) -> Result<(String, Vec<u8>), Diagnostics> {
     }
     let content = Disk.read(path).map_err(|e| problem(format!("Error: {e}")))?;
     Ok((name, content))
-}
-
-fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> {
-    let (planned, current) = (&saved.backend.workspace, &setup.workdir.workspace);
-    if planned == current {
-        return Ok(());
-    }
-    let mut problem = Diagnostic::error(
-        format!(
-            "The plan file describes changes to the {planned:?} workspace, but the {current:?} workspace is currently in \
-             use.\n\nApplying this plan with the incorrect workspace selected could result in state being stored in an unexpected \
-             location, or a downstream error when {PROGRAM} attempts apply a plan using the other workspace's state. If you'd like to \
-             continue to use the plan file, you must run \"{COMMAND} workspace select {planned}\" to select the matching \
-             workspace.\nIn future make sure the selected workspace is not changed between creating and applying a plan file.\n"
-        ),
-        "",
-    );
-    problem.prose_summary = true;
-    Err(problem.into())
-}
-
-/// The lock file that the plan was made with; empty if there was none.
-fn planned_lock(saved: &SavedPlan) -> Result<Lock, Diagnostics> {
-    let text = saved.lock.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-    let (lock, diagnostics) = Lock::parse(SourceFile::new(LOCK_FILE, text.into_owned()));
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(lock) }
-}
-
-/// A plan that failed shows only what was planned until then.
-fn check_complete(saved: &SavedPlan) -> Result<(), Diagnostics> {
-    if !saved.plan.errored {
-        return Ok(());
-    }
-    Err(Diagnostic::error(
-        "Cannot apply incomplete plan",
-        format!("{PROGRAM} encountered an error when generating this plan, so it cannot be applied."),
-    )
-    .into())
-}
-
-/// The state must be the one that the plan was made from.
-fn check_state(saved: &SavedPlan, now: Option<&StateMeta>) -> Result<(), Diagnostics> {
-    let (lineage, serial) = now.map_or(("", 0), |meta| (meta.lineage.as_str(), meta.serial));
-    if !saved.state.lineage.is_empty() && !lineage.is_empty() && saved.state.lineage != lineage {
-        return Err(Diagnostic::error(
-            "Saved plan does not match the given state",
-            "The given plan file can not be applied because it was created from a different state lineage.",
-        )
-        .into());
-    }
-    if saved.state.serial != serial {
-        return Err(Diagnostic::error(
-            "Saved plan is stale",
-            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created.",
-        )
-        .into());
-    }
-    Ok(())
 }

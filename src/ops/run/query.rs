@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use base::name::PROGRAM;
 use engine::{self, QueryInput, ValidateInput};
-use model::plan::ListResults;
+use model::plan::{DEFAULT_PARALLELISM, ListResults};
 
-use super::generated_file;
-use super::operation::{self, CANCELED, Locking, NO_CONFIGURATION, OperationRequest, Session};
+use super::open::{self, NO_CONFIGURATION, OpenSession, OperationLock, sound};
+use super::session::{CANCELED, Session};
 use super::sink::NoSink;
-use crate::configuration::{load, variables};
+use crate::configuration::variables::{self, Collected};
+use crate::configuration::{generated_file, load};
 use crate::interface::listen::Listener;
 use crate::interface::options::{StateOptions, VariableArgument};
-use crate::plugins::cached_schemas;
+use crate::interface::requests::OperationKind;
+use crate::plugins::outdated_schemas;
 use crate::setup::Setup;
 
 #[derive(Clone, Debug, Default)]
@@ -25,27 +26,25 @@ pub struct QueryRequest {
     pub generate: Option<PathBuf>,
 }
 
-/// Results of lists, in the order of their blocks.
-pub type Results = Vec<Arc<ListResults>>;
+/// The results of lists, in the order of their blocks.
+pub type ListedResults = Vec<Arc<ListResults>>;
 
-/// Runs the lists. Each one is shown through the listener when it is complete; the results of those that succeeded are given
-/// back.
-pub async fn run(setup: &Setup, request: &QueryRequest, listener: Arc<dyn Listener>) -> (Results, Diagnostics) {
-    operation::show_overrides(setup, &*listener);
-    loop {
-        let results = attempt(setup, request, listener.clone()).await;
-        if !setup.restart.take() {
-            return results;
-        }
-    }
+pub(super) async fn run(
+    setup: &Setup,
+    request: &QueryRequest,
+    listener: &Arc<dyn Listener>,
+) -> (ListedResults, Diagnostics) {
+    open::show_overrides(setup, &**listener);
+    setup.restart.repeated(|| attempt(setup, request, listener)).await
 }
 
-async fn attempt(setup: &Setup, request: &QueryRequest, listener: Arc<dyn Listener>) -> (Results, Diagnostics) {
-    let (session, mut diagnostics) = match open(setup, request, listener).await {
+async fn attempt(setup: &Setup, request: &QueryRequest, listener: &Arc<dyn Listener>) -> (ListedResults, Diagnostics) {
+    let opened = open_lists(setup, request, listener.clone()).await;
+    let OpenSession { session, collected, mut diagnostics } = match opened {
         Ok(opened) => opened,
-        Err(diagnostics) => return (Results::new(), diagnostics),
+        Err(diagnostics) => return (ListedResults::new(), diagnostics),
     };
-    let results = diagnostics.take(lists(&session, request.generate.is_some()).await);
+    let results = diagnostics.take(lists(&session, &collected, request.generate.is_some()).await);
     if let Some(path) = request.generate.as_ref().filter(|_| !setup.restart.get()) {
         diagnostics.extend(generated_file::write_imports(path, &results));
     }
@@ -54,14 +53,14 @@ async fn attempt(setup: &Setup, request: &QueryRequest, listener: Arc<dyn Listen
 }
 
 /// Loads the configuration with its query files, and opens what it needs. The state is read without a lock: nothing changes it.
-async fn open(
+async fn open_lists(
     setup: &Setup,
     request: &QueryRequest,
     listener: Arc<dyn Listener>,
-) -> Result<(Session, Diagnostics), Diagnostics> {
+) -> Result<OpenSession, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let collected = operation::sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
-    if !load::has_configuration() {
+    let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
+    if !load::has_configuration(setup) {
         let detail = format!(
             "Query requires a query configuration to be present. Create a {PROGRAM} query configuration file (.tfquery.hcl \
              file) and try again."
@@ -72,33 +71,28 @@ async fn open(
         return Err(generated_file::exists().into());
     }
     let with_variables = setup.with_variables(&request.variables);
-    let loaded = load::config_with_queries(Path::new("."), &with_variables, &Disk);
-    let Some(loaded) = operation::sound(&mut diagnostics, loaded)? else { return Err(diagnostics) };
+    let loaded = load::config_with_queries(Path::new("."), &with_variables, &setup.root);
+    let Some(loaded) = sound(&mut diagnostics, loaded)? else { return Err(diagnostics) };
     let options = StateOptions { lock: false, ..StateOptions::default() };
-    let locking = Locking { operation: operation::PLAN, options: &options };
-    operation::open(setup, loaded, collected, locking, listener, diagnostics).await
-}
-
-/// The request of the operation, for what asks for one.
-pub fn operation_request(request: &QueryRequest) -> OperationRequest {
-    OperationRequest { variables: request.variables.clone(), ..OperationRequest::default() }
+    let lock = OperationLock { operation: Some(OperationKind::Plan), options: &options };
+    let (session, diagnostics) = open::open(setup, loaded, lock, listener, diagnostics).await?;
+    Ok(OpenSession { session, collected, diagnostics })
 }
 
 /// Checks the configuration and runs its lists.
-async fn lists(session: &Session, generate_config: bool) -> (Results, Diagnostics) {
-    let (variables, mut diagnostics) =
-        variables::resolve(&session.collected, &session.config.root, &session.setup).await;
+async fn lists(session: &Session, collected: &Collected, generate_config: bool) -> (ListedResults, Diagnostics) {
+    let (variables, mut diagnostics) = variables::resolve(collected, &session.config.root, &session.setup).await;
     if diagnostics.has_errors() {
-        return (Results::new(), diagnostics);
+        return (ListedResults::new(), diagnostics);
     }
     let ports = session.ports(session.listener.clone(), Arc::new(NoSink));
-    let parallelism = OperationRequest::default().plan.parallelism;
+    let parallelism = DEFAULT_PARALLELISM;
     let config = session.config.clone();
     let input = QueryInput { config: config.clone(), state: session.state(), variables, generate_config, parallelism };
     let work = async {
         let mut found = engine::validate(ValidateInput { config, parallelism }, &ports).await;
         let results = match found.has_errors() {
-            true => Results::new(),
+            true => ListedResults::new(),
             false => found.take(engine::query(input, &ports).await),
         };
         (results, found)
@@ -107,9 +101,9 @@ async fn lists(session: &Session, generate_config: bool) -> (Results, Diagnostic
         done = work => diagnostics.take(done),
         () = session.setup.stop.killed() => {
             diagnostics.push(Diagnostic::error(CANCELED, ""));
-            Results::new()
+            ListedResults::new()
         }
     };
-    cached_schemas::check(&session.setup, &session.factories, diagnostics.has_errors()).await;
+    outdated_schemas::check(&session.setup, &session.factories, diagnostics.has_errors()).await;
     (results, diagnostics)
 }

@@ -5,15 +5,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use base::env;
-use base::files::{Disk, Files};
+use base::files::Files;
 use base::moment::Moment;
 use engine::ports::Host;
 use rand::RngCore;
 
 use super::Setup;
+use super::root::Root;
 
 /// The real machine.
 pub struct Machine {
+    root: Root,
     original_dir: PathBuf,
     home: Option<PathBuf>,
     workspace: String,
@@ -22,14 +24,19 @@ pub struct Machine {
 impl Machine {
     pub fn new(setup: &Setup) -> Machine {
         let home = setup.environment.non_empty(env::HOME).map(PathBuf::from);
-        Machine { original_dir: setup.original_dir.clone(), home, workspace: setup.workdir.workspace.clone() }
+        Machine {
+            root: setup.root.clone(),
+            original_dir: setup.original_dir.clone(),
+            home,
+            workspace: setup.workdir.workspace.clone(),
+        }
     }
 }
 
 #[async_trait]
 impl Host for Machine {
     fn files(&self) -> &dyn Files {
-        &Disk
+        &self.root
     }
 
     fn now(&self) -> Moment {
@@ -52,7 +59,7 @@ impl Host for Machine {
     }
 
     fn working_dir(&self) -> PathBuf {
-        env::working_dir().unwrap_or_default()
+        self.root.dir()
     }
 
     fn home_dir(&self) -> Option<PathBuf> {

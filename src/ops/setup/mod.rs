@@ -2,10 +2,11 @@
 
 pub(crate) mod built_in;
 pub mod compatible;
+mod encryption;
 pub(crate) mod host;
 pub mod network;
 mod restart;
-mod sealing;
+pub mod root;
 pub mod services;
 pub mod settings;
 pub mod store_processes;
@@ -19,9 +20,11 @@ use std::sync::atomic::AtomicBool;
 use base::diag::Diagnostics;
 use base::env::Environment;
 use base::stop::Stop;
-pub use restart::Restart;
-pub use sealing::{Declared, Sealing};
 
+pub use self::encryption::{CommandEncryption, DeclaredEncryption};
+pub use self::restart::Restart;
+
+use self::root::Root;
 use self::settings::Settings;
 use self::store_processes::StoreProcesses;
 use self::workdir::WorkDir;
@@ -33,6 +36,7 @@ use crate::interface::options::VariableArgument;
 pub struct Setup {
     pub environment: Environment,
     pub settings: Arc<Settings>,
+    pub root: Root,
     pub workdir: WorkDir,
     /// The working directory before `-chdir`.
     pub original_dir: PathBuf,
@@ -44,7 +48,7 @@ pub struct Setup {
     /// Set by an attempt at the command that used outdated schemas.
     pub restart: Arc<Restart>,
     /// The encryption of states and plans.
-    pub sealing: Arc<Sealing>,
+    pub encryption: Arc<CommandEncryption>,
     /// The processes that serve state stores.
     pub stores: Arc<StoreProcesses>,
     /// Set once a configuration was loaded that has a block `store` of `terraform_data`: only then there is such a block, and
@@ -61,18 +65,20 @@ impl Setup {
         stop: Stop,
         ask: Option<Arc<dyn Ask>>,
     ) -> Result<Setup, Diagnostics> {
-        let workdir = WorkDir::open(environment)?;
+        let root = Root::here();
+        let workdir = WorkDir::open(&root, environment)?;
         compatible::note_wish(environment)?;
         Ok(Setup {
             environment: environment.clone(),
             settings: Arc::new(settings),
+            root,
             workdir,
             original_dir,
             stop,
             ask,
             variables: Arc::default(),
             restart: Arc::default(),
-            sealing: Arc::default(),
+            encryption: Arc::default(),
             stores: Arc::default(),
             data_stores: Arc::default(),
         })

@@ -10,6 +10,8 @@ use model::addr;
 use model::deps::Lock;
 use terrane_protocol::provider::Provider;
 
+use super::root::Root;
+
 /// Providers whose processes live until [`Self::end`].
 #[async_trait]
 pub trait LastingProviders: Providers {
@@ -20,8 +22,8 @@ pub trait LastingProviders: Providers {
 /// All of one command.
 #[derive(Default)]
 pub struct StoreProcesses {
-    /// By address and version.
-    providers: Mutex<HashMap<(addr::Provider, String), Arc<dyn LastingProviders>>>,
+    /// By the folder in which they start, address and version.
+    providers: Mutex<HashMap<(Root, addr::Provider, String), Arc<dyn LastingProviders>>>,
     /// Processes in which a store is configured, by provider, store and all settings.
     configured: Mutex<HashMap<String, Arc<dyn Provider>>>,
     /// Providers that this command installed and that the lock file need not have yet.
@@ -35,14 +37,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl StoreProcesses {
-    /// What starts the processes of a provider in a version; `make` makes it when it is first asked for.
+    /// What starts the processes of a provider in a version, in a folder; `make` makes it when it is first asked for.
     pub fn of_provider(
         &self,
-        provider: &addr::Provider,
+        (root, provider): (&Root, &addr::Provider),
         version: &str,
         make: impl FnOnce() -> Result<Arc<dyn LastingProviders>, Diagnostics>,
     ) -> Result<Arc<dyn LastingProviders>, Diagnostics> {
-        let key = (provider.clone(), version.to_owned());
+        let key = (root.clone(), provider.clone(), version.to_owned());
         let mut providers = locked(&self.providers);
         if let Some(found) = providers.get(&key) {
             return Ok(found.clone());

@@ -10,7 +10,9 @@ use base::env::{self, Environment};
 use base::files::named;
 use base::name::{COMMAND, PROGRAM};
 
-/// Paths are relative to the working directory unless the user gave an absolute one.
+use super::root::Root;
+
+/// Paths start in the root folder unless the user gave an absolute one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkDir {
     pub data_dir: PathBuf,
@@ -20,8 +22,8 @@ pub struct WorkDir {
 }
 
 impl WorkDir {
-    pub fn open(environment: &Environment) -> Result<WorkDir, Diagnostics> {
-        let data_dir = PathBuf::from(environment.non_empty(env::TF_DATA_DIR).unwrap_or(".terraform"));
+    pub fn open(root: &Root, environment: &Environment) -> Result<WorkDir, Diagnostics> {
+        let data_dir = root.path(Path::new(environment.non_empty(env::TF_DATA_DIR).unwrap_or(".terraform")));
         if let Some(name) = environment.non_empty(env::TF_WORKSPACE) {
             return Ok(WorkDir { data_dir, workspace: name.to_string(), workspace_overridden: true });
         }
@@ -110,10 +112,10 @@ mod tests {
     #[test]
     fn variables_say_where_and_which() {
         let environment = Environment::of([("TF_DATA_DIR", "d"), ("TF_WORKSPACE", "w-1")]);
-        let workdir = WorkDir::open(&environment).unwrap();
+        let workdir = WorkDir::open(&Root::here(), &environment).unwrap();
         assert_eq!((workdir.workspace.as_str(), workdir.providers_dir()), ("w-1", "d/providers".into()));
         for name in ["a/b", "ä", ".", ".."] {
-            let workdir = WorkDir::open(&Environment::of([("TF_WORKSPACE", name)])).unwrap();
+            let workdir = WorkDir::open(&Root::here(), &Environment::of([("TF_WORKSPACE", name)])).unwrap();
             assert!(workdir.check_workspace().is_err(), "{name}");
         }
     }

@@ -10,7 +10,7 @@ use crate::setup::Setup;
 
 /// What became of the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum UnlockOutcome {
     Unlocked,
     /// Only the process that holds it can release it.
     OfProcess,
@@ -20,19 +20,19 @@ pub enum Outcome {
 }
 
 /// Removes the lock of that id from the state of the current workspace; asks before, unless `force`.
-pub async fn run(setup: &Setup, id: &str, force: bool) -> Result<Outcome, Diagnostics> {
+pub async fn run(setup: &Setup, id: &str, force: bool) -> Result<UnlockOutcome, Diagnostics> {
     let store = read_state::open(setup, &StateOptions::default()).await?.store;
     if !force {
         if store.facts().locks_are_of_processes {
-            return Ok(Outcome::OfProcess);
+            return Ok(UnlockOutcome::OfProcess);
         }
         match confirm(setup).await {
             Ok(answer) if answer == "yes" => {}
-            Ok(_) => return Ok(Outcome::Refused),
-            Err(error) => return Ok(Outcome::NoAnswer(error)),
+            Ok(_) => return Ok(UnlockOutcome::Refused),
+            Err(error) => return Ok(UnlockOutcome::NoAnswer(error)),
         }
     }
-    Ok(store.unlock(id).await.map_or_else(|error| Outcome::Failed(error.text), |()| Outcome::Unlocked))
+    Ok(store.unlock(id).await.map_or_else(|error| UnlockOutcome::Failed(error.text), |()| UnlockOutcome::Unlocked))
 }
 
 async fn confirm(setup: &Setup) -> Result<String, NoAnswer> {

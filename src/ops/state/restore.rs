@@ -10,13 +10,13 @@ use model::addr::AbsResourceInstance;
 use model::state::file::{self, StateFile, problems_text};
 use model::state::{Instance, State, StateMeta};
 
-use super::edits::{EditOptions, Edited, Editing, Locking, Refusal, check_configuration};
+use super::edits::{EditOptions, EditRefusal, Edited, Editing, Locking, check_configuration};
 use super::snapshots::{Candidate, NOT_LISTED, Snapshot, of_machine, of_store, unreadable};
 use crate::interface::ask::{NoAnswer, Question};
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
 
-/// Which snapshot takes the place of the state.
+/// MoveEnd snapshot takes the place of the state.
 #[derive(Clone, Debug)]
 pub struct Restore {
     pub serial: u64,
@@ -82,7 +82,7 @@ pub async fn restore(
     wanted: &Restore,
     listener: &dyn Listener,
     planned: impl Fn(&Difference),
-) -> Result<Edited<Restored>, Refusal> {
+) -> Result<Edited<Restored>, EditRefusal> {
     check_configuration(setup)?;
     let options = EditOptions { locking: wanted.locking, state: None, backup: wanted.backup.clone() };
     let editing = Editing::open_any(setup, &options, "state-restore", listener).await?;
@@ -95,7 +95,7 @@ async fn replace(
     wanted: &Restore,
     editing: &Editing,
     planned: impl Fn(&Difference),
-) -> Result<Restored, Refusal> {
+) -> Result<Restored, EditRefusal> {
     let (store, loaded) = (editing.store(), editing.loaded());
     let current = loaded.file.as_ref();
     let candidate = chosen(store, wanted, current.map(|file| &file.meta)).await?;
@@ -119,7 +119,7 @@ async fn replace(
     };
     let serial = if current.is_some() { meta.serial + 1 } else { meta.serial };
     let file = StateFile { meta, state: snapshot.state };
-    backend::import(store, loaded, file, true).await.map_err(Refusal::NotSaved)?;
+    backend::import(store, loaded, file, true).await.map_err(EditRefusal::NotSaved)?;
     Ok(Restored::Done(serial))
 }
 
@@ -177,7 +177,7 @@ async fn read(store: &dyn StateStore, candidate: &Candidate) -> Result<StateFile
     read.ok_or_else(|| unreadable(format!("{} holds no state", candidate.place)))
 }
 
-async fn approve(setup: &Setup) -> Result<bool, Refusal> {
+async fn approve(setup: &Setup) -> Result<bool, EditRefusal> {
     let question = Question {
         title: "Do you want to replace the state by this snapshot?".into(),
         text: format!(
@@ -193,7 +193,7 @@ async fn approve(setup: &Setup) -> Result<bool, Refusal> {
     };
     match answer {
         Ok(answer) => Ok(answer == "yes"),
-        Err(NoAnswer::Interrupted) => Err(Refusal::NoAnswer("interrupted".into())),
-        Err(NoAnswer::Failed(reason)) => Err(Refusal::NoAnswer(reason)),
+        Err(NoAnswer::Interrupted) => Err(EditRefusal::NoAnswer("interrupted".into())),
+        Err(NoAnswer::Failed(reason)) => Err(EditRefusal::NoAnswer(reason)),
     }
 }

@@ -59,21 +59,21 @@ fn is_of(current: Option<&StateMeta>, serial: u64, lineage: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub snapshot: Snapshot,
-    pub place: Place,
+    pub place: SnapshotPlace,
 }
 
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum SnapshotPlace {
     Machine(Entry),
     /// A version's ID.
     Store(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SnapshotPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Machine(entry) => write!(f, "{}", entry.path.display()),
-            Place::Store(id) => write!(f, "the version {id} of the store"),
+            SnapshotPlace::Machine(entry) => write!(f, "{}", entry.path.display()),
+            SnapshotPlace::Store(id) => write!(f, "the version {id} of the store"),
         }
     }
 }
@@ -119,7 +119,7 @@ pub fn of_machine(store: &dyn StateStore, current: Option<&StateMeta>) -> Result
         history.entries().map_err(|e| Diagnostic::error("Failed to read the state history", e.to_string()))?;
     let candidate = |entry: Entry| {
         let snapshot = Snapshot::of(entry.header.clone(), current);
-        Candidate { snapshot, place: Place::Machine(entry) }
+        Candidate { snapshot, place: SnapshotPlace::Machine(entry) }
     };
     Ok(entries.into_iter().map(candidate).collect())
 }
@@ -187,7 +187,7 @@ async fn read(
         is_current,
         version: Some(version.id.clone()),
     };
-    Ok(Some(Candidate { snapshot, place: Place::Store(version.id) }))
+    Ok(Some(Candidate { snapshot, place: SnapshotPlace::Store(version.id) }))
 }
 
 /// A version's state file, and whether it is encrypted in the store.
@@ -222,9 +222,9 @@ impl Candidate {
     /// The snapshot as a state file that is not encrypted.
     pub async fn content(&self, store: &dyn StateStore) -> Result<Vec<u8>, String> {
         match (&self.place, store.facts().history.map(::backend::store::KeptStates::history)) {
-            (Place::Machine(entry), Some(history)) => history.snapshot(entry).await.map_err(|e| e.to_string()),
-            (Place::Machine(_), None) => Err(HISTORY_OFF.into()),
-            (Place::Store(id), _) => {
+            (SnapshotPlace::Machine(entry), Some(history)) => history.snapshot(entry).await.map_err(|e| e.to_string()),
+            (SnapshotPlace::Machine(_), None) => Err(HISTORY_OFF.into()),
+            (SnapshotPlace::Store(id), _) => {
                 let found = content(store, id).await?;
                 found.map(|(content, _)| content).ok_or_else(|| format!("{} is gone", self.place))
             }

@@ -12,7 +12,7 @@ use model::state::{State, StateMeta, file as state_file};
 use model::version::compatible_version;
 use terrane_protocol::schema::ResourceMode;
 
-use crate::backends;
+use crate::backends::held::{self, StateAccess};
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
@@ -21,7 +21,7 @@ use crate::setup::workdir::{is_workspace_name, select_workspace};
 
 /// Why a command about workspaces did nothing.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum WorkspaceRefusal {
     Invalid(String),
     Exists(String),
     /// There is none of that name; a question about the one that was probably meant, or nothing.
@@ -34,18 +34,18 @@ pub enum Refusal {
     Diagnostics(Diagnostics),
 }
 
-impl From<Diagnostics> for Refusal {
-    fn from(diagnostics: Diagnostics) -> Refusal {
-        Refusal::Diagnostics(diagnostics)
+impl From<Diagnostics> for WorkspaceRefusal {
+    fn from(diagnostics: Diagnostics) -> WorkspaceRefusal {
+        WorkspaceRefusal::Diagnostics(diagnostics)
     }
 }
 
-fn failed(error: impl ToString) -> Refusal {
-    Refusal::Failed(error.to_string())
+fn failed(error: impl ToString) -> WorkspaceRefusal {
+    WorkspaceRefusal::Failed(error.to_string())
 }
 
 /// Every workspace of the backend, the default one first.
-pub async fn list(setup: &Setup) -> Result<Vec<String>, Refusal> {
+pub async fn list(setup: &Setup) -> Result<Vec<String>, WorkspaceRefusal> {
     let backend = read_state::backend(setup).await?;
     backend.workspaces().await.map_err(failed)
 }
@@ -59,24 +59,24 @@ pub async fn create(
     options: &StateOptions,
     listener: &dyn Listener,
     created: impl FnOnce(),
-) -> Result<(), Refusal> {
+) -> Result<(), WorkspaceRefusal> {
     if !is_workspace_name(name) {
-        return Err(Refusal::Invalid(name.into()));
+        return Err(WorkspaceRefusal::Invalid(name.into()));
     }
     if setup.workdir.workspace_overridden && setup.workdir.workspace != name {
-        return Err(Refusal::Overridden);
+        return Err(WorkspaceRefusal::Overridden);
     }
     let backend = read_state::backend(setup).await?;
     let names = backend.workspaces().await;
     let names = names.map_err(|e| failed(format!("Failed to get configured named states: {e}")))?;
     if names.iter().any(|other| other == name) {
-        return Err(Refusal::Exists(name.into()));
+        return Err(WorkspaceRefusal::Exists(name.into()));
     }
     let store = backend.create(name).await.map_err(failed)?;
     select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
     created();
     let Some(from) = from else { return Ok(()) };
-    let held = backends::hold_store(&store, "workspace-new", options, setup, Some(listener)).await?;
+    let held = held::hold(&store, "workspace-new", options, setup, StateAccess::Change(listener)).await?;
     let copied = copy(from, &*held.store).await;
     let unlocked = held.release().await;
     copied?;
@@ -84,12 +84,12 @@ pub async fn create(
 }
 
 /// Writes the objects and outputs of a state file into a store that has no state, as the first state of a new history.
-async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), Refusal> {
+async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), WorkspaceRefusal> {
     let content = Disk.read(from).map_err(failed)?;
     if is_sealed(&content) {
         let problems = state_file::read(&content).err().map(|problems| state_file::problems_text(&problems));
         let detail = format!("Failed reading the given state {:?}: {}", from.display(), problems.unwrap_or_default());
-        return Err(Refusal::Diagnostics(Diagnostic::error("Error reading the given state", detail).into()));
+        return Err(WorkspaceRefusal::Diagnostics(Diagnostic::error("Error reading the given state", detail).into()));
     }
     let read = state_file::read(&content).map_err(|problems| failed(state_file::problems_text(&problems)))?;
     let state = read.map(|file| file.state).unwrap_or_default();
@@ -108,13 +108,13 @@ pub enum Selected {
 }
 
 /// Selects a workspace, which is made first if it may be and does not exist.
-pub async fn select(setup: &Setup, name: &str, or_create: bool) -> Result<Selected, Refusal> {
+pub async fn select(setup: &Setup, name: &str, or_create: bool) -> Result<Selected, WorkspaceRefusal> {
     if setup.workdir.workspace_overridden {
-        return Err(Refusal::Overridden);
+        return Err(WorkspaceRefusal::Overridden);
     }
     let backend = read_state::backend(setup).await?;
     if !is_workspace_name(name) {
-        return Err(Refusal::Invalid(name.into()));
+        return Err(WorkspaceRefusal::Invalid(name.into()));
     }
     let names = backend.workspaces().await.map_err(failed)?;
     if name == setup.workdir.workspace {
@@ -131,8 +131,8 @@ pub async fn select(setup: &Setup, name: &str, or_create: bool) -> Result<Select
     Ok(if exists { Selected::Switched } else { Selected::Created })
 }
 
-fn missing(name: &str, names: &[String]) -> Refusal {
-    Refusal::Missing(name.into(), suggest::question(name, names.iter().map(String::as_str)))
+fn missing(name: &str, names: &[String]) -> WorkspaceRefusal {
+    WorkspaceRefusal::Missing(name.into(), suggest::question(name, names.iter().map(String::as_str)))
 }
 
 /// Removes a workspace with its state. Gives whether objects were forgotten by that, which only `force` allows.
@@ -142,22 +142,22 @@ pub async fn delete(
     force: bool,
     options: &StateOptions,
     listener: &dyn Listener,
-) -> Result<bool, Refusal> {
+) -> Result<bool, WorkspaceRefusal> {
     let backend = read_state::backend(setup).await?;
     let names = backend.workspaces().await.map_err(failed)?;
     if !names.iter().any(|other| other == name) {
         return Err(missing(name, &names));
     }
     if name == setup.workdir.workspace {
-        return Err(Refusal::Active(name.into()));
+        return Err(WorkspaceRefusal::Active(name.into()));
     }
     let store = backend.store(name).await.map_err(failed)?;
-    let held = backends::hold_store(&store, "workspace-delete", options, setup, Some(listener)).await?;
+    let held = held::hold(&store, "workspace-delete", options, setup, StateAccess::Change(listener)).await?;
     let objects = held.loaded.file.as_ref().map(|file| managed(&file.state)).unwrap_or_default();
     // Not all stores can be removed while they are locked.
     let unlocked = held.release().await;
     if !objects.is_empty() && !force {
-        return Err(Refusal::Diagnostics(not_empty(name, &objects).into()));
+        return Err(WorkspaceRefusal::Diagnostics(not_empty(name, &objects).into()));
     }
     if unlocked.has_errors() {
         return Err(unlocked.into());

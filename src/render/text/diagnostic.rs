@@ -77,7 +77,7 @@ fn join_similar(mut list: Vec<Diagnostic>, grouping: Grouping) -> Vec<Joined> {
             Severity::Warning => grouping.warnings,
             Severity::Error => grouping.errors,
         };
-        if is_grouped && !diagnostic.verbatim && diagnostic.kind != Kind::Lint && diagnostic.subject.is_some() {
+        if is_grouped && !diagnostic.of_check && diagnostic.kind != Kind::Lint && diagnostic.subject.is_some() {
             let name = diagnostic.cause.as_ref().map_or_else(String::new, |cause| cause.name.clone());
             let key = (diagnostic.severity, diagnostic.summary.clone(), name);
             if let Some(at) = index.get(&key) {

@@ -71,7 +71,7 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     }
     if !outputs.is_empty() {
         let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
-        let is_refused = plan.mode == Mode::RefreshOnly && !plan.applyable;
+        let is_refused = plan.scope.mode == Mode::RefreshOnly && !plan.applyable;
         if counts.is_empty() && !is_refused {
             let note = format!(
                 "You can apply this plan to save these new output values to the {PROGRAM} state, without changing \
@@ -391,7 +391,7 @@ fn output_diff(output: &OutputChange, reveal: bool) -> Diff {
 
 /// Changes made outside. Returns whether anything was written.
 fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> bool {
-    let refresh_only = text.plan.mode == Mode::RefreshOnly;
+    let refresh_only = text.plan.scope.mode == Mode::RefreshOnly;
     if nothing_planned && !refresh_only {
         return false;
     }
@@ -434,7 +434,7 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
 
 /// The part of a drift that what is planned refers to (`paths`); all of it if nothing but the refresh is planned.
 fn shown_drift(change: &ResourceChange, paths: &[&Path], text: &PlanText<'_>) -> Option<Diff> {
-    let refresh_only = text.plan.mode == Mode::RefreshOnly;
+    let refresh_only = text.plan.scope.mode == Mode::RefreshOnly;
     if paths.is_empty() && !refresh_only {
         return None;
     }
@@ -461,7 +461,7 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
         out.push_str(&heading);
         return;
     }
-    let (title, body) = match text.plan.mode {
+    let (title, body) = match text.plan.scope.mode {
         Mode::RefreshOnly if has_drift => return,
         Mode::RefreshOnly => (
             "Your infrastructure still matches the configuration.",
@@ -508,7 +508,7 @@ fn write_up_to_date(out: &mut String, text: &PlanText<'_>) {
     let heading =
         "\n[reset][bold][green]No changes.[reset][bold] Your infrastructure matches the configuration.[reset]\n";
     out.push_str(&text.style.fill(heading, &[]));
-    if !text.plan.targets.is_empty() {
+    if !text.plan.scope.targets.is_empty() {
         let note = format!(
             "Note: You used the -target option, so {PROGRAM} only checked resources matching those targets and may have skipped others. \
              If you expected changes to appear, verify that the addresses passed to -target are correct."

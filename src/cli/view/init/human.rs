@@ -8,7 +8,8 @@ use install::event::InstallEvent;
 use model::addr::Provider;
 use model::deps::Version;
 use model::version::at_least;
-use ops::init::{InitEvent, InitOutcome, Trust};
+use ops::init::{InitEvent, InitOutcome};
+use ops::providers::Trust;
 use render::text::style::Style;
 
 use super::InitView;

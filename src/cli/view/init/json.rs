@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::diag::Diagnostics;
 use base::name;
 use model::version::at_least;
-use ops::init::{InitEvent, InitOutcome, Trust};
+use ops::init::{InitEvent, InitOutcome};
+use ops::providers::Trust;
 use render::json::events;
 use render::text::style::Style;
 

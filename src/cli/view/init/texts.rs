@@ -4,7 +4,8 @@ use base::name::{self, COMMAND, Name, PROGRAM};
 use install::event::InstallEvent;
 use model::addr::Provider;
 use model::deps::{Constraints, Version};
-use ops::init::{InitEvent, StatePlace, Trust};
+use ops::init::{InitEvent, StatePlace};
+use ops::providers::Trust;
 
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 

@@ -79,7 +79,7 @@ impl<'r> ActionInstance<'r> {
         let request = PlanActionRequest {
             kind: self.config.addr.kind.clone(),
             config: config.unmark_deep().0,
-            client: ClientCapabilities::of_engine(self.run.inputs.deferral_allowed),
+            client: ClientCapabilities::of_engine(self.run.inputs.scope.deferral_allowed),
         };
         let waiting = PendingRequest { name: "PlanAction", provider: self.provider(), subject: &self.addr };
         let answer = waiting.answered(&self.run.ports, provider.plan_action(request)).await;

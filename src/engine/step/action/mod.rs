@@ -22,7 +22,7 @@ pub fn is_evaluated(run: &Run) -> bool {
     match run.verb {
         Verb::Validate => true,
         Verb::Plan { pre_destroy: true, .. } | Verb::Apply { refresh_only: true } => false,
-        Verb::Plan { refresh_only: true, .. } => !run.inputs.requested_actions.is_empty(),
+        Verb::Plan { refresh_only: true, .. } => !run.inputs.scope.requested_actions.is_empty(),
         Verb::Plan { .. } | Verb::PlanDestroy | Verb::Apply { .. } => true,
         // What these do was planned, or invokes nothing.
         Verb::ApplyDestroy | Verb::Import | Verb::Evaluate => false,

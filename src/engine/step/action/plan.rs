@@ -224,7 +224,7 @@ async fn plan_call(
     let address = format!("{}, called from {}", instance.addr, config_addr(&run.blocks.tree, block.module, config));
     let answer = action.ask_for_plan(&running, &value, &address).await;
     diagnostics.extend(answer.diagnostics);
-    if answer.deferred.is_some() && !run.inputs.deferral_allowed {
+    if answer.deferred.is_some() && !run.inputs.scope.deferral_allowed {
         diagnostics.push(unexpected_deferral(&action.addr.action));
     }
     if diagnostics.has_errors() {

@@ -91,7 +91,7 @@ fn callers(run: &Run, module: &ModuleSlots, request: &PlannedRequest) -> (Vec<Ca
             );
             diagnostics.push(Diagnostic::error(PARTIALLY_APPLIED, detail));
         }
-        let targets = &run.inputs.targets;
+        let targets = &run.inputs.scope.targets;
         let is_targeted = |addr: &AbsResourceInstance| targets.is_empty() || targets.iter().any(|t| t.contains(addr));
         callers.extend(found.into_iter().filter(|(addr, _)| is_targeted(addr)).map(Some));
     }
@@ -139,7 +139,7 @@ async fn plan_one(
     };
     let answer = action.ask_for_plan(&provider, &config, &address).await;
     diagnostics.extend(answer.diagnostics);
-    if answer.deferred.is_some() && !run.inputs.deferral_allowed {
+    if answer.deferred.is_some() && !run.inputs.scope.deferral_allowed {
         diagnostics.push(unexpected_deferral(&action.addr));
     }
     if diagnostics.has_errors() {

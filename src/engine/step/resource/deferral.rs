@@ -13,13 +13,16 @@ use crate::step::action;
 impl Instance<'_> {
     /// The capabilities that requests about this instance carry.
     pub fn client(&self) -> ClientCapabilities {
-        ClientCapabilities::of_resource(self.run.is_apply() || self.run.inputs.deferral_allowed, &self.schema.block)
+        ClientCapabilities::of_resource(
+            self.run.is_apply() || self.run.inputs.scope.deferral_allowed,
+            &self.schema.block,
+        )
     }
 
     /// Notes that the provider deferred a request. The error: that was not allowed.
     pub fn note_deferral(&self, deferred: Option<DeferralReason>) -> Option<Diagnostic> {
         let reason = deferred?;
-        if self.run.is_apply() || !self.run.inputs.deferral_allowed {
+        if self.run.is_apply() || !self.run.inputs.scope.deferral_allowed {
             return Some(engine_errors::unexpected_deferral(&self.addr));
         }
         let _ = self.deferral.set(reason.into());
@@ -46,7 +49,7 @@ impl Instance<'_> {
 /// Why the change of an instance is deferred; none: it is not. `dependencies`: what must be done before.
 pub fn reason(instance: &Instance<'_>, dependencies: &[ConfigResource]) -> Option<DeferredReason> {
     let run = instance.run;
-    if !run.inputs.deferral_allowed {
+    if !run.inputs.scope.deferral_allowed {
         return None;
     }
     let prereq = || {

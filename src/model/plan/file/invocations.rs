@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use terrane_value::Value;
 
-use super::text::{ValueText, instance_of};
-use crate::addr::{AbsActionInstance, AbsProviderConfig, command_line};
+use super::addresses::{action_address, instance_of};
+use super::values::ValueText;
+use crate::addr::AbsProviderConfig;
 use crate::config::{ActionEvent, OnActionFailure};
 use crate::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 
@@ -62,9 +63,5 @@ pub(super) fn of_text(
         (Some(_), None) => return Err("a trigger without a resource".into()),
         (None, caller) => InvocationTrigger::Request { caller },
     };
-    Ok(ActionInvocation { addr: action_of(&text.addr)?, provider, trigger, config })
-}
-
-pub(super) fn action_of(text: &str) -> Result<AbsActionInstance, String> {
-    command_line::action(text).map_err(|_| format!("{text:?} is no address of an action"))
+    Ok(ActionInvocation { addr: action_address(&text.addr)?, provider, trigger, config })
 }

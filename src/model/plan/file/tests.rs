@@ -17,7 +17,7 @@ use crate::addr::{
 use crate::config::{ActionEvent, OnActionFailure};
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, IdentityChange, Importing, InvocationTrigger, LifecycleTrigger,
-    Mode, OutputChange, ResourceChange,
+    Mode, OutputChange, PlanScope, ResourceChange,
 };
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
 
@@ -88,19 +88,22 @@ fn sample() -> SavedPlan {
         objects: vec![("check.c".into(), CheckStatus::Fail, vec!["no".into()])],
     };
     let plan = Plan {
-        mode: Mode::Destroy,
+        scope: PlanScope {
+            mode: Mode::Destroy,
+            targets: vec![
+                Target::Module(module),
+                Target::Resource(addr.containing_resource()),
+                Target::Instance(addr.clone()),
+            ],
+            force_replace: vec![addr.clone()],
+            requested_actions: vec![action()],
+            ..PlanScope::default()
+        },
         invocations: invocations(&addr),
-        requested_actions: vec![action()],
         drift: vec![change.clone()],
         changes: vec![change],
         outputs: vec![output],
         variables: [("v".into(), before)].into(),
-        targets: vec![
-            Target::Module(module),
-            Target::Resource(addr.containing_resource()),
-            Target::Instance(addr.clone()),
-        ],
-        force_replace: vec![addr.clone()],
         checks: vec![check],
         timestamp: "2026-01-01T00:00:00Z".into(),
         relevant_attributes: vec![(addr, Path::new().attr("a").index_str("k"))],
@@ -206,7 +209,7 @@ const OPENTOFU: &[u8] = include_bytes!("fixtures/opentofu.tfplan");
 #[test]
 fn plans_of_opentofu_say_what_is_excluded() {
     let saved = read("p", include_bytes!("fixtures/opentofu-exclude.tfplan")).unwrap();
-    let excludes: Vec<String> = saved.plan.excludes.iter().map(Target::to_string).collect();
+    let excludes: Vec<String> = saved.plan.scope.excludes.iter().map(Target::to_string).collect();
     assert_eq!((excludes, saved.plan.complete), (vec!["terraform_data.b".to_owned()], false));
 }
 

@@ -1,7 +1,7 @@
 //! `terrane-plan.json`: the plan itself as JSON.
 //!
-//! Values are MessagePack in base64, with the number of their type in a table, so that each type is written once; marks
-//! are lists of paths beside them.
+//! Values (module `values`) name their type by its number in a table, so that each type is written once; marks are lists of
+//! paths beside them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,16 +12,18 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use terrane_protocol::provider::Identity;
-use terrane_value::{Marks, Path, PathStep, Type, Value, msgpack};
+use terrane_value::Type;
 
+use super::addresses::{action_address, instance_of, placeholder_of, target_of, target_text};
 use super::invocations::{self, InvocationText};
+use super::values::{StepText, ValueReader, ValueText, ValueWriter};
 use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_version};
-use crate::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
+use crate::addr::AbsProviderConfig;
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
-    Importing, Mode, OutputChange, ResourceChange,
+    Importing, Mode, OutputChange, PlanScope, ResourceChange,
 };
-use crate::state::file::{deferred_instance, module_instance, problems_text, provider_config, resource_instance};
+use crate::state::file::provider_config;
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::version::PROGRAM_VERSION;
 
@@ -62,18 +64,6 @@ struct Top {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     store_provider: Option<(String, Option<String>, String, String)>,
     config: Vec<String>,
-}
-
-/// Number of the type, MessagePack, marks.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct ValueText(usize, String, #[serde(default)] Vec<(Vec<StepText>, u8)>);
-
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) enum StepText {
-    #[serde(rename = "a")]
-    Attr(String),
-    #[serde(rename = "i")]
-    Index(ValueText),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -201,41 +191,40 @@ numbered!(status_number, status_of, CheckStatus, "check status", {
     CheckStatus::Error = 3,
 });
 
-/// One bit each, the first the lowest.
-const MARKS: [Marks; 3] = [Marks::SENSITIVE, Marks::EPHEMERAL, Marks::DEPRECATED];
-
 /// Errors: the plan cannot be written as JSON.
 pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
     let mut writer = Writer::default();
     let plan = &saved.plan;
     let changes = plan.changes.iter().map(|c| writer.change(c)).collect();
-    let invocations = plan.invocations.iter().map(|i| invocations::text_of(i, writer.value(&i.config))).collect();
+    let invocations =
+        plan.invocations.iter().map(|i| invocations::text_of(i, writer.values.value(&i.config))).collect();
     let deferred = plan.deferred.iter().map(|d| (deferral_number(d.reason), writer.change(&d.change))).collect();
     let invocation = |d: &DeferredInvocation| {
         let of = &d.invocation;
-        (deferral_number(d.reason), invocations::text_of(of, writer.value(&of.config)))
+        (deferral_number(d.reason), invocations::text_of(of, writer.values.value(&of.config)))
     };
     let deferred_invocations = plan.deferred_invocations.iter().map(invocation).collect();
     let drift = plan.drift.iter().map(|c| writer.change(c)).collect();
     let outputs = plan.outputs.iter().map(|o| writer.output(o)).collect();
-    let variables = plan.variables.iter().map(|(name, v)| (name.to_string(), writer.value(v))).collect();
-    let relevant = plan.relevant_attributes.iter().map(|(addr, path)| (addr.to_string(), writer.path(path))).collect();
+    let variables = plan.variables.iter().map(|(name, v)| (name.to_string(), writer.values.value(v))).collect();
+    let relevant =
+        plan.relevant_attributes.iter().map(|(addr, path)| (addr.to_string(), writer.values.path(path))).collect();
     let top = Top {
         format: FORMAT,
         program: PROGRAM_VERSION.into(),
-        mode: mode_number(plan.mode),
+        mode: mode_number(plan.scope.mode),
         changes,
         invocations,
-        requested_actions: plan.requested_actions.iter().map(ToString::to_string).collect(),
+        requested_actions: plan.scope.requested_actions.iter().map(ToString::to_string).collect(),
         deferred,
         deferred_invocations,
         drift,
         outputs,
         variables,
         ephemeral_variables: plan.ephemeral_variables.iter().map(|name| name.to_string()).collect(),
-        targets: plan.targets.iter().map(target_text).collect(),
-        excludes: plan.excludes.iter().map(target_text).collect(),
-        force_replace: plan.force_replace.iter().map(ToString::to_string).collect(),
+        targets: plan.scope.targets.iter().map(target_text).collect(),
+        excludes: plan.scope.excludes.iter().map(target_text).collect(),
+        force_replace: plan.scope.force_replace.iter().map(ToString::to_string).collect(),
         checks: plan.checks.iter().map(check_text).collect(),
         timestamp: plan.timestamp.clone(),
         relevant,
@@ -250,45 +239,17 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
         backend: (saved.backend.kind.clone(), saved.backend.workspace.clone(), saved.backend.config.clone()),
         store_provider: saved.backend.provider.clone().map(|of| (of.source, of.version, of.supply, of.config)),
         config: saved.config.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect(),
-        types: writer.types,
+        types: writer.values.types,
     };
     serde_json::to_vec(&top).map_err(|e| e.to_string())
 }
 
-/// Keys of types are hashed by value, but most values of a plan share a handful of them.
 #[derive(Default)]
 struct Writer {
-    types: Vec<Box<RawValue>>,
-    numbers: FxHashMap<Type, usize>,
+    values: ValueWriter,
 }
 
 impl Writer {
-    fn value(&mut self, value: &Value) -> ValueText {
-        let (plain, marks) = value.unmark_deep_with_paths();
-        let ty = plain.ty().clone();
-        let encoded = base64::engine::general_purpose::STANDARD_NO_PAD.encode(msgpack::encode(&plain, &ty));
-        let marks = marks.iter().map(|(path, marks)| (self.path(path), mark_bits(*marks))).collect();
-        ValueText(self.type_number(ty), encoded, marks)
-    }
-
-    fn type_number(&mut self, ty: Type) -> usize {
-        if let Some(number) = self.numbers.get(&ty) {
-            return *number;
-        }
-        let text = RawValue::from_string(ty.to_json().to_string()).unwrap_or_default();
-        self.types.push(text);
-        self.numbers.insert(ty, self.types.len() - 1);
-        self.types.len() - 1
-    }
-
-    fn path(&mut self, path: &Path) -> Vec<StepText> {
-        let step = |step: &PathStep| match step {
-            PathStep::Attr(name) => StepText::Attr(name.to_string()),
-            PathStep::Index(key) => StepText::Index(self.value(key)),
-        };
-        path.steps().iter().map(step).collect()
-    }
-
     fn change(&mut self, change: &ResourceChange) -> ChangeText {
         let moved = change.previous_addr != change.addr;
         ChangeText {
@@ -298,9 +259,9 @@ impl Writer {
             provider: change.provider.to_string(),
             action: action_number(change.action),
             reason: reason_number(change.reason),
-            before: self.value(&change.change.before),
-            after: self.value(&change.change.after),
-            replace: change.required_replace.iter().map(|path| self.path(path)).collect(),
+            before: self.values.value(&change.change.before),
+            after: self.values.value(&change.change.after),
+            replace: change.required_replace.iter().map(|path| self.values.path(path)).collect(),
             private: base64::engine::general_purpose::STANDARD.encode(&change.private),
             importing: change.importing.as_ref().map(|i| ImportText { id: i.id.clone(), identity: i.identity.clone() }),
             generated: change.generated_config.clone(),
@@ -312,8 +273,8 @@ impl Writer {
         OutputText {
             name: output.name.to_string(),
             action: action_number(output.action),
-            before: self.value(&output.change.before),
-            after: self.value(&output.change.after),
+            before: self.values.value(&output.change.before),
+            after: self.values.value(&output.change.after),
             sensitive: output.sensitive,
         }
     }
@@ -328,27 +289,6 @@ fn identities(text: IdentitiesText) -> IdentityChange {
     let one =
         |text: Option<(i64, String)>| text.map(|(schema_version, json)| Identity { schema_version, json: json.into() });
     IdentityChange { before: one(text.0), after: one(text.1) }
-}
-
-fn mark_bits(marks: Marks) -> u8 {
-    MARKS.iter().enumerate().filter(|(_, mark)| marks.contains(**mark)).map(|(i, _)| 1 << i).sum()
-}
-
-fn marks_of(bits: u8) -> Result<Marks, String> {
-    if bits >> MARKS.len() != 0 {
-        return Err(format!("unknown marks {bits}"));
-    }
-    let marks = MARKS.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0);
-    Ok(marks.fold(Marks::NONE, |all, (_, mark)| all | *mark))
-}
-
-fn target_text(target: &Target) -> (u8, String) {
-    match target {
-        Target::Module(module) => (0, module.to_string()),
-        Target::Resource(resource) => (1, resource.to_string()),
-        Target::Instance(instance) => (2, instance.to_string()),
-        Target::Pattern(pattern) => (3, pattern.to_string()),
-    }
 }
 
 fn check_text(check: &CheckResult) -> CheckText {
@@ -376,10 +316,17 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     }
     let top: Top = serde_json::from_slice(content).map_err(|e| e.to_string())?;
     let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, _>>()?;
-    let mut reader = Reader { types, providers: FxHashMap::default() };
+    let mut reader = Reader { values: ValueReader { types }, providers: FxHashMap::default() };
     let mut saved = SavedPlan::default();
     let plan = &mut saved.plan;
-    plan.mode = mode_of(top.mode)?;
+    plan.scope = PlanScope {
+        mode: mode_of(top.mode)?,
+        targets: top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?,
+        excludes: top.excludes.into_iter().map(target_of).collect::<Result<_, _>>()?,
+        force_replace: top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?,
+        requested_actions: top.requested_actions.iter().map(|text| action_address(text)).collect::<Result<_, _>>()?,
+        ..PlanScope::default()
+    };
     plan.changes = reader.changes(top.changes)?;
     plan.invocations = top.invocations.into_iter().map(|text| reader.invocation(text)).collect::<Result<_, _>>()?;
     for (reason, text) in top.deferred {
@@ -389,24 +336,19 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         let invocation = reader.invocation(text)?;
         plan.deferred_invocations.push(DeferredInvocation { reason: deferral_of(reason)?, invocation });
     }
-    plan.requested_actions =
-        top.requested_actions.iter().map(|a| invocations::action_of(a)).collect::<Result<_, _>>()?;
     plan.drift = reader.changes(top.drift)?;
     plan.outputs = top.outputs.into_iter().map(|o| reader.output(o)).collect::<Result<_, _>>()?;
     plan.variables = top
         .variables
         .into_iter()
-        .map(|(name, value)| Ok((Arc::from(name), reader.value(value)?)))
+        .map(|(name, value)| Ok((Arc::from(name), reader.values.value(value)?)))
         .collect::<Result<BTreeMap<_, _>, String>>()?;
     plan.ephemeral_variables = top.ephemeral_variables.into_iter().map(Arc::from).collect();
-    plan.targets = top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?;
-    plan.excludes = top.excludes.into_iter().map(target_of).collect::<Result<_, _>>()?;
-    plan.force_replace = top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?;
     plan.checks = top.checks.into_iter().map(check_of).collect::<Result<_, _>>()?;
     plan.relevant_attributes = top
         .relevant
         .into_iter()
-        .map(|(addr, path)| Ok((placeholder_of(&addr)?, reader.path(path)?)))
+        .map(|(addr, path)| Ok((placeholder_of(&addr)?, reader.values.path(path)?)))
         .collect::<Result<_, String>>()?;
     plan.function_results = top
         .function_results
@@ -427,34 +369,11 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
 }
 
 struct Reader {
-    types: Vec<Type>,
+    values: ValueReader,
     providers: FxHashMap<String, AbsProviderConfig>,
 }
 
 impl Reader {
-    fn value(&self, text: ValueText) -> Result<Value, String> {
-        let ValueText(number, encoded, marks) = text;
-        let ty = self.types.get(number).ok_or_else(|| format!("there is no type {number}"))?;
-        let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(encoded).map_err(|e| e.to_string())?;
-        let value = msgpack::decode(&bytes, ty).map_err(|e| e.to_string())?;
-        if marks.is_empty() {
-            return Ok(value);
-        }
-        let marks = marks
-            .into_iter()
-            .map(|(path, bits)| Ok((self.path(path)?, marks_of(bits)?)))
-            .collect::<Result<Vec<_>, String>>()?;
-        Ok(value.mark_at_paths(&marks))
-    }
-
-    fn path(&self, steps: Vec<StepText>) -> Result<Path, String> {
-        let step = |step| match step {
-            StepText::Attr(name) => Ok(PathStep::Attr(name.into())),
-            StepText::Index(key) => Ok(PathStep::Index(self.value(key)?)),
-        };
-        steps.into_iter().map(step).collect::<Result<Vec<_>, String>>().map(Path)
-    }
-
     fn provider(&mut self, text: String) -> Result<AbsProviderConfig, String> {
         if let Some(known) = self.providers.get(&text) {
             return Ok(known.clone());
@@ -466,7 +385,7 @@ impl Reader {
 
     fn invocation(&mut self, text: InvocationText) -> Result<Arc<ActionInvocation>, String> {
         let provider = self.provider(text.provider.clone())?;
-        let config = self.value(text.config.clone())?;
+        let config = self.values.value(text.config.clone())?;
         invocations::of_text(text, provider, config).map(Arc::new)
     }
 
@@ -488,8 +407,8 @@ impl Reader {
             provider: self.provider(text.provider)?,
             action: action_of(text.action)?,
             reason: reason_of(text.reason)?,
-            change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
-            required_replace: text.replace.into_iter().map(|path| self.path(path)).collect::<Result<_, _>>()?,
+            change: Change { before: self.values.value(text.before)?, after: self.values.value(text.after)? },
+            required_replace: text.replace.into_iter().map(|path| self.values.path(path)).collect::<Result<_, _>>()?,
             private: private.into(),
             importing: text.importing.map(|i| Importing { id: i.id, identity: i.identity }),
             generated_config: text.generated,
@@ -501,7 +420,7 @@ impl Reader {
         Ok(OutputChange {
             name: text.name.into(),
             action: action_of(text.action)?,
-            change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
+            change: Change { before: self.values.value(text.before)?, after: self.values.value(text.after)? },
             sensitive: text.sensitive,
         })
     }
@@ -514,33 +433,6 @@ fn base64_of(fingerprint: &Fingerprint) -> String {
 fn fingerprint_of(text: &str) -> Result<Fingerprint, String> {
     let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(text).map_err(|e| e.to_string())?;
     bytes.try_into().map_err(|_| format!("{text:?} is no fingerprint"))
-}
-
-pub(super) fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {
-    resource_instance(text).ok_or_else(|| no_address(text))
-}
-
-/// As [`instance_of`], also with the wildcard keys that deferred changes and what depends on them have.
-fn placeholder_of(text: &str) -> Result<AbsResourceInstance, String> {
-    deferred_instance(text).ok_or_else(|| no_address(text))
-}
-
-fn no_address(text: &str) -> String {
-    format!("{text:?} is no address")
-}
-
-fn target_of((kind, text): (u8, String)) -> Result<Target, String> {
-    let module = |text: &str| match text {
-        "" => Ok(ModuleInstance::root()),
-        text => module_instance(text).map_err(|d| d.detail),
-    };
-    Ok(match kind {
-        0 => Target::Module(module(&text)?),
-        1 => Target::Resource(instance_of(&text)?.containing_resource()),
-        2 => Target::Instance(instance_of(&text)?),
-        3 => Target::Pattern(Pattern::parse(&text).map_err(|problems| problems_text(&problems))?),
-        _ => return Err(format!("unknown kind of target {kind}")),
-    })
 }
 
 fn check_of(text: CheckText) -> Result<CheckResult, String> {

@@ -10,21 +10,24 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use terrane_value::{Marks, Path, PathStep, Type, Value, msgpack};
+use terrane_value::{Marks, Type, Value, msgpack};
 use zip::ZipArchive;
 
-use super::invocations::action_of;
+use super::addresses::action_address;
 use super::protobuf::{Message, text};
 use super::stored_schemas::{self, OPENTOFU_SCHEMAS, StoredSchemas, Writer};
 use super::tfplan_actions::RawInvocation;
+use super::tfplan_values::{
+    ActionTypeOf, RawValue, TypeOf, deferral_reason, instance, invalid_address, path, provider,
+};
 use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
+use crate::addr::Provider;
 use crate::addr::parse::parse_target;
-use crate::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, Importing,
-    Mode, OutputChange, Plan, ResourceChange,
+    Mode, OutputChange, Plan, PlanScope, ResourceChange,
 };
-use crate::state::file::{deferred_instance, provider_config, resource_instance};
+use crate::state::file::deferred_instance;
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
 
 pub(super) const PLAN: &str = "tfplan";
@@ -52,18 +55,6 @@ struct RawChange {
     before: Option<RawValue>,
     after: Option<RawValue>,
 }
-
-#[derive(Clone, Debug)]
-pub(super) struct RawValue {
-    pub(super) msgpack: Vec<u8>,
-    pub(super) sensitive: Vec<(Path, Marks)>,
-}
-
-/// The type of the values of a resource.
-pub type TypeOf<'a> = &'a dyn Fn(&Provider, &AbsResourceInstance) -> Result<Type, String>;
-
-/// The type of the configuration of an action, by the name of its type.
-pub type ActionTypeOf<'a> = &'a dyn Fn(&Provider, &str) -> Result<Type, String>;
 
 impl Undecoded {
     pub fn providers(&self) -> BTreeSet<Provider> {
@@ -115,7 +106,7 @@ impl SavedPlan {
             plan.applyable = !plan.errored && has_changes(plan);
         }
         // What has only moved is listed here too, and shown where nothing else is planned.
-        if plan.mode != Mode::RefreshOnly {
+        if plan.scope.mode != Mode::RefreshOnly {
             plan.drift.retain(|change| change.action != Action::NoOp);
         }
         Ok(())
@@ -155,7 +146,7 @@ fn has_changes(plan: &Plan) -> bool {
     };
     plan.changes.iter().any(changes)
         || plan.outputs.iter().any(|output| output.action != Action::NoOp)
-        || (plan.mode == Mode::RefreshOnly && plan.prior_state.resources != plan.previous_state.resources)
+        || (plan.scope.mode == Mode::RefreshOnly && plan.prior_state.resources != plan.previous_state.resources)
 }
 
 /// Reads a plan; None if the archive holds none of this format.
@@ -197,13 +188,14 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
 
 /// Everything but changes of resources and states.
 fn plan(message: &Message<'_>) -> Result<Plan, String> {
+    let mode = match message.number(17) {
+        0 => Mode::Normal,
+        1 => Mode::Destroy,
+        2 => Mode::RefreshOnly,
+        other => return Err(format!("plan has invalid mode {other}")),
+    };
     let mut plan = Plan {
-        mode: match message.number(17) {
-            0 => Mode::Normal,
-            1 => Mode::Destroy,
-            2 => Mode::RefreshOnly,
-            other => return Err(format!("plan has invalid mode {other}")),
-        },
+        scope: PlanScope { mode, ..PlanScope::default() },
         timestamp: message.text(21)?.to_owned(),
         applyable: message.flag(25),
         errored: message.flag(20),
@@ -225,10 +217,10 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
         let one = |target| parse_target(text(target)?).map_err(|problem| problem.detail);
         message.all(field).map(one).collect::<Result<Vec<_>, String>>()
     };
-    plan.targets = targets(5)?;
-    plan.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
-    plan.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
-    plan.requested_actions = message.all(32).map(|addr| action_of(text(addr)?)).collect::<Result<_, _>>()?;
+    plan.scope.targets = targets(5)?;
+    plan.scope.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
+    plan.scope.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
+    plan.scope.requested_actions = message.all(32).map(|addr| action_address(text(addr)?)).collect::<Result<_, _>>()?;
     plan.outputs = message.messages(4).map(|output| output_change(&output?)).collect::<Result<_, _>>()?;
     plan.outputs.sort_by(|a, b| a.name.cmp(&b.name));
     plan.checks = message.messages(19).map(|check| check_result(&check?)).collect::<Result<_, _>>()?;
@@ -242,7 +234,7 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
     // They are written in no order.
     plan.relevant_attributes.sort_by_cached_key(|(addr, path)| (addr.clone(), path.to_string()));
     plan.complete = match plan.is_of_opentofu {
-        true => !plan.errored && plan.targets.is_empty() && plan.excludes.is_empty(),
+        true => !plan.errored && plan.scope.is_whole(),
         false => message.flag(26),
     };
     Ok(plan)
@@ -250,17 +242,6 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
 
 fn deferred_change(message: &Message<'_>) -> Result<(DeferredReason, RawChange), String> {
     Ok((deferral_reason(message.message(1)?.number(1)), raw_change(&message.message(2)?)?))
-}
-
-pub(super) fn deferral_reason(number: u64) -> DeferredReason {
-    match number {
-        1 => DeferredReason::InstanceCountUnknown,
-        2 => DeferredReason::ResourceConfigUnknown,
-        3 => DeferredReason::ProviderConfigUnknown,
-        4 => DeferredReason::AbsentPrereq,
-        5 => DeferredReason::DeferredPrereq,
-        _ => DeferredReason::Unknown,
-    }
 }
 
 fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
@@ -410,37 +391,9 @@ fn reason(number: u64) -> Result<ActionReason, String> {
     })
 }
 
-pub(super) fn instance(text: &str) -> Result<AbsResourceInstance, String> {
-    resource_instance(text).ok_or_else(|| invalid_address(text))
-}
-
-fn invalid_address(text: &str) -> String {
-    format!("invalid resource instance address {text:?}")
-}
-
-pub(super) fn provider(text: &str) -> Result<AbsProviderConfig, String> {
-    provider_config(text).map_err(|problem| problem.detail)
-}
-
 fn dynamic(message: &Message<'_>) -> Result<Value, String> {
     let bytes = message.bytes(1).ok_or("a value has an unsupported serialization format")?;
     msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string())
-}
-
-/// Other values have a type beside them; a key is one of the primitive types.
-fn key_of_step(message: &Message<'_>) -> Result<Value, String> {
-    msgpack::primitive(message.bytes(1).unwrap_or_default()).map_err(|error| error.to_string())
-}
-
-pub(super) fn path(message: &Message<'_>) -> Result<Path, String> {
-    let step = |step: Result<Message<'_>, String>| {
-        let step = step?;
-        Ok(match step.bytes(2) {
-            Some(key) => PathStep::Index(key_of_step(&Message::read(key)?)?),
-            None => PathStep::Attr(step.text(1)?.into()),
-        })
-    };
-    message.messages(1).map(step).collect::<Result<Vec<_>, String>>().map(Path)
 }
 
 /// The backend, or the state store, which is described in the same way with its provider besides.

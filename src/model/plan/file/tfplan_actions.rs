@@ -2,9 +2,9 @@
 
 use terrane_value::{Marks, Value, msgpack};
 
-use super::invocations::action_of;
+use super::addresses::action_address;
 use super::protobuf::Message;
-use super::tfplan::{ActionTypeOf, RawValue, deferral_reason, instance, path, provider};
+use super::tfplan_values::{ActionTypeOf, RawValue, deferral_reason, instance, path, provider};
 use crate::addr::Provider;
 use crate::config::{ActionEvent, OnActionFailure};
 use crate::plan::{ActionInvocation, DeferredReason, InvocationTrigger, LifecycleTrigger};
@@ -32,7 +32,7 @@ impl RawInvocation {
             None => None,
         };
         let invocation = ActionInvocation {
-            addr: action_of(message.text(1)?)?,
+            addr: action_address(message.text(1)?)?,
             provider: provider(message.text(2)?)?,
             trigger,
             config: Value::null_dynamic(),

@@ -8,6 +8,7 @@ mod moving;
 mod push;
 mod removal;
 mod replace_provider;
+mod route;
 mod taint;
 
 use std::path::{Path, PathBuf};
@@ -17,17 +18,17 @@ use std::time::Duration;
 use backend::local::{LocalBackend, LocalStore, StatePaths};
 use backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
 use base::diag::{Diagnostics, Kind};
-use base::env;
-use base::files::Disk;
 use model::state::State;
 use model::state::file::problems_text;
-pub use moving::{Move, Moved, OtherDir, ROOT, mv};
+pub use moving::mv;
 pub use push::push;
 pub use removal::remove;
 pub use replace_provider::{ReplaceProvider, replace_provider};
+pub use route::{Move, Moved, OtherDir, ROOT};
 pub use taint::{Mark, Marked, Marking, Selector, mark};
 
-use crate::backends::{self, HeldState, encryption, read_state};
+use crate::backends::held::{self, HeldState, StateAccess};
+use crate::backends::{encryption, read_state};
 use crate::configuration::load;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
@@ -55,12 +56,12 @@ pub struct Locking {
 
 /// Why a state was not changed.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum EditRefusal {
     /// The backend has no state to give.
     Unopened(String),
     /// The state, `which` of those concerned, cannot be read; it is not locked.
     Unread {
-        which: Which,
+        which: MoveEnd,
         reason: String,
     },
     NoState,
@@ -82,17 +83,17 @@ pub enum Refusal {
 
 /// Where objects come from, or where they go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum MoveEnd {
     Source,
     Destination,
 }
 
-impl Refusal {
+impl EditRefusal {
     /// The backend has no state to give. What is wrong with its encryption is no matter of the backend.
-    pub(super) fn unopened(problems: Diagnostics) -> Refusal {
+    pub(super) fn unopened(problems: Diagnostics) -> EditRefusal {
         match is_of_encryption(&problems) {
-            true => Refusal::Diagnostics(problems),
-            false => Refusal::Unopened(problems_text(&problems)),
+            true => EditRefusal::Diagnostics(problems),
+            false => EditRefusal::Unopened(problems_text(&problems)),
         }
     }
 }
@@ -101,16 +102,15 @@ fn is_of_encryption(problems: &Diagnostics) -> bool {
     problems.iter().any(|problem| problem.kind == Kind::Encryption)
 }
 
-impl From<Diagnostics> for Refusal {
-    fn from(diagnostics: Diagnostics) -> Refusal {
-        Refusal::Diagnostics(diagnostics)
+impl From<Diagnostics> for EditRefusal {
+    fn from(diagnostics: Diagnostics) -> EditRefusal {
+        EditRefusal::Diagnostics(diagnostics)
     }
 }
 
 /// The configuration, if there is one, must be sound and for this version.
 pub(super) fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
-    let here = env::working_dir().unwrap_or_default();
-    let (_, diagnostics) = load::config(&here, setup, &Disk);
+    let (_, diagnostics) = load::config(&setup.root.dir(), setup, &setup.root);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
 }
 
@@ -143,11 +143,11 @@ impl Editing {
         options: &EditOptions,
         operation: &str,
         listener: &dyn Listener,
-    ) -> Result<Editing, Refusal> {
+    ) -> Result<Editing, EditRefusal> {
         let editing = Editing::open_any(setup, options, operation, listener).await?;
         if editing.held.loaded.file.is_none() {
             let released = editing.held.release().await;
-            return Err(if released.has_errors() { released.into() } else { Refusal::NoState });
+            return Err(if released.has_errors() { released.into() } else { EditRefusal::NoState });
         }
         Ok(editing)
     }
@@ -158,9 +158,10 @@ impl Editing {
         options: &EditOptions,
         operation: &str,
         listener: &dyn Listener,
-    ) -> Result<Editing, Refusal> {
-        let (store, warnings) = store(setup, options).await.map_err(Refusal::unopened)?;
-        let mut editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+    ) -> Result<Editing, EditRefusal> {
+        let (store, warnings) = store(setup, options).await.map_err(EditRefusal::unopened)?;
+        let mut editing =
+            Editing::of_store(setup, options.locking, store, operation, MoveEnd::Source, listener).await?;
         editing.warnings = warnings;
         Ok(editing)
     }
@@ -179,9 +180,9 @@ impl Editing {
         locking: Locking,
         store: Arc<dyn StateStore>,
         operation: &str,
-        which: Which,
+        which: MoveEnd,
         listener: &dyn Listener,
-    ) -> Result<Editing, Refusal> {
+    ) -> Result<Editing, EditRefusal> {
         let mut held = hold(setup, locking, store, operation, which, listener).await?;
         if let Err(mut problems) = held.take_up_journal(listener).await {
             problems.extend(held.release().await);
@@ -200,9 +201,9 @@ impl Editing {
     }
 
     /// Writes the state as it is now, if it differs from what is stored.
-    async fn save(&self) -> Result<(), Refusal> {
+    async fn save(&self) -> Result<(), EditRefusal> {
         self.writer.finish(Some(&self.state)).await.map(|_| ()).map_err(|error| {
-            Refusal::NotSaved(match error {
+            EditRefusal::NotSaved(match error {
                 FinishError::Refused { reason, .. } => reason,
                 FinishError::NotRendered(reason) | FinishError::JournalLeft(reason) => reason,
             })
@@ -210,12 +211,12 @@ impl Editing {
     }
 
     /// Gives the lock back, and what came of the work meanwhile.
-    pub(super) async fn done<T>(self, result: Result<T, Refusal>) -> Result<Edited<T>, Refusal> {
+    pub(super) async fn done<T>(self, result: Result<T, EditRefusal>) -> Result<Edited<T>, EditRefusal> {
         let released = self.held.release().await;
         match result {
-            Err(Refusal::Diagnostics(mut diagnostics)) => {
+            Err(EditRefusal::Diagnostics(mut diagnostics)) => {
                 diagnostics.extend(released);
-                Err(Refusal::Diagnostics(diagnostics))
+                Err(EditRefusal::Diagnostics(diagnostics))
             }
             Ok(_) if released.has_errors() => Err(released.into()),
             Ok(outcome) => Ok(Edited { outcome, warnings: self.warnings }),
@@ -230,16 +231,16 @@ async fn hold(
     locking: Locking,
     store: Arc<dyn StateStore>,
     operation: &str,
-    which: Which,
+    which: MoveEnd,
     listener: &dyn Listener,
-) -> Result<HeldState, Refusal> {
+) -> Result<HeldState, EditRefusal> {
     let Locking { lock, lock_timeout, .. } = locking;
     let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
-    let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
+    let held = held::hold(&store, operation, &options, setup, StateAccess::Change(listener)).await;
     held.map_err(|problems| match lock {
         true => problems.into(),
         false if is_of_encryption(&problems) => problems.into(),
-        false => Refusal::Unread { which, reason: problems_text(&problems) },
+        false => EditRefusal::Unread { which, reason: problems_text(&problems) },
     })
 }
 

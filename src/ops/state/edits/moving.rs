@@ -4,46 +4,14 @@ use std::path::{Path, PathBuf};
 
 use backend::StateStore;
 use base::diag::{Diagnostic, Diagnostics};
-use model::addr::{ModuleInstance, Target, command_line};
-use model::state::State;
-use model::state::moving::{MoveError, move_into, move_objects};
 
+use super::route::{Move, Moved, OPERATION, move_in_memory};
 use super::{
-    EditOptions, Edited, Editing, Refusal, Which, between, check_backend, check_configuration, file_store,
-    plain_file_store,
+    EditRefusal, Edited, Editing, MoveEnd, between, check_backend, check_configuration, file_store, plain_file_store,
 };
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
-
-/// What is to move where.
-#[derive(Clone, Debug)]
-pub struct Move {
-    /// One address, or several that go into a module.
-    pub sources: Vec<String>,
-    pub destination: String,
-    /// Only say what would be moved.
-    pub dry_run: bool,
-    pub options: EditOptions,
-    /// The state file to move to, if not within one state.
-    pub state_out: Option<PathBuf>,
-    /// Where to keep what that file held before.
-    pub backup_out: Option<PathBuf>,
-    pub other: Option<OtherDir>,
-}
-
-/// Another working directory whose state takes part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OtherDir {
-    To(PathBuf),
-    From(PathBuf),
-}
-
-/// One thing that moved, by its old and its new address.
-pub struct Moved {
-    pub from: Target,
-    pub to: Target,
-}
 
 /// Gives objects another address. `moved` hears of each move before the states are written; gives how many there were.
 pub async fn mv(
@@ -51,7 +19,7 @@ pub async fn mv(
     wanted: &Move,
     listener: &dyn Listener,
     moved: impl Fn(Moved),
-) -> Result<Edited<usize>, Refusal> {
+) -> Result<Edited<usize>, EditRefusal> {
     check_configuration(setup)?;
     check_legacy_options(setup, wanted).await?;
     if let Some(other) = &wanted.other {
@@ -71,11 +39,14 @@ pub async fn mv(
     from.done(result).await
 }
 
-pub(super) const OPERATION: &str = "state-mv";
-
-async fn open_other(setup: &Setup, wanted: &Move, path: &Path, listener: &dyn Listener) -> Result<Editing, Refusal> {
+async fn open_other(
+    setup: &Setup,
+    wanted: &Move,
+    path: &Path,
+    listener: &dyn Listener,
+) -> Result<Editing, EditRefusal> {
     let store = file_store(setup, path, wanted.backup_out.clone()).await?;
-    Editing::of_store(setup, wanted.options.locking, store, OPERATION, Which::Destination, listener).await
+    Editing::of_store(setup, wanted.options.locking, store, OPERATION, MoveEnd::Destination, listener).await
 }
 
 /// Whether a store is that of a state file: their journals have the same place.
@@ -94,7 +65,7 @@ async fn move_and_save(
     from: &mut Editing,
     mut to: Option<&mut Editing>,
     moved: impl Fn(Moved),
-) -> Result<usize, Refusal> {
+) -> Result<usize, EditRefusal> {
     let to_state = to.as_deref_mut().map(|to| &mut to.state);
     let count = move_in_memory(wanted, &mut from.state, to_state, moved)?;
     if wanted.dry_run {
@@ -107,83 +78,6 @@ async fn move_and_save(
     }
     from.save().await?;
     Ok(count)
-}
-
-/// Gives objects their new addresses, in the same state or in another one; nothing is written.
-pub(super) fn move_in_memory(
-    wanted: &Move,
-    from: &mut State,
-    to: Option<&mut State>,
-    moved: impl Fn(Moved),
-) -> Result<usize, Refusal> {
-    let route = Route::of(&wanted.sources, &wanted.destination)?;
-    let hear = |from: &Target, to: &Target| moved(Moved { from: from.clone(), to: to.clone() });
-    let count = match &route {
-        Route::Rename(source, destination) => move_objects(from, to, source, destination, hear),
-        Route::Into(sources, module) => move_into(from, to, sources, module, hear),
-    };
-    count.map_err(|error| match error {
-        MoveError::Invalid(problems) => Refusal::Diagnostics(problems),
-        MoveError::ModuleExists => Refusal::ModuleExists,
-    })
-}
-
-/// What moves where.
-enum Route {
-    /// What has one address gets another one.
-    Rename(Target, Target),
-    /// Several go into a module, each under its own name.
-    Into(Vec<Target>, ModuleInstance),
-}
-
-/// How the root module is called as a destination.
-pub const ROOT: &str = ".";
-
-impl Route {
-    /// What is wrong with any of the addresses otherwise.
-    fn of(sources: &[String], destination: &str) -> Result<Route, Diagnostics> {
-        let mut problems = Diagnostics::new();
-        let sources: Vec<_> =
-            sources.iter().filter_map(|text| sound(command_line::target(text), &mut problems)).collect();
-        let several = sources.len() > 1 || sources.iter().any(|source| matches!(source, Target::Pattern(_)));
-        let destination = match destination {
-            ROOT => Some(Target::Module(ModuleInstance::root())),
-            text => sound(command_line::target(text), &mut problems),
-        };
-        let Some(destination) = destination.filter(|_| !problems.has_errors()) else { return Err(problems) };
-        match (<[Target; 1]>::try_from(sources), destination) {
-            (_, Target::Pattern(_)) => Err(no_pattern().into()),
-            (Ok([source]), destination) if !several && !is_root(&destination) => Ok(Route::Rename(source, destination)),
-            (sources, Target::Module(module)) => {
-                Ok(Route::Into(sources.map_or_else(|sources| sources, Vec::from), module))
-            }
-            (_, destination) => Err(no_module(&destination).into()),
-        }
-    }
-}
-
-fn sound<T>(parsed: Result<T, Diagnostics>, problems: &mut Diagnostics) -> Option<T> {
-    parsed.map_err(|found| problems.extend(found)).ok()
-}
-
-fn is_root(target: &Target) -> bool {
-    matches!(target, Target::Module(module) if module.is_root())
-}
-
-const INVALID_DESTINATION: &str = "Invalid destination address";
-
-fn no_pattern() -> Diagnostic {
-    Diagnostic::error(INVALID_DESTINATION, "The address to move to must not be a pattern.")
-}
-
-fn no_module(destination: &Target) -> Diagnostic {
-    Diagnostic::error(
-        INVALID_DESTINATION,
-        format!(
-            "Cannot move several objects to {destination}: the target must be a module, such as module.example, or {ROOT:?} for \
-             the root module."
-        ),
-    )
 }
 
 /// Backups can be placed by hand only where the state is a file.

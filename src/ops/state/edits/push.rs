@@ -8,7 +8,7 @@ use backend;
 use base::files::named;
 use model::state::file::{self, StateFile, problems_text};
 
-use super::{Locking, Refusal, Which, check_configuration, hold};
+use super::{EditRefusal, Locking, MoveEnd, check_configuration, hold};
 use crate::backends::{encryption, read_state};
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
@@ -23,7 +23,7 @@ pub async fn push(
     locking: Locking,
     listener: &dyn Listener,
     input: impl FnOnce() -> io::Result<Vec<u8>>,
-) -> Result<(), Refusal> {
+) -> Result<(), EditRefusal> {
     check_configuration(setup)?;
     let source = source(setup, path, input).await?;
     let ignore_remote_version = locking.ignore_remote_version;
@@ -35,7 +35,7 @@ pub async fn push(
     if force && let Some(forced) = store.facts().forced {
         forced.force_next_write();
     }
-    let mut held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    let mut held = hold(setup, locking, store, "state-push", MoveEnd::Destination, listener).await?;
     if let Err(mut problems) = held.take_up_journal(listener).await {
         problems.extend(held.release().await);
         return Err(problems.into());
@@ -43,21 +43,25 @@ pub async fn push(
     let written = backend::import(&*held.store, &held.loaded, source, force).await;
     let released = held.release().await;
     match written {
-        Err(reason) => Err(Refusal::NotSaved(reason)),
+        Err(reason) => Err(EditRefusal::NotSaved(reason)),
         Ok(()) if released.has_errors() => Err(released.into()),
         Ok(()) => Ok(()),
     }
 }
 
 /// The content of a file, if it can be opened.
-fn opened(path: &Path) -> Result<io::Result<Vec<u8>>, Refusal> {
-    let mut file = File::open(path).map_err(|error| Refusal::NoSource(named(error, "open", path).to_string()))?;
+fn opened(path: &Path) -> Result<io::Result<Vec<u8>>, EditRefusal> {
+    let mut file = File::open(path).map_err(|error| EditRefusal::NoSource(named(error, "open", path).to_string()))?;
     let mut content = Vec::new();
     Ok(file.read_to_end(&mut content).map(|_| content).map_err(|error| named(error, "read", path)))
 }
 
-async fn source(setup: &Setup, path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
-    let unread = |reason: String| Refusal::BadSource { path: path.to_owned(), reason };
+async fn source(
+    setup: &Setup,
+    path: &str,
+    input: impl FnOnce() -> io::Result<Vec<u8>>,
+) -> Result<StateFile, EditRefusal> {
+    let unread = |reason: String| EditRefusal::BadSource { path: path.to_owned(), reason };
     let content = match path {
         "-" => input(),
         path => opened(Path::new(path))?,

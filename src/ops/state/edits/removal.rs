@@ -7,10 +7,10 @@ use base::name::COMMAND;
 use model::addr::{AbsResourceInstance, Target, command_line};
 use model::state::State;
 
-use super::{EditOptions, Edited, Editing, Refusal, check_backend, check_configuration};
+use super::{EditOptions, EditRefusal, Edited, Editing, check_backend, check_configuration};
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
-use crate::state::{sorted, unmatched};
+use crate::state::instances::{sorted, unmatched};
 
 /// Forgets the instances that the addresses name. `removed` hears of each before the state is written; gives how many
 /// there were. `dry_run`: nothing is written.
@@ -21,7 +21,7 @@ pub async fn remove(
     dry_run: bool,
     listener: &dyn Listener,
     removed: impl Fn(&AbsResourceInstance),
-) -> Result<Edited<usize>, Refusal> {
+) -> Result<Edited<usize>, EditRefusal> {
     check_configuration(setup)?;
     let mut editing = Editing::open(setup, options, "state-rm", listener).await?;
     let result = remove_and_save(setup, options, addresses, dry_run, &mut editing, removed).await;
@@ -35,7 +35,7 @@ async fn remove_and_save(
     dry_run: bool,
     editing: &mut Editing,
     removed: impl Fn(&AbsResourceInstance),
-) -> Result<usize, Refusal> {
+) -> Result<usize, EditRefusal> {
     let found = named(&editing.state, addresses)?;
     for addr in &found {
         removed(addr);
@@ -53,7 +53,7 @@ async fn remove_and_save(
         );
         let close = addresses.iter().map(|given| editing.state.close_address(given)).find(|tip| !tip.is_empty());
         let error = Diagnostic::error("Invalid target address", detail).with_tip(close.unwrap_or_default());
-        return Err(Refusal::Diagnostics(error.into()));
+        return Err(EditRefusal::Diagnostics(error.into()));
     }
     Ok(found.len())
 }

@@ -4,12 +4,12 @@ use base::diag::{Diagnostic, Diagnostics};
 use model::addr::{AbsResource, Provider};
 use model::state::file::problems_text;
 
-use super::{EditOptions, Edited, Editing, Refusal, check_backend, check_configuration};
+use super::{EditOptions, EditRefusal, Edited, Editing, check_backend, check_configuration};
 use crate::interface::ask::{NoAnswer, Question};
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
 
-/// Which provider's resources another one gets.
+/// MoveEnd provider's resources another one gets.
 #[derive(Clone, Debug)]
 pub struct ReplaceProvider {
     pub from: String,
@@ -26,7 +26,7 @@ pub async fn replace_provider(
     wanted: &ReplaceProvider,
     listener: &dyn Listener,
     planned: impl Fn(&Provider, &Provider, &[AbsResource]),
-) -> Result<Edited<Option<usize>>, Refusal> {
+) -> Result<Edited<Option<usize>>, EditRefusal> {
     check_configuration(setup)?;
     let (from, to) = providers(wanted)?;
     let mut editing = Editing::open(setup, &wanted.options, "state-replace-provider", listener).await?;
@@ -54,7 +54,7 @@ fn providers(wanted: &ReplaceProvider) -> Result<(Provider, Provider), Diagnosti
     }
 }
 
-async fn approve_and_save(setup: &Setup, wanted: &ReplaceProvider, editing: &Editing) -> Result<bool, Refusal> {
+async fn approve_and_save(setup: &Setup, wanted: &ReplaceProvider, editing: &Editing) -> Result<bool, EditRefusal> {
     if !wanted.auto_approve {
         let question = Question { title: "Enter a value:".into(), bare: true, ..Question::default() };
         let answer = match &setup.ask {
@@ -64,8 +64,8 @@ async fn approve_and_save(setup: &Setup, wanted: &ReplaceProvider, editing: &Edi
         match answer {
             Ok(answer) if answer == "yes" => {}
             Ok(_) => return Ok(false),
-            Err(NoAnswer::Interrupted) => return Err(Refusal::NoAnswer("interrupted".into())),
-            Err(NoAnswer::Failed(reason)) => return Err(Refusal::NoAnswer(reason)),
+            Err(NoAnswer::Interrupted) => return Err(EditRefusal::NoAnswer("interrupted".into())),
+            Err(NoAnswer::Failed(reason)) => return Err(EditRefusal::NoAnswer(reason)),
         }
     }
     check_backend(setup, &wanted.options).await?;

@@ -6,12 +6,12 @@ use model::addr::{AbsResourceInstance, Pattern};
 use model::state::{Instance, ObjectStatus, State};
 use terrane_protocol::schema::ResourceMode;
 
-use super::{Edited, Editing, Locking, Refusal, Which, check_configuration};
+use super::{EditRefusal, Edited, Editing, Locking, MoveEnd, check_configuration};
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
-use crate::state::{sorted, unmatched};
+use crate::state::instances::{sorted, unmatched};
 
 /// What is to be said of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Selector {
     Pattern(Pattern),
 }
 
-/// Which objects are to be marked how.
+/// MoveEnd objects are to be marked how.
 #[derive(Clone, Debug)]
 pub struct Marking {
     pub selectors: Vec<Selector>,
@@ -47,7 +47,11 @@ pub enum Marked {
 }
 
 /// Says of instances' objects that they are to be replaced, or that they are not: of all, or of none if anything is wrong.
-pub async fn mark(setup: &Setup, wanted: &Marking, listener: &dyn Listener) -> Result<Edited<Vec<Marked>>, Refusal> {
+pub async fn mark(
+    setup: &Setup,
+    wanted: &Marking,
+    listener: &dyn Listener,
+) -> Result<Edited<Vec<Marked>>, EditRefusal> {
     let operation = match wanted.mark {
         Mark::Taint => "taint",
         Mark::Untaint => "untaint",
@@ -58,7 +62,7 @@ pub async fn mark(setup: &Setup, wanted: &Marking, listener: &dyn Listener) -> R
     let (store, warnings) = read_state::open_to_change(setup, &wanted.options).await?;
     let StateOptions { lock, lock_timeout, ignore_remote_version, .. } = wanted.options;
     let locking = Locking { lock, lock_timeout, ignore_remote_version };
-    let mut editing = Editing::of_store(setup, locking, store, operation, Which::Source, listener).await?;
+    let mut editing = Editing::of_store(setup, locking, store, operation, MoveEnd::Source, listener).await?;
     editing.warnings = warnings;
     let result = match set_all(&mut editing.state, wanted) {
         Ok(marked) if marked.iter().all(|one| matches!(one, Marked::Missing(_))) => Ok(marked),

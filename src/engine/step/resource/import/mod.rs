@@ -103,7 +103,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
 
 /// The import command defers nothing.
 fn client(instance: &Instance<'_>) -> ClientCapabilities {
-    ClientCapabilities::of_resource(instance.run.inputs.deferral_allowed, &instance.schema.block)
+    ClientCapabilities::of_resource(instance.run.inputs.scope.deferral_allowed, &instance.schema.block)
 }
 
 /// An imported object of an instance, before it is read.

@@ -282,7 +282,7 @@ async fn refresh_one(run: &Run, job: Job, addr: AbsResourceInstance) -> Diagnost
     };
     let object = run.prior.state.instance(&instance.addr).and_then(|stored| stored.current.as_ref());
     let Some(object) = object else { return Diagnostics::new() };
-    let refresh = run.inputs.refresh == Refresh::All;
+    let refresh = run.inputs.scope.refresh == Refresh::All;
     let reason = ActionReason::None;
     orphan::plan(&instance, OrphanObject { object, deposed: None, reason, forget: false, refresh, plan: false }).await
 }
@@ -318,7 +318,7 @@ async fn plan_destroy_one(
         deposed,
         reason: is_kept.unwrap_or(reason),
         forget: plan && (is_kept.is_some() || !destroying && removed.is_some_and(|r| !r.destroys())),
-        refresh: run.inputs.refresh == Refresh::All && !destroying,
+        refresh: run.inputs.scope.refresh == Refresh::All && !destroying,
         plan,
     };
     orphan::plan(&instance, orphan_object).await

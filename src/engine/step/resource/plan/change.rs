@@ -222,7 +222,7 @@ impl<'i, 'r> Planner<'i, 'r> {
             let recorded: FxHashSet<String> = object.sensitive.iter().map(|(path, _)| path.to_string()).collect();
             marks.iter().all(|(path, _)| recorded.contains(&path.to_string()))
         };
-        run.inputs.refresh != Refresh::Never || stored.is_none_or(all_recorded)
+        run.inputs.scope.refresh != Refresh::Never || stored.is_none_or(all_recorded)
     }
 }
 

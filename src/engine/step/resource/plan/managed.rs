@@ -97,13 +97,13 @@ async fn stored(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -
     }
     stored.provider_key = instance.provider_addr.key.clone();
     let is_upgraded = object.schema_version != instance.schema.version;
-    let unchanged = match run.inputs.refresh {
+    let unchanged = match run.inputs.scope.refresh {
         Refresh::Changed if !is_upgraded => unchanged(instance, &stored).await,
         _ => None,
     };
     let before = stored.value.clone();
     let mut current = Some(stored);
-    if let Some(stored) = current.take_if(|_| run.inputs.refresh != Refresh::Never && unchanged.is_none()) {
+    if let Some(stored) = current.take_if(|_| run.inputs.scope.refresh != Refresh::Never && unchanged.is_none()) {
         current = diagnostics.take(refresh::refresh(instance, stored, None).await);
         if diagnostics.has_errors() {
             return (Present::default(), diagnostics);
@@ -119,7 +119,7 @@ async fn stored(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -
     }
     current = current.filter(|c| !c.value.is_null());
     let mut kept = current.as_ref().map(|c| c.encode(&instance.schema));
-    if let (Refresh::Never, Some(kept)) = (run.inputs.refresh, &mut kept) {
+    if let (Refresh::Never, Some(kept)) = (run.inputs.scope.refresh, &mut kept) {
         kept.sensitive = object.sensitive.clone();
     }
     put(instance, None, kept);

@@ -127,8 +127,7 @@ pub fn for_check(instance: &Instance<'_>, check: &Check, found: Diagnostics) -> 
     }
     let as_warning = |mut d: Diagnostic| {
         d.severity = Severity::Warning;
-        // As all that a check says.
-        d.verbatim = true;
+        d.of_check = true;
         d
     };
     found.into_iter().map(as_warning).collect()

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::diag::Diagnostics;
-use base::env;
-use base::files::{Disk, Files};
+use base::files::Files;
 use base::moment::Moment;
 use engine::ports::Host;
 use lang::functions;
@@ -18,21 +17,21 @@ use crate::setup::Setup;
 use crate::setup::host::Machine;
 
 /// The values that people give now.
-pub struct Given {
+pub struct GivenValues {
     setup: Setup,
     surroundings: Surroundings,
     /// Read when first asked for: most configurations never ask.
     collected: Mutex<Option<Collected>>,
 }
 
-impl Given {
+impl GivenValues {
     pub fn of(setup: &Setup) -> Arc<dyn Outside> {
         let surroundings = Surroundings(Machine::new(setup));
-        Arc::new(Given { setup: setup.clone(), surroundings, collected: Mutex::default() })
+        Arc::new(GivenValues { setup: setup.clone(), surroundings, collected: Mutex::default() })
     }
 }
 
-impl Outside for Given {
+impl Outside for GivenValues {
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         let mut diagnostics = Diagnostics::new();
@@ -65,18 +64,18 @@ impl Outside for Given {
 }
 
 /// The values that a saved plan was made with.
-pub struct Planned {
+pub struct PlannedValues {
     variables: BTreeMap<Arc<str>, Value>,
     surroundings: Surroundings,
 }
 
-impl Planned {
+impl PlannedValues {
     pub fn of(setup: &Setup, variables: &BTreeMap<Arc<str>, Value>) -> Arc<dyn Outside> {
-        Arc::new(Planned { variables: variables.clone(), surroundings: Surroundings(Machine::new(setup)) })
+        Arc::new(PlannedValues { variables: variables.clone(), surroundings: Surroundings(Machine::new(setup)) })
     }
 }
 
-impl Outside for Planned {
+impl Outside for PlannedValues {
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
         (self.variables.get(&variable.name).cloned(), Diagnostics::new())
     }
@@ -99,7 +98,7 @@ struct Surroundings(Machine);
 
 impl functions::Machine for Surroundings {
     fn files(&self) -> &dyn Files {
-        &Disk
+        self.0.files()
     }
 
     fn base_dir(&self) -> &Path {
@@ -107,7 +106,7 @@ impl functions::Machine for Surroundings {
     }
 
     fn working_dir(&self) -> PathBuf {
-        env::working_dir().unwrap_or_default()
+        Host::working_dir(&self.0)
     }
 
     fn pure_only(&self) -> bool {

@@ -1,57 +1,52 @@
-//! The backend of another working directory.
+//! The backend of another working directory. The process stays where it is: paths start in the other [`Root`].
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
 use base::diag::{Diagnostic, Diagnostics};
-use terrane_value::Value;
+use terrane_value::{Type, Value};
 
-use super::open::{self, Opened};
+use super::open::{self, OpenBackend};
 use super::record::BackendRecord;
 use super::settings::{self, BackendSettings, KindRef};
 use crate::backends::read_state;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
+use crate::setup::root::Root;
 use crate::setup::workdir::WorkDir;
 
 /// A working directory with the store of its workspace.
-pub struct Elsewhere {
-    pub opened: Opened,
+pub struct OtherRoot {
+    pub opened: OpenBackend,
     /// What tells its state from all others, in every process on this machine.
     pub identity: String,
 }
 
-/// Opens the backend that the configuration in `dir` asks for, with the workspace that is selected there. All of its paths are made
-/// absolute, so that it can be used from here. `backup`: where the local backend keeps what it replaces, given the state's path.
-pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<Elsewhere, Diagnostics> {
-    let inside = Inside::enter(dir).map_err(|e| unreadable(dir, &e))?;
-    let opened = open_here(setup, &inside.dir, backup).await;
-    inside.leave().map_err(|e| unreadable(dir, &e))?;
-    opened
-}
-
-async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<Elsewhere, Diagnostics> {
-    let mut workdir = WorkDir::open(&setup.environment)?;
-    workdir.data_dir = dir.join(&workdir.data_dir);
-    let setup = Setup { workdir, sealing: Default::default(), ..setup.clone() };
+/// Opens the backend that the configuration in `dir` asks for, with the workspace that is selected there. `backup`: where the local
+/// backend keeps what it replaces, given the state's path.
+pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<OtherRoot, Diagnostics> {
+    let root = Root::of(dir).map_err(|e| unreadable(dir, &e))?;
+    let workdir = WorkDir::open(&root, &setup.environment)?;
+    let setup = Setup { root, workdir, encryption: Default::default(), ..setup.clone() };
     setup.workdir.check_workspace()?;
     let record = read_state::record(&setup).await?;
     let mut wanted = open::settings_of(&setup, record.as_ref()).await?;
-    make_absolute(&mut wanted, dir);
+    make_absolute(&mut wanted, &setup.root);
     let state = identity(&setup, &wanted);
+    find_files(&mut wanted, &setup.root);
     let options = StateOptions {
         backup: Some(backup(&local_path(&wanted, &setup.workdir.workspace)).to_string_lossy().into_owned()),
         ..StateOptions::default()
     };
     let opened = open::open_store(&setup, &wanted, &options, &setup.workdir.workspace).await?;
-    Ok(Elsewhere { opened, identity: state })
+    Ok(OtherRoot { opened, identity: state })
 }
 
 /// What tells the state of the working directory's workspace from all others.
 pub async fn identity_here(setup: &Setup, record: Option<&BackendRecord>) -> Result<String, Diagnostics> {
     let mut wanted = open::settings_of(setup, record).await?;
-    make_absolute(&mut wanted, &std::env::current_dir().unwrap_or_default());
+    make_absolute(&mut wanted, &setup.root);
     Ok(identity(setup, &wanted))
 }
 
@@ -67,7 +62,7 @@ fn identity(setup: &Setup, settings: &BackendSettings) -> String {
         (kind, None) => format!("{kind} {} {}", record.config, setup.workdir.workspace),
         // Only the provider knows which of its settings are paths.
         (kind, Some(provider)) => {
-            let folder = std::env::current_dir().unwrap_or_default();
+            let folder = setup.root.real_dir();
             let settings = format!("{} {} {}", provider.source, provider.config, record.config);
             format!("{kind} {settings} {} {}", folder.display(), setup.workdir.workspace)
         }
@@ -80,15 +75,58 @@ fn is_local(settings: &BackendSettings) -> bool {
     matches!(settings.kind, KindRef::Own(_)) && settings.kind.name() == LOCAL
 }
 
-/// The settings of the local backend that are paths, from a folder.
-fn make_absolute(wanted: &mut BackendSettings, dir: &Path) {
+/// The settings of the local backend that are paths, from a root folder.
+fn make_absolute(wanted: &mut BackendSettings, root: &Root) {
     if !is_local(wanted) {
         return;
     }
     for (name, default) in [("path", DEFAULT_STATE_FILE), ("workspace_dir", DEFAULT_WORKSPACE_DIR)] {
         let path = wanted.config.get(name).and_then(Value::as_str).unwrap_or(default);
-        let path = dir.join(path).to_string_lossy().into_owned();
+        let path = root.real_dir().join(path).to_string_lossy().into_owned();
         settings::with_setting(wanted, name, Value::string(path));
+    }
+}
+
+/// Settings of other backends that may name files, such as those with credentials.
+const FILES: [&str; 15] = [
+    "ca_file",
+    "cert_file",
+    "client_certificate_path",
+    "client_id_file_path",
+    "client_secret_file_path",
+    "config_path",
+    "config_paths",
+    "credentials",
+    "custom_ca_bundle",
+    "key_file",
+    "oidc_token_file_path",
+    "private_key_path",
+    "shared_config_files",
+    "shared_credentials_file",
+    "shared_credentials_files",
+];
+
+/// Names files of the root folder in full: backends read them from the folder of the process. What is no file there stays.
+fn find_files(wanted: &mut BackendSettings, root: &Root) {
+    if !matches!(wanted.kind, KindRef::Own(_)) || is_local(wanted) {
+        return;
+    }
+    let found = |value: &Value| {
+        let text = value.as_str().filter(|text| Path::new(text).is_relative())?;
+        let path = root.path(Path::new(text));
+        path.is_file().then(|| Value::string(path.to_string_lossy().into_owned()))
+    };
+    let all = |list: &Value| list.elements().iter().map(|one| found(one).unwrap_or_else(|| one.clone())).collect();
+    for name in FILES {
+        let Some(value) = wanted.config.get(name).filter(|value| !value.is_null()).cloned() else { continue };
+        let new = match value.ty() {
+            Type::List(_) => Some(Value::list(Type::String, all(&value))),
+            Type::Set(_) => Some(Value::set(Type::String, all(&value))),
+            _ => found(&value),
+        };
+        if let Some(new) = new {
+            settings::with_setting(wanted, name, new);
+        }
     }
 }
 
@@ -105,33 +143,4 @@ fn local_path(wanted: &BackendSettings, workspace: &str) -> PathBuf {
 
 fn unreadable(dir: &Path, error: &io::Error) -> Diagnostics {
     Diagnostic::error("Failed to open the working directory", format!("{}: {error}", dir.display())).into()
-}
-
-/// The process within another folder for as long as this lives.
-struct Inside {
-    before: PathBuf,
-    dir: PathBuf,
-}
-
-impl Inside {
-    fn enter(dir: &Path) -> io::Result<Inside> {
-        let before = std::env::current_dir()?;
-        std::env::set_current_dir(dir)?;
-        match std::env::current_dir() {
-            Ok(dir) => Ok(Inside { before, dir }),
-            Err(error) => std::env::set_current_dir(&before).and(Err(error)),
-        }
-    }
-
-    fn leave(self) -> io::Result<()> {
-        std::env::set_current_dir(&self.before)
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        if let Err(error) = std::env::set_current_dir(&self.before) {
-            base::log!(Error, "{}: {error}", self.before.display());
-        }
-    }
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use install::event::{LockEvent, Tracked};
 use install::package::platform;
 use install::providers::platform_lock::{PlatformLockInput, lock_platforms};
@@ -57,7 +56,7 @@ pub async fn run(
     };
     let requirements = diagnostics.take(required(setup));
     let requirements = diagnostics.take(only(&request.providers, requirements));
-    let lock = diagnostics.take(packages::lock_file());
+    let lock = diagnostics.take(packages::lock_file(&setup.root));
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
@@ -154,10 +153,10 @@ fn check_platform(text: &str) -> Result<(), &'static str> {
 
 /// What the configuration needs.
 pub fn required(setup: &Setup) -> (Requirements, Diagnostics) {
-    if !load::has_configuration() {
+    if !load::has_configuration(setup) {
         return (Requirements::default(), Diagnostics::new());
     }
-    let (loaded, mut diagnostics) = load::any_config(Path::new("."), setup, &Disk);
+    let (loaded, mut diagnostics) = load::any_config(Path::new("."), setup, &setup.root);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else {
         return (Requirements::default(), diagnostics);
     };

@@ -1,25 +1,34 @@
-//! `state migrate`: copies states from the backend that a `*.tfmigrate.hcl` file names to the one of the configuration, and takes
-//! that into use.
+//! Moving states from one backend to another. Here is `state migrate`, which copies them from the backend that a `*.tfmigrate.hcl`
+//! file names to the one of the configuration, and takes that into use; `moving` copies, also for `init`, with the questions of
+//! `texts`, and in its own way to and from `cloud` blocks.
+//!
+//! Never changes the source.
+
+mod cloud;
+pub mod error;
+pub mod moving;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
 use install::event::InstallEvent;
 use model::addr;
 use model::config::{self, Backend};
 use model::deps::Lock;
 
-use super::install::{incomplete_lock, keep_lock};
-use super::migration::{Migration, Side};
-use super::store_provider::{Purpose, Selected, Trust};
-use super::{InitEvent, InitRequest, store_provider};
+use self::error::MigrationError;
+use self::moving::{Migration, Side};
+use crate::backends::open::open_settings;
 use crate::backends::settings::BackendSettings;
-use crate::backends::{open_settings, record, state_store};
+use crate::backends::{record, state_store};
 use crate::configuration::load;
 use crate::interface::options::StateOptions;
 use crate::plugins::packages;
 use crate::plugins::state_stores::{self, Supply};
+use crate::providers::install::{incomplete_lock, keep_lock};
+use crate::providers::store_provider::{self, ProviderChoice, Purpose};
+use crate::providers::{ProviderEvent, Trust};
 use crate::setup::Setup;
 use crate::setup::network::Network;
 use crate::setup::workdir::select_workspace;
@@ -64,11 +73,11 @@ pub enum MigrateEvent<'a> {
     },
 }
 
-type Hear<'a> = &'a mut (dyn FnMut(MigrateEvent<'_>) + Send);
+type TellMigration<'a> = &'a mut (dyn FnMut(MigrateEvent<'_>) + Send);
 
 /// Copies the states, and takes the destination into use. Reports errors and warnings through `tell`. Returns false after an error;
 /// then nothing or only whole states were copied.
-pub async fn run(setup: &Setup, request: &MigrateRequest, tell: Hear<'_>) -> bool {
+pub async fn run(setup: &Setup, request: &MigrateRequest, tell: TellMigration<'_>) -> bool {
     let mut warnings = Diagnostics::new();
     let opened = open(setup, request, tell, &mut warnings).await;
     let places = match opened {
@@ -98,7 +107,7 @@ pub async fn run(setup: &Setup, request: &MigrateRequest, tell: Hear<'_>) -> boo
 }
 
 /// Both places, open.
-struct Opened {
+struct OpenPlaces {
     from_settings: BackendSettings,
     settings: BackendSettings,
     from: Side,
@@ -111,35 +120,40 @@ struct Opened {
 async fn open(
     setup: &Setup,
     request: &MigrateRequest,
-    tell: Hear<'_>,
+    tell: TellMigration<'_>,
     warnings: &mut Diagnostics,
-) -> Result<Opened, Diagnostics> {
+) -> Result<OpenPlaces, Diagnostics> {
     setup.workdir.check_workspace()?;
     let (module, mut problems) = load::backend_module(setup);
-    let (source, found) = config::migration_source(Path::new("."), &Disk);
+    let (source, found) = config::migration_source(Path::new("."), &setup.root);
     problems.extend(found);
     let Some(source) = source.filter(|_| !problems.has_errors()) else { return Err(problems) };
     let network = Network::new(setup);
     let mut places = Places { setup, network: &network, tell, warnings, lock: Lock::default() };
     // The source is read in the version that wrote it.
-    let place = Place { name: "source", lock_file: request.source_lock.clone(), upgrade: false };
+    let place = MigrationPlace { name: "source", lock_file: request.source_lock.clone(), upgrade: false };
     let from = places.open(&source, place).await?;
     let to = match module.as_ref().and_then(|module| module.backend.as_ref()) {
         Some(wanted) => {
             let (lock_file, upgrade) = (request.destination_lock.clone(), request.upgrade);
-            places.open(wanted, Place { name: "destination", lock_file, upgrade }).await?
+            places.open(wanted, MigrationPlace { name: "destination", lock_file, upgrade }).await?
         }
         None => Err(unknown_destination().into()),
     };
     match (from, to) {
         (Ok((from_settings, from)), Ok((settings, to))) => {
-            Ok(Opened { from_settings, settings, from, to, lock: places.lock })
+            Ok(OpenPlaces { from_settings, settings, from, to, lock: places.lock })
         }
         (from, to) => Err(from.err().into_iter().chain(to.err()).flatten().collect()),
     }
 }
 
-async fn copy(setup: &Setup, request: &MigrateRequest, places: &Opened, tell: Hear<'_>) -> Result<(), Diagnostics> {
+async fn copy(
+    setup: &Setup,
+    request: &MigrateRequest,
+    places: &OpenPlaces,
+    tell: TellMigration<'_>,
+) -> Result<(), Diagnostics> {
     let mut migration = Migration {
         setup,
         is_command: true,
@@ -157,9 +171,9 @@ async fn copy(setup: &Setup, request: &MigrateRequest, places: &Opened, tell: He
         tell(MigrateEvent::Diagnostics(found));
     }
     let failed = |why: String| plain(format!("State migration failed: {why}"));
-    let migrated = result.map_err(failed)?;
+    let migrated = result.map_err(|why| failed(why.to_string()))?;
     if migrated.refused {
-        return Err(failed("Migration aborted by user.".to_owned()));
+        return Err(failed(MigrationError::Aborted.to_string()));
     }
     if let Some(name) = &migrated.select {
         select_workspace(&setup.workdir.data_dir, name).map_err(|e| failed(e.to_string()))?;
@@ -168,7 +182,12 @@ async fn copy(setup: &Setup, request: &MigrateRequest, places: &Opened, tell: He
 }
 
 /// Records the destination and the version of its provider.
-fn take_into_use(setup: &Setup, places: Opened, tell: Hear<'_>, warnings: &mut Diagnostics) -> Result<(), Diagnostics> {
+fn take_into_use(
+    setup: &Setup,
+    places: OpenPlaces,
+    tell: TellMigration<'_>,
+    warnings: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
     keep_selection(setup, places.lock, tell, warnings)?;
     let recorded = record::write(&setup.workdir.data_dir, Some(&places.settings.record()));
     recorded.map_err(|e| plain(format!("Error saving the backend configuration: {e}")))
@@ -180,7 +199,7 @@ fn plain(text: String) -> Diagnostics {
 }
 
 /// The source or the destination.
-struct Place {
+struct MigrationPlace {
     name: &'static str,
     /// A lock file for its provider.
     lock_file: Option<PathBuf>,
@@ -192,7 +211,7 @@ struct Place {
 struct Places<'a, 't> {
     setup: &'a Setup,
     network: &'a Network,
-    tell: Hear<'t>,
+    tell: TellMigration<'t>,
     warnings: &'t mut Diagnostics,
     /// The provider of the destination.
     lock: Lock,
@@ -203,7 +222,7 @@ impl Places<'_, '_> {
     async fn open(
         &mut self,
         block: &Backend,
-        place: Place,
+        place: MigrationPlace,
     ) -> Result<Result<(BackendSettings, Side), Diagnostics>, Diagnostics> {
         if let Some(store) = &block.store
             && state_stores::supply(self.setup, &store.source())? == Supply::Managed
@@ -235,21 +254,20 @@ impl Places<'_, '_> {
         Ok(settings)
     }
 
-    async fn install(&mut self, store: &config::StoreProvider, place: Place) -> Result<(), Diagnostics> {
+    async fn install(&mut self, store: &config::StoreProvider, place: MigrationPlace) -> Result<(), Diagnostics> {
         (self.tell)(MigrateEvent::Installing);
         let tell = &mut *self.tell;
-        let mut hear = |event: InitEvent| match event {
-            InitEvent::Install(event) => tell(MigrateEvent::Install(event)),
-            InitEvent::StoreProviderInstalled => tell(MigrateEvent::Installed),
-            InitEvent::StoreProviderTrust(trust) => tell(MigrateEvent::Trust(trust)),
+        let mut hear = |event: ProviderEvent| match event {
+            ProviderEvent::Install(event) => tell(MigrateEvent::Install(event)),
+            ProviderEvent::StoreProviderInstalled => tell(MigrateEvent::Installed),
+            ProviderEvent::StoreProviderTrust(trust) => tell(MigrateEvent::Trust(trust)),
             _ => {}
         };
-        let request = InitRequest { state_provider_lock_file: place.lock_file, ..InitRequest::default() };
         let provider = store.source();
-        let purpose = Purpose { request: &request, place: Some(place.name) };
+        let purpose = Purpose { plugin_dirs: &[], lock_file: place.lock_file.as_deref(), place: Some(place.name) };
         let lock = store_provider::selections(self.setup, &provider, purpose)?;
         let (constraints, upgrade) = (store_provider::constraints(store), place.upgrade);
-        let wanted = Selected { provider: &provider, constraints, lock, upgrade };
+        let wanted = ProviderChoice { provider: &provider, constraints, lock, upgrade };
         let found = store_provider::get(self.setup, self.network, wanted, purpose, &mut hear).await?;
         self.warnings.extend(found);
         Ok(())
@@ -272,10 +290,10 @@ fn described(settings: &BackendSettings) -> String {
 fn keep_selection(
     setup: &Setup,
     selected: Lock,
-    tell: Hear<'_>,
+    tell: TellMigration<'_>,
     warnings: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
-    let (lock, problems) = packages::lock_file();
+    let (lock, problems) = packages::lock_file(&setup.root);
     if problems.has_errors() {
         return Err(problems);
     }
@@ -286,7 +304,7 @@ fn keep_selection(
     let only_here = setup.stores.only_here().into_iter().filter(|provider| with.get(provider).is_some());
     warnings.extend(incomplete_lock(only_here.collect()));
     keep_lock(&with, &mut |event| {
-        tell(if matches!(event, InitEvent::LockCreated) {
+        tell(if matches!(event, ProviderEvent::LockCreated) {
             MigrateEvent::LockCreated
         } else {
             MigrateEvent::LockChanged

@@ -11,7 +11,7 @@ use install::source::registry::Registry;
 use install::verify;
 use model::deps::Lock;
 
-use super::providers_lock::{chosen_platforms, required};
+use super::lock::{chosen_platforms, required};
 use crate::plugins::packages;
 use crate::setup::Setup;
 use crate::setup::network::Network;
@@ -34,7 +34,7 @@ pub async fn run(setup: &Setup, request: &MirrorRequest, tell: &mut (dyn FnMut(M
     }
     let requirements = diagnostics.take(required(setup));
     let lock = match request.lock_file {
-        true => diagnostics.take(packages::lock_file()),
+        true => diagnostics.take(packages::lock_file(&setup.root)),
         false => Lock::default(),
     };
     if !lock.is_empty() && !diagnostics.has_errors() {

@@ -9,14 +9,14 @@ use crate::interface::ask::Question;
 
 /// A place of states in a message.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct NamedPlace<'a> {
     /// The type of the backend or state store.
     pub kind: &'a str,
     /// It is a state store of a provider.
     pub is_store: bool,
 }
 
-impl Place<'_> {
+impl NamedPlace<'_> {
     fn word(self) -> &'static str {
         if self.is_store { "state store" } else { "backend" }
     }
@@ -30,8 +30,8 @@ impl Place<'_> {
 /// The texts about a migration between two places.
 #[derive(Clone, Copy)]
 pub struct Texts<'a> {
-    pub from: Place<'a>,
-    pub to: Place<'a>,
+    pub from: NamedPlace<'a>,
+    pub to: NamedPlace<'a>,
     pub is_newer: bool,
 }
 
@@ -105,7 +105,7 @@ impl Texts<'_> {
     }
 
     /// The error if a state cannot be read.
-    pub fn not_loaded(self, place: Place<'_>, why: &str) -> String {
+    pub fn not_loaded(self, place: NamedPlace<'_>, why: &str) -> String {
         match self.is_newer {
             true => format!(
                 "Error loading state:\n    {why}\n\n{PROGRAM} failed to load the default state from the {}.\nState migration cannot occur \
@@ -143,7 +143,7 @@ impl Texts<'_> {
     /// Whether to overwrite a state; both are in files to look at.
     pub fn overwrite(self, old: &Path, new: &Path) -> Question {
         let (from, to, word) = (self.from.text(), self.to.text(), self.to.word());
-        let name = |place: Place<'_>| match self.is_newer {
+        let name = |place: NamedPlace<'_>| match self.is_newer {
             true => format!("{} {:?}", place.word(), place.kind),
             false => format!("type {:?}", place.kind),
         };
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn texts_name_state_stores_and_backends() {
-        let backend = Place { kind: "local", is_store: false };
-        let store = Place { kind: "files_store", is_store: true };
-        let old = Texts { from: backend, to: Place { kind: "s3", ..backend }, is_newer: false };
+        let backend = NamedPlace { kind: "local", is_store: false };
+        let store = NamedPlace { kind: "files_store", is_store: true };
+        let old = Texts { from: backend, to: NamedPlace { kind: "s3", ..backend }, is_newer: false };
         let newer = Texts { from: backend, to: store, is_newer: true };
         let titles = |texts: Texts<'_>| [texts.all().title, texts.copy_to_empty().title, texts.current_only("a").title];
         assert_eq!(titles(old)[0], "Do you want to migrate all workspaces to \"s3\"?");

@@ -12,15 +12,15 @@ use crate::interface::ask::Ask;
 
 /// What the root module says of encryption, with what its names mean.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct DeclaredEncryption {
     /// None: it has no `encryption` block.
     pub block: Option<Arc<config::Encryption>>,
     pub early: config::Early,
 }
 
 #[derive(Default)]
-pub struct Sealing {
-    declared: Mutex<Option<Declared>>,
+pub struct CommandEncryption {
+    declared: Mutex<Option<DeclaredEncryption>>,
     pub made: OnceCell<Result<Arc<Encryption>, Diagnostics>>,
     warnings: Mutex<Diagnostics>,
     notify: OnceLock<Notify>,
@@ -31,7 +31,7 @@ pub struct Sealing {
 /// Shows a warning at once.
 pub type Notify = Arc<dyn Fn(Diagnostic) + Send + Sync>;
 
-impl Sealing {
+impl CommandEncryption {
     /// How warnings are shown that must not wait.
     pub fn notify_with(&self, notify: Notify) {
         let _ = self.notify.set(notify);
@@ -61,11 +61,11 @@ impl Sealing {
     }
 
     /// Remembers what a configuration that was loaded says, so that it need not be loaded for that.
-    pub fn declare(&self, declared: Declared) {
+    pub fn declare(&self, declared: DeclaredEncryption) {
         *self.declared.lock().unwrap_or_else(PoisonError::into_inner) = Some(declared);
     }
 
-    pub fn declared(&self) -> Option<Declared> {
+    pub fn declared(&self) -> Option<DeclaredEncryption> {
         self.declared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

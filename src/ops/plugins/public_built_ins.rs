@@ -14,7 +14,7 @@ use model::addr;
 use model::deps::{Requirements, Version};
 use serde::{Deserialize, Serialize};
 
-use super::factories::Origin;
+use super::origin::Origin;
 use crate::setup::Setup;
 
 /// Among the data of the working directory. It is ours alone: what cannot be read counts as nothing, and is written anew by
@@ -23,7 +23,7 @@ const FILE: &str = "builtin-providers.json";
 
 /// By address, the version that was used last.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Record {
+struct VersionRecord {
     providers: BTreeMap<String, String>,
 }
 
@@ -31,7 +31,7 @@ fn path(setup: &Setup) -> PathBuf {
     setup.workdir.data_dir.join(FILE)
 }
 
-fn read(setup: &Setup) -> Record {
+fn read(setup: &Setup) -> VersionRecord {
     let text = std::fs::read(path(setup)).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
@@ -46,7 +46,8 @@ pub fn write(
     used.retain(|provider, _| requirements.0.contains_key(provider) && !unmanaged.contains_key(provider));
     let before = read(setup);
     let warning = changed(&before, &used, "");
-    let now = Record { providers: used.iter().map(|(p, version)| (p.to_string(), version.to_string())).collect() };
+    let now =
+        VersionRecord { providers: used.iter().map(|(p, version)| (p.to_string(), version.to_string())).collect() };
     if now == before {
         return warning;
     }
@@ -83,7 +84,7 @@ pub fn check(
     Ok(changed(&read(setup), &used, &format!("\n\nTo accept this, run:\n  {COMMAND} init")))
 }
 
-fn changed(before: &Record, now: &BTreeMap<addr::Provider, Version>, advice: &str) -> Option<Diagnostic> {
+fn changed(before: &VersionRecord, now: &BTreeMap<addr::Provider, Version>, advice: &str) -> Option<Diagnostic> {
     let lines: Vec<String> = now
         .iter()
         .filter_map(|(provider, version)| {

@@ -1,6 +1,6 @@
 //! The provider of a state store is installed before all others: it has to be there when the states are read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files};
@@ -13,9 +13,8 @@ use model::config::{Backend, StoreProvider};
 use model::deps::{Constraints, Lock, Requirements};
 use model::state::file::problems_text;
 
-use super::install::{Wanted, install};
-use super::migration::answer;
-use super::{InitEvent, InitRequest, Tell};
+use super::install::{InstallRequest, install};
+use super::{ProviderEvent, TellProviders, Trust};
 use crate::interface::ask::Question;
 use crate::plugins::packages;
 use crate::plugins::state_stores::{self, Supply};
@@ -31,27 +30,21 @@ pub fn constraints(store: &StoreProvider) -> Constraints {
 /// What a provider of a state store is installed for.
 #[derive(Clone, Copy)]
 pub struct Purpose<'a> {
-    pub request: &'a InitRequest,
+    /// The folders that the command line names as sources.
+    pub plugin_dirs: &'a [PathBuf],
+    /// The lock file that the command line names for it.
+    pub lock_file: Option<&'a Path>,
     /// The place of a migration that it is for: "source" or "destination".
     pub place: Option<&'static str>,
 }
 
-impl Purpose<'_> {
-    /// The lock file that the command line names.
-    fn lock_file(&self) -> Option<&Path> {
-        self.request.state_provider_lock_file.as_deref()
-    }
-}
-
-/// Why a provider may keep states.
+/// Whether `init` upgrades providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// A lock file of the command line selects it, or it is on this machine.
-    Automatic,
-    /// The user agreed.
-    Approved,
-    /// The user did not.
-    Rejected,
+pub enum Upgrade {
+    No,
+    Yes,
+    /// All but the provider of the state store, for which there is a warning.
+    AllButStore,
 }
 
 /// Installs the provider of a state store, in the version that the lock file selects if it selects one. The lock file is not
@@ -61,34 +54,33 @@ pub async fn run(
     network: &Network,
     block: &Backend,
     store: &StoreProvider,
-    request: &InitRequest,
-    tell: Tell<'_>,
+    (upgrade, purpose): (Upgrade, Purpose<'_>),
+    tell: TellProviders<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
     let provider = store.source();
     let mut warnings = Diagnostics::new();
     if state_stores::supply(setup, &provider)? == Supply::BuiltIn {
-        tell(InitEvent::StoreProviderInstalled);
+        tell(ProviderEvent::StoreProviderInstalled);
         return Ok(warnings);
     }
-    let upgrade = request.upgrade && request.reconfigure;
-    if request.upgrade && !upgrade {
+    if upgrade == Upgrade::AllButStore {
         warnings.push(not_upgraded(&provider));
     }
+    let upgrade = upgrade == Upgrade::Yes;
     let constraints = constraints(store);
-    let purpose = Purpose { request, place: None };
     let lock = selections(setup, &provider, purpose)?;
-    tell(InitEvent::StoreProvider {
+    tell(ProviderEvent::StoreProvider {
         provider: provider.clone(),
         constraints: constraints.clone(),
         store: block.kind.to_string(),
     });
-    let wanted = Selected { provider: &provider, constraints, lock, upgrade };
+    let wanted = ProviderChoice { provider: &provider, constraints, lock, upgrade };
     warnings.extend(get(setup, network, wanted, purpose, tell).await?);
     Ok(warnings)
 }
 
 /// A provider to install.
-pub struct Selected<'a> {
+pub struct ProviderChoice<'a> {
     pub provider: &'a addr::Provider,
     pub constraints: Constraints,
     /// The selections that apply, from [`selections`].
@@ -100,19 +92,27 @@ pub struct Selected<'a> {
 pub async fn get(
     setup: &Setup,
     network: &Network,
-    Selected { provider, constraints, lock, upgrade }: Selected<'_>,
+    ProviderChoice { provider, constraints, lock, upgrade }: ProviderChoice<'_>,
     purpose: Purpose<'_>,
-    tell: Tell<'_>,
+    tell: TellProviders<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
     let mut requirements = Requirements::default();
     requirements.add(provider.clone(), constraints);
-    let (unmanaged, request) = (packages::unmanaged(setup)?, purpose.request);
-    let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request, upgrade, keep: None };
+    let (unmanaged, plugin_dirs) = (packages::unmanaged(setup)?, purpose.plugin_dirs);
+    let wanted = InstallRequest {
+        requirements: &requirements,
+        lock: &lock,
+        unmanaged,
+        plugin_dirs,
+        upgrade,
+        keep: None,
+        store: None,
+    };
     let (mut downloaded, mut authenticated) = (false, String::new());
-    let mut hear = |event: InitEvent| {
+    let mut hear = |event: ProviderEvent| {
         match &event {
-            InitEvent::Install(InstallEvent::Downloaded { .. }) => downloaded = true,
-            InitEvent::Install(InstallEvent::Fetched { authentication, .. }) => {
+            ProviderEvent::Install(InstallEvent::Downloaded { .. }) => downloaded = true,
+            ProviderEvent::Install(InstallEvent::Fetched { authentication, .. }) => {
                 authenticated = authentication.with_key();
             }
             _ => {}
@@ -123,12 +123,12 @@ pub async fn get(
     if installed.diagnostics.has_errors() {
         return Err(installed.diagnostics);
     }
-    tell(InitEvent::StoreProviderInstalled);
+    tell(ProviderEvent::StoreProviderInstalled);
     if downloaded && lock.get(provider).is_none() {
         let problem = missing_lock(purpose, &lock);
         approve(setup, provider, (&installed.lock, &authenticated), problem, tell).await?;
-    } else if purpose.lock_file().is_some() {
-        tell(InitEvent::StoreProviderTrust(Trust::Automatic));
+    } else if purpose.lock_file.is_some() {
+        tell(ProviderEvent::StoreProviderTrust(Trust::Automatic));
     }
     setup.stores.select(installed.lock, installed.only_here);
     Ok(installed.diagnostics)
@@ -137,11 +137,11 @@ pub async fn get(
 /// The lock file of the working directory with what takes precedence over it: in `init`, the selection of a lock file of the command
 /// line; in a migration, such a file takes its place, and what is installed already is added.
 pub fn selections(setup: &Setup, provider: &addr::Provider, purpose: Purpose<'_>) -> Result<Lock, Diagnostics> {
-    let of_directory = || match packages::lock_file() {
+    let of_directory = || match packages::lock_file(&setup.root) {
         (_, problems) if problems.has_errors() => Err(problems),
         (lock, _) => Ok(lock),
     };
-    match (purpose.lock_file(), purpose.place) {
+    match (purpose.lock_file, purpose.place) {
         (None, None) => of_directory(),
         (Some(path), None) => Ok(of_directory()?.with(selection_of(path, provider)?)),
         (None, Some(_)) => Ok(setup.stores.selected().with(of_directory()?)),
@@ -195,7 +195,7 @@ async fn approve(
     provider: &addr::Provider,
     (lock, authentication): (&Lock, &str),
     missing_lock: Diagnostic,
-    tell: Tell<'_>,
+    tell: TellProviders<'_>,
 ) -> Result<(), Diagnostics> {
     let Some(locked) = lock.get(provider) else { return Ok(()) };
     let Some(ask) = &setup.ask else { return Err(missing_lock.into()) };
@@ -213,9 +213,9 @@ async fn approve(
         ),
         ..Question::default()
     };
-    let why = match answer(&**ask, &question).await {
+    let why = match ask.ask(&question).await {
         Ok(answer) if answer == "yes" => {
-            tell(InitEvent::StoreProviderTrust(Trust::Approved));
+            tell(ProviderEvent::StoreProviderTrust(Trust::Approved));
             return Ok(());
         }
         Ok(_) => {
@@ -223,13 +223,13 @@ async fn approve(
         }
         Err(why) => format!("Failed to approve use of state storage provider: {why}"),
     };
-    tell(InitEvent::StoreProviderTrust(Trust::Rejected));
+    tell(ProviderEvent::StoreProviderTrust(Trust::Rejected));
     Err(Diagnostic::error(why, "").into())
 }
 
 /// The error for a provider that nothing allows to keep states. `lock`: the selections that there were.
 fn missing_lock(purpose: Purpose<'_>, lock: &Lock) -> Diagnostic {
-    let problem = match purpose.lock_file() {
+    let problem = match purpose.lock_file {
         Some(path) => format!(
             "The lock file at {:?} (supplied via CLI flag) was empty or did not contain a lock for the state store provider.",
             path.display().to_string()
@@ -283,29 +283,9 @@ fn not_upgraded(provider: &addr::Provider) -> Diagnostic {
     )
 }
 
-/// The error if the version that was installed for the state store is not one that all modules allow, in place of the general one.
-pub fn conflicting_version(provider: &addr::Provider, problem: &Diagnostic) -> Option<Diagnostic> {
-    let (kind, shown) = (&*provider.kind, provider.for_display());
-    let begin = format!("Could not retrieve the list of available versions for provider {shown}: ");
-    let why = problem.detail.strip_prefix(&begin).filter(|why| why.starts_with("locked provider "))?;
-    let (why, _) = why.split_once("\n\n").unwrap_or((why, ""));
-    let detail = format!(
-        "Provider {kind:?} ({shown}) is used to store state, so the root module's version constraints take precedence when downloading \
-         the provider. {PROGRAM} encountered an error that suggests that version constraint may be conflicting with a version \
-         constraint from a child module. If you want to upgrade the provider used for state storage you must use the following \
-         command:\n    {COMMAND} state migrate -upgrade\n\nError from the installer: {why}\n\nTo see which modules are currently \
-         depending on {shown} and what versions are specified, run the following command:\n    {COMMAND} providers"
-    );
-    Some(Diagnostic::error("Unable to download the provider used for state storage", detail))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn request(lock_file: Option<&str>) -> InitRequest {
-        InitRequest { state_provider_lock_file: lock_file.map(Into::into), ..InitRequest::default() }
-    }
 
     #[test]
     fn a_missing_lock_says_which_file_was_read_and_which_option_to_use() {
@@ -325,23 +305,9 @@ mod tests {
             (None, Some("source"), lock, format!("{used} did not contain a lock"), "-source-provider-lock-file="),
         ];
         for (file, place, lock, expected, option) in cases {
-            let request = request(file);
-            let found = missing_lock(Purpose { request: &request, place }, &lock).detail;
+            let purpose = Purpose { plugin_dirs: &[], lock_file: file.map(Path::new), place };
+            let found = missing_lock(purpose, &lock).detail;
             assert!(found.contains(&expected) && found.contains(option), "{found}");
         }
-    }
-
-    #[test]
-    fn conflicting_constraints_of_modules_are_reported_for_the_store() {
-        let provider = addr::Provider::parse_source("a/b").unwrap();
-        let detail = "Could not retrieve the list of available versions for provider a/b: locked provider x\n\nTo see";
-        let found = conflicting_version(&provider, &Diagnostic::error("Failed", detail)).unwrap();
-        assert!(
-            found.detail.contains("Error from the installer: locked provider x\n\nTo see which"),
-            "{}",
-            found.detail
-        );
-        let other = detail.replace("locked provider x", "no network");
-        assert!(conflicting_version(&provider, &Diagnostic::error("Failed", other)).is_none());
     }
 }

@@ -20,7 +20,7 @@ use crate::setup::Setup;
 
 /// Why a state command has nothing to show.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum ReadRefusal {
     /// There is no state.
     NoState,
     /// The state cannot be read.
@@ -28,9 +28,9 @@ pub enum Refusal {
     Diagnostics(Diagnostics),
 }
 
-impl From<Diagnostics> for Refusal {
-    fn from(diagnostics: Diagnostics) -> Refusal {
-        Refusal::Diagnostics(diagnostics)
+impl From<Diagnostics> for ReadRefusal {
+    fn from(diagnostics: Diagnostics) -> ReadRefusal {
+        ReadRefusal::Diagnostics(diagnostics)
     }
 }
 
@@ -40,7 +40,7 @@ pub async fn list(
     options: &StateOptions,
     addresses: &[String],
     id: Option<&str>,
-) -> Result<(Vec<AbsResourceInstance>, Diagnostics), Refusal> {
+) -> Result<(Vec<AbsResourceInstance>, Diagnostics), ReadRefusal> {
     let (file, warnings) = read(setup, options).await?;
     let found = selected(&file.state, addresses, id)?;
     Ok((found.into_iter().map(|(addr, _)| addr).collect(), warnings))
@@ -53,7 +53,7 @@ pub async fn identities(
     options: &StateOptions,
     addresses: &[String],
     id: Option<&str>,
-) -> Result<(BTreeMap<String, Arc<str>>, Diagnostics), Refusal> {
+) -> Result<(BTreeMap<String, Arc<str>>, Diagnostics), ReadRefusal> {
     let (file, warnings) = read(setup, options).await?;
     let identity = |(addr, instance): (AbsResourceInstance, &Instance)| {
         Some((addr.to_string(), instance.current.as_ref()?.identity.as_ref()?.json.clone()))
@@ -61,10 +61,10 @@ pub async fn identities(
     Ok((selected(&file.state, addresses, id)?.into_iter().filter_map(identity).collect(), warnings))
 }
 
-async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), Refusal> {
+async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), ReadRefusal> {
     let opened = read_state::open(setup, options).await?;
-    let loaded = load(&*opened.store, Access::ReadOnly).await.map_err(Refusal::Unread)?;
-    Ok((loaded.file.ok_or(Refusal::NoState)?, loaded.warnings))
+    let loaded = load(&*opened.store, Access::ReadOnly).await.map_err(ReadRefusal::Unread)?;
+    Ok((loaded.file.ok_or(ReadRefusal::NoState)?, loaded.warnings))
 }
 
 /// The instances within the addresses, if any are given, whose attribute "id" is `id`, if that is given.
@@ -72,7 +72,7 @@ fn selected<'s>(
     state: &'s State,
     addresses: &[String],
     id: Option<&str>,
-) -> Result<Vec<(AbsResourceInstance, &'s Instance)>, Refusal> {
+) -> Result<Vec<(AbsResourceInstance, &'s Instance)>, ReadRefusal> {
     let all = sorted(state);
     let mut found = if addresses.is_empty() { all.clone() } else { Vec::new() };
     let mut problems = Diagnostics::new();
@@ -168,7 +168,7 @@ pub struct StoredInstance {
 
 /// Why an instance cannot be shown.
 pub enum ShowRefusal {
-    Refusal(Refusal),
+    Read(ReadRefusal),
     /// The address does not name one instance; `text` is as given.
     Address(String),
     /// The state does not have it; a question about the address that was probably meant, or nothing.
@@ -179,10 +179,10 @@ pub enum ShowRefusal {
 pub async fn show(setup: &Setup, options: &StateOptions, address: &str) -> Result<StoredInstance, ShowRefusal> {
     let addr = command_line::resource_instance(address).map_err(|_| ShowRefusal::Address(address.to_string()))?;
     let current = read_state::current(setup, options).await;
-    let (_, loaded) = current.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
-    let Some(file) = loaded.file else { return Err(ShowRefusal::Refusal(Refusal::NoState)) };
+    let (_, loaded) = current.map_err(|problems| ShowRefusal::Read(problems.into()))?;
+    let Some(file) = loaded.file else { return Err(ShowRefusal::Read(ReadRefusal::NoState)) };
     let only = only(&file.state, &addr).ok_or_else(|| ShowRefusal::NotFound(file.state.close_address(address)))?;
-    let schemas = schemas::of_state(setup, &only).await.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
+    let schemas = schemas::of_state(setup, &only).await.map_err(|problems| ShowRefusal::Read(problems.into()))?;
     Ok(StoredInstance { addr, state: only, schemas, warnings: loaded.warnings })
 }
 

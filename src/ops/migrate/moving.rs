@@ -1,4 +1,4 @@
-//! Copying states between backends when `init` finds that the backend changed: questions, locks and writes.
+//! Copying states between backends, for `state migrate` and for an `init` with another backend: questions, locks and writes.
 //!
 //! The source is not changed. States keep their lineage and serial.
 
@@ -12,10 +12,12 @@ use engine::event::Event;
 use engine::ports::Observer;
 use model::state::file::{self, StateFile, problems_text};
 
-use super::cloud::CLOUD;
-use super::migration_texts::{Place, Texts};
-use crate::backends::{HeldState, hold_store, version};
-use crate::interface::ask::{Ask, NoAnswer, Question};
+use super::error::MigrationError;
+use super::texts::{NamedPlace, Texts};
+use crate::backends::held::{self, HeldState, StateAccess};
+use crate::backends::open::CLOUD;
+use crate::backends::version;
+use crate::interface::ask::Question;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
 use crate::interface::planning::Planned;
@@ -36,8 +38,8 @@ impl Side {
         self.kind == CLOUD && self.backend.hcp().is_some()
     }
 
-    fn place(&self) -> Place<'_> {
-        Place { kind: &self.kind, is_store: self.is_store }
+    fn place(&self) -> NamedPlace<'_> {
+        NamedPlace { kind: &self.kind, is_store: self.is_store }
     }
 }
 
@@ -81,9 +83,9 @@ impl Migration<'_> {
         self.texts().not_loaded(side.place(), why)
     }
 
-    /// Copies what there is, as far as it is wanted. An error is a text for people; before it nothing or only whole states
-    /// were written.
-    pub async fn run(&mut self) -> Result<Migrated, String> {
+    /// Copies what there is, as far as it is wanted. Before an error, nothing or only whole
+    /// states were written.
+    pub async fn run(&mut self) -> Result<Migrated, MigrationError> {
         let from = self.workspaces(&self.from.backend).await?;
         let to = self.workspaces(&self.to.backend).await?;
         if !self.ignore_version {
@@ -110,19 +112,19 @@ impl Migration<'_> {
     }
 
     /// None: the backend has no workspaces.
-    async fn workspaces(&self, backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, String> {
+    async fn workspaces(&self, backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, MigrationError> {
         match backend.workspaces().await {
             Ok(names) => Ok(Some(names)),
             Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
-            Err(e) => Err(self.texts().not_inspected(&e.text)),
+            Err(e) => Err(self.texts().not_inspected(&e.text).into()),
         }
     }
 
-    pub async fn all(&mut self, mut names: Vec<String>, migrated: &mut Migrated) -> Result<(), String> {
+    pub async fn all(&mut self, mut names: Vec<String>, migrated: &mut Migrated) -> Result<(), MigrationError> {
         self.agree(self.texts().all()).await?;
         names.sort();
         for name in names {
-            self.single_to(&name, &name, true, migrated).await.map_err(|e| self.not_all(&name, &e))?;
+            self.single_to(&name, &name, true, migrated).await.map_err(|e| self.not_all(&name, &e.to_string()))?;
         }
         Ok(())
     }
@@ -132,7 +134,7 @@ impl Migration<'_> {
         self.texts().not_all(name, why)
     }
 
-    pub async fn current_only(&mut self, migrated: &mut Migrated) -> Result<(), String> {
+    pub async fn current_only(&mut self, migrated: &mut Migrated) -> Result<(), MigrationError> {
         let current = self.workspace.clone();
         self.agree(self.texts().current_only(&current)).await?;
         migrated.select = Some(DEFAULT_WORKSPACE.to_owned());
@@ -140,19 +142,19 @@ impl Migration<'_> {
     }
 
     /// The consent to what concerns several workspaces.
-    async fn agree(&self, question: Question) -> Result<(), String> {
+    async fn agree(&self, question: Question) -> Result<(), MigrationError> {
         if self.force {
             return Ok(());
         }
         let asked = confirm(self.setup, &question).await;
         match asked.map_err(|e| format!("Error asking for state migration action: {e}"))? {
             true => Ok(()),
-            false => Err("Migration aborted by user.".to_owned()),
+            false => Err(MigrationError::Aborted),
         }
     }
 
     /// One workspace to the default one.
-    async fn single(&mut self, name: &str, force: bool, migrated: &mut Migrated) -> Result<(), String> {
+    async fn single(&mut self, name: &str, force: bool, migrated: &mut Migrated) -> Result<(), MigrationError> {
         self.single_to(name, DEFAULT_WORKSPACE, force, migrated).await
     }
 
@@ -162,7 +164,7 @@ impl Migration<'_> {
         to: &str,
         force: bool,
         migrated: &mut Migrated,
-    ) -> Result<(), String> {
+    ) -> Result<(), MigrationError> {
         let source = self.open(&self.from, from).await.map_err(|e| self.not_loaded(&self.from, &e.text))?;
         let before = read(&source).await.map_err(|e| self.not_loaded(&self.from, &e))?;
         let Some(before) = before.filter(|file| !is_empty(file)) else { return Ok(()) };
@@ -200,7 +202,7 @@ impl Migration<'_> {
     }
 
     /// A destination that has only named workspaces: its name is asked for.
-    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, String> {
+    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, MigrationError> {
         let name = self.ask_for_name().await?;
         let store = self.open(&self.to, &name).await.map_err(|e| self.not_loaded(&self.to, &e.text))?;
         if self.workspace == DEFAULT_WORKSPACE {
@@ -210,10 +212,10 @@ impl Migration<'_> {
     }
 
     /// Asks for a name to use in place of `default`.
-    pub async fn ask_for_name(&self) -> Result<String, String> {
+    pub async fn ask_for_name(&self) -> Result<String, MigrationError> {
         let is_cloud = self.to.is_cloud();
         if is_cloud && self.setup.ask.is_none() {
-            return Err(INPUT_DISABLED_HERE.to_owned());
+            return Err(MigrationError::NoInput);
         }
         let question = Question {
             title: match is_cloud {
@@ -228,26 +230,26 @@ impl Migration<'_> {
         };
         let asked = match &self.setup.ask {
             None => Err(INPUT_DISABLED.to_owned()),
-            Some(somebody) => answer(&**somebody, &question).await,
+            Some(asker) => asker.ask(&question).await.map_err(|why| why.to_string()),
         };
-        asked.map_err(|e| format!("Error asking for new state name: {e}"))
+        asked.map_err(|e| format!("Error asking for new state name: {e}").into())
     }
 
     /// Locks a state and reads it, with what an interrupted run left.
-    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<HeldState, String> {
+    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<HeldState, MigrationError> {
         let gathered = DiagnosticCollector::default();
-        let held = hold_store(store, operation, self.options, self.setup, Some(&gathered)).await;
+        let held = held::hold(store, operation, self.options, self.setup, StateAccess::Change(&gathered)).await;
         self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
-        held.map_err(|problems| problems_text(&problems))
+        held.map_err(|problems| problems_text(&problems).into())
     }
 
     /// Copies a state if that is wanted; false if it is not.
-    async fn copy(&self, from: &HeldState, to: &HeldState, force: bool) -> Result<bool, String> {
+    async fn copy(&self, from: &HeldState, to: &HeldState, force: bool) -> Result<bool, MigrationError> {
         let Some(source) = from.loaded.file.as_ref().filter(|file| !is_empty(file)) else { return Ok(true) };
         let present = to.loaded.file.as_ref().filter(|file| !is_empty(file));
         if !force {
             if self.setup.ask.is_none() {
-                return Err(INPUT_DISABLED_HERE.to_owned());
+                return Err(MigrationError::NoInput);
             }
             let wanted = match present {
                 // That was asked before.
@@ -269,7 +271,7 @@ impl Migration<'_> {
     }
 
     /// Asks with both states in files to look at, which are gone afterwards.
-    async fn confirm_overwrite(&self, source: &StateFile, present: &StateFile) -> Result<bool, String> {
+    async fn confirm_overwrite(&self, source: &StateFile, present: &StateFile) -> Result<bool, MigrationError> {
         let (from, to) = (&self.from.kind, &self.to.kind);
         let made = tempfile::Builder::new().prefix("terraform").tempdir();
         let dir = made.map_err(|e| format!("Error creating temporary directory: {e}"))?;
@@ -280,9 +282,9 @@ impl Migration<'_> {
             base::atomic::write_private(path, &text).map_err(|e| failed(e.to_string()))?;
         }
         if let Some(hcp) = self.to.backend.hcp().filter(|_| self.to.is_cloud()) {
-            return confirm(self.setup, &overwrite_cloud(from, hcp.app_name, &old, &new)).await;
+            return Ok(confirm(self.setup, &overwrite_cloud(from, hcp.app_name, &old, &new)).await?);
         }
-        confirm(self.setup, &self.texts().overwrite(&old, &new)).await
+        Ok(confirm(self.setup, &self.texts().overwrite(&old, &new)).await?)
     }
 }
 
@@ -298,10 +300,8 @@ fn overwrite_cloud(from: &str, app: &str, old: &Path, new: &Path) -> Question {
     Question { title: "Do you want to copy existing state to HCP Terraform?".to_owned(), text, ..Question::default() }
 }
 
-/// The error for a migration without input.
-pub const INPUT_DISABLED_HERE: &str = "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove \
-                                       the \"-input=false\" option and try again.";
-const INPUT_DISABLED: &str = "input is disabled";
+/// Why a question is not asked.
+pub const INPUT_DISABLED: &str = "input is disabled";
 
 /// A state without resources and outputs.
 pub fn is_empty(file: &StateFile) -> bool {
@@ -339,9 +339,9 @@ pub fn error_text(problems: &Diagnostics) -> String {
 
 /// Yes or no; two other answers mean no.
 pub async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String> {
-    let Some(somebody) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
+    let Some(asker) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
     for _ in 0..2 {
-        let text = answer(&**somebody, question).await;
+        let text = asker.ask(question).await;
         match text.map_err(|e| format!("Error asking for confirmation: {e}"))?.to_lowercase().as_str() {
             "yes" => return Ok(true),
             "no" => return Ok(false),
@@ -349,15 +349,6 @@ pub async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String>
         }
     }
     Ok(false)
-}
-
-/// The answer to a question, or why there is none.
-pub async fn answer(somebody: &dyn Ask, question: &Question) -> Result<String, String> {
-    match somebody.ask(question).await {
-        Ok(text) => Ok(text),
-        Err(NoAnswer::Interrupted) => Err("interrupted".to_owned()),
-        Err(NoAnswer::Failed(why)) => Err(why),
-    }
 }
 
 /// Collects the messages while a state is locked.

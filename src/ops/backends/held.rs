@@ -1,0 +1,151 @@
+//! A state that a command holds: read, and locked until the command gives it back.
+
+use std::convert::Infallible;
+use std::sync::{Arc, OnceLock};
+
+use backend::{Access, Loaded, LockInfo, StateStore, StoreError};
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
+use base::stop::Stop;
+
+use crate::interface::listen::Listener;
+use crate::interface::options::StateOptions;
+use crate::setup::Setup;
+
+/// A state that was read, under its lock if there is one.
+pub struct HeldState {
+    pub store: Arc<dyn StateStore>,
+    pub loaded: Loaded,
+    lock: Option<String>,
+    lost: OnceLock<StoreError>,
+}
+
+/// What a command does with a state that it holds.
+#[derive(Clone, Copy)]
+pub enum StateAccess<'a> {
+    /// Changes it. What an interrupted run left open is shown here before its journal is removed.
+    Change(&'a dyn Listener),
+    /// Only reads it. An interrupted run's journal is kept, because its warnings cannot be shown before it is removed.
+    Read,
+}
+
+impl<'a> StateAccess<'a> {
+    fn listener(self) -> Option<&'a dyn Listener> {
+        match self {
+            StateAccess::Change(listener) => Some(listener),
+            StateAccess::Read => None,
+        }
+    }
+}
+
+/// Locks the state for an operation, unless the options disable it, and reads it.
+pub async fn hold(
+    store: &Arc<dyn StateStore>,
+    operation: &str,
+    options: &StateOptions,
+    setup: &Setup,
+    access: StateAccess<'_>,
+) -> Result<HeldState, Diagnostics> {
+    let store = store.clone();
+    let lock = if options.lock {
+        base::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
+        let info = LockInfo::new(operation);
+        let waiting = || access.listener().into_iter().for_each(Listener::waiting_for_lock);
+        let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
+        let is_of_process = store.facts().locks_are_of_processes;
+        Some(taken.map_err(|e| Diagnostics::from(backend::lock::not_locked(&e, is_of_process)))?)
+    } else {
+        None
+    };
+    let of_backend = match (&lock, access) {
+        (None, _) => Access::ReadOnly,
+        (Some(_), StateAccess::Read) => Access::LockedToRead,
+        (Some(_), StateAccess::Change(_)) => Access::Locked,
+    };
+    let loaded = backend::load(&*store, of_backend).await;
+    match loaded.and_then(|loaded| report_replay(loaded, &*store, access)) {
+        Ok(loaded) => {
+            match &loaded.file {
+                Some(file) => base::log!(
+                    Debug,
+                    "state read: serial {}, {} resources, lineage {}",
+                    file.meta.serial,
+                    file.state.resources.len(),
+                    file.meta.lineage
+                ),
+                None => base::log!(Debug, "state read: there is none yet"),
+            }
+            Ok(HeldState { store, loaded, lock, lost: OnceLock::new() })
+        }
+        Err(mut diagnostics) => {
+            let held = HeldState { store, loaded: Loaded::default(), lock, lost: OnceLock::new() };
+            diagnostics.extend(held.release().await);
+            Err(diagnostics)
+        }
+    }
+}
+
+/// Shows what an interrupted run left open before the journal, which alone knows it, is removed.
+fn report_replay(mut loaded: Loaded, store: &dyn StateStore, access: StateAccess<'_>) -> Result<Loaded, Diagnostics> {
+    if let Some(listener) = access.listener().filter(|_| loaded.replayed) {
+        listener.diagnostics(std::mem::take(&mut loaded.warnings));
+        backend::finish_replay(store, &mut loaded)?;
+    }
+    Ok(loaded)
+}
+
+impl HeldState {
+    /// To be called before the state is written: what an interrupted run had done is written first, where that was not
+    /// done under the lock.
+    pub async fn take_up_journal(&mut self, listener: &dyn Listener) -> Result<(), Diagnostics> {
+        if !self.loaded.includes_journal {
+            return Ok(());
+        }
+        let taken = backend::take_up(&*self.store, &mut self.loaded).await;
+        listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
+        taken?;
+        backend::finish_replay(&*self.store, &mut self.loaded)
+    }
+
+    /// Stops a command whose lock is lost. Never completes.
+    pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
+        if self.lock.is_some() {
+            let error = self.store.lock_lost().await;
+            base::log!(Error, "{error}");
+            let _ = self.lost.set(error);
+            stop.stop();
+        }
+        std::future::pending().await
+    }
+
+    /// What to report if the lock was lost while objects were changed.
+    pub fn lock_loss(&self) -> Option<Diagnostic> {
+        self.lock_loss_with(&format!(
+            "{PROGRAM} therefore started no further changes and did not write the state; the changes that were made are kept on \
+             this machine."
+        ))
+    }
+
+    /// What to report if the lock was lost before anything was changed.
+    pub fn lock_loss_while_planning(&self) -> Option<Diagnostic> {
+        self.lock_loss_with("A plan that is made from the state as it was may not fit any more. Nothing was changed.")
+    }
+
+    fn lock_loss_with(&self, consequence: &str) -> Option<Diagnostic> {
+        let error = self.lost.get()?;
+        let detail =
+            format!("Error message: {error}\n\nAnother process may have locked the state since. {consequence}");
+        Some(Diagnostic::error("State lock lost", detail))
+    }
+
+    /// Gives the lock back.
+    pub async fn release(self) -> Diagnostics {
+        let Some(id) = self.lock else { return Diagnostics::new() };
+        base::log!(Trace, "backend/local: releasing state lock {id}");
+        match self.store.unlock(&id).await {
+            Ok(()) => Diagnostics::new(),
+            Err(_) if self.lost.get().is_some() => Diagnostics::new(),
+            Err(e) => backend::lock::unlock_failed(&e).into(),
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::stop::Stop;
 use base64::Engine as _;
-use install::authenticate::signature::{Signature, SigningKey};
+use install::authenticate::signature::{RegistryKey, Signature};
 use install::authenticate::{Archive, Step};
 use install::modules::fetch::archive::{Kind, Limits as ModuleLimits, unpack};
 use install::package::archive;
@@ -59,7 +59,7 @@ fn registry_answers() {
 
 /// A signature, and a key that should have made it.
 fn signed_by(input: &[u8]) {
-    let key = SigningKey {
+    let key = RegistryKey {
         key_id: "k".into(),
         ascii_armor: String::from_utf8_lossy(input).into_owned(),
         trust_signature: String::new(),

@@ -10,8 +10,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use time::{OffsetDateTime, UtcOffset};
+use gotext::timestamp::Timestamp;
 
 use super::env::{self, Environment};
 
@@ -228,27 +229,21 @@ fn json_line(time: &str, level: Level, name: &str, message: &str, fields: &[(Str
 
 /// The present moment, as the reference writes it in lines of JSON or of text.
 pub fn timestamp(json: bool) -> String {
-    let now = OffsetDateTime::now_utc();
-    let offset = UtcOffset::from_whole_seconds(local_offset(now.unix_timestamp())).unwrap_or(UtcOffset::UTC);
-    let local = now.to_offset(offset);
-    let sign = if offset.is_negative() { '-' } else { '+' };
-    let (hours, minutes, _) = offset.as_hms();
-    let (hours, minutes) = (hours.unsigned_abs(), minutes.unsigned_abs());
-    let zone = match (offset.is_utc(), json) {
-        (true, _) => "Z".to_string(),
-        (false, true) => format!("{sign}{hours:02}:{minutes:02}"),
-        (false, false) => format!("{sign}{hours:02}{minutes:02}"),
-    };
-    match json {
-        true => format!("{}.{:06}{zone}", to_the_second(local), local.microsecond()),
-        false => format!("{}.{:03}{zone}", to_the_second(local), local.millisecond()),
-    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = since.as_secs() as i64;
+    moment_text(Timestamp { seconds, nanoseconds: since.subsec_nanos(), offset: local_offset(seconds) }, json)
 }
 
-fn to_the_second(moment: OffsetDateTime) -> String {
-    let (year, month, day) = moment.to_calendar_date();
-    let (hour, minute, second) = moment.to_hms();
-    format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", u8::from(month))
+fn moment_text(moment: Timestamp, json: bool) -> String {
+    let zone = match (moment.offset, json) {
+        (0, _) => "Z".to_owned(),
+        (_, true) => moment.offset_text(":"),
+        (_, false) => moment.offset_text(""),
+    };
+    match json {
+        true => format!("{}.{:06}{zone}", moment.local_text(), moment.nanoseconds / 1_000),
+        false => format!("{}.{:03}{zone}", moment.local_text(), moment.nanoseconds / 1_000_000),
+    }
 }
 
 /// Seconds east of UTC at a moment, as the machine is set up.
@@ -305,5 +300,14 @@ mod tests {
         let json = json_line("T", Level::Warn, "", "m", &fields[..1]);
         assert_eq!(json, "{\"@level\":\"warn\",\"@message\":\"m\",\"@timestamp\":\"T\",\"a\":\"1\"}\n");
         assert!(timestamp(false).len() >= 24);
+        let moment = |offset| Timestamp { seconds: 951_827_696, nanoseconds: 7_008_009, offset };
+        for (offset, json, expected) in [
+            (0, false, "2000-02-29T12:34:56.007Z"),
+            (0, true, "2000-02-29T12:34:56.007008Z"),
+            (5_400, false, "2000-02-29T14:04:56.007+0130"),
+            (-16_200, true, "2000-02-29T08:04:56.007008-04:30"),
+        ] {
+            assert_eq!(moment_text(moment(offset), json), expected);
+        }
     }
 }

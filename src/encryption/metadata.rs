@@ -1,9 +1,8 @@
 //! JSON as Go's encoder and decoder have it, where others read what we write.
 
+use gotext::json::push_string;
 use serde_json::{Map, Value as Json};
 use terrane_value::json_error::syntax_error;
-
-use super::payload::string;
 
 /// The first value of a stream; what follows it is not looked at.
 pub fn first_value(text: &[u8]) -> Result<Json, String> {
@@ -40,7 +39,7 @@ pub fn write(out: &mut Vec<u8>, value: &Json) {
             Some(number) => out.extend_from_slice(float(number).as_bytes()),
             None => out.extend_from_slice(number.to_string().as_bytes()),
         },
-        Json::String(text) => string(out, text),
+        Json::String(text) => push_string(text, out),
         Json::Array(elements) => {
             out.push(b'[');
             for (i, element) in elements.iter().enumerate() {
@@ -55,7 +54,7 @@ pub fn write(out: &mut Vec<u8>, value: &Json) {
             out.push(b'{');
             for (i, (name, value)) in sorted.into_iter().enumerate() {
                 out.extend_from_slice(if i > 0 { b"," } else { b"" });
-                string(out, name);
+                push_string(name, out);
                 out.push(b':');
                 write(out, value);
             }

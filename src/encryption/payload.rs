@@ -10,6 +10,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gotext::json::push_string;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
@@ -94,21 +95,21 @@ pub fn write(outside: Option<&Outside>, meta: &Meta, data: &[u8], indented: bool
     let mut name = |out: &mut Vec<u8>, name: &str| {
         out.extend_from_slice(if std::mem::take(&mut first) { b"{" } else { b"," });
         out.extend_from_slice(gap);
-        string(out, name);
+        push_string(name, out);
         out.extend_from_slice(colon);
     };
     if let Some(outside) = outside {
         name(&mut out, "serial");
         out.extend_from_slice(outside.serial.map_or("null".into(), |serial| serial.to_string()).as_bytes());
         name(&mut out, "lineage");
-        string(&mut out, &outside.lineage);
+        push_string(&outside.lineage, &mut out);
     }
     name(&mut out, "meta");
     write_meta(&mut out, meta, indented);
     name(&mut out, "encrypted_data");
     bytes(&mut out, data);
     name(&mut out, "encryption_version");
-    string(&mut out, VERSION);
+    push_string(VERSION, &mut out);
     out.extend_from_slice(end);
     out
 }
@@ -118,7 +119,7 @@ fn write_meta(out: &mut Vec<u8>, meta: &Meta, indented: bool) {
     for (i, (key, value)) in meta.iter().enumerate() {
         out.extend_from_slice(if i > 0 { b"," } else { b"" });
         out.extend_from_slice(if indented { b"\n    " } else { b"" });
-        string(out, key);
+        push_string(key, out);
         out.extend_from_slice(if indented { b": " } else { b":" });
         bytes(out, value);
     }
@@ -137,21 +138,6 @@ fn bytes(out: &mut Vec<u8>, data: &[u8]) {
     let written = STANDARD.encode_slice(data, &mut out[start..]).unwrap_or(0);
     out.truncate(start + written);
     out.push(b'"');
-}
-
-/// A JSON string as Go writes it: safe within HTML.
-pub fn string(out: &mut Vec<u8>, text: &str) {
-    let plain = serde_json::to_string(text).unwrap_or_default();
-    for c in plain.chars() {
-        match c {
-            '<' => out.extend_from_slice(b"\\u003c"),
-            '>' => out.extend_from_slice(b"\\u003e"),
-            '&' => out.extend_from_slice(b"\\u0026"),
-            '\u{2028}' => out.extend_from_slice(b"\\u2028"),
-            '\u{2029}' => out.extend_from_slice(b"\\u2029"),
-            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
 }
 
 /// The value of a small field; data, which may be large, is not looked at here.

@@ -7,15 +7,66 @@ use std::sync::Arc;
 
 use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, DecryptionContext, PaddedBlockDecryptingKey, UnboundCipherKey};
 use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::error::KeyRejected;
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use gotext::pem::{Block, CERTIFICATE, PKCS8_KEY, RSA_KEY, loose_blocks};
 use md5::{Digest, Md5};
 
 const PEM_FORMS: &str = "it must be an RSA key of 2048 to 8192 bits, as PEM";
+
+/// Why a key cannot be read or used. The texts never show the key.
+#[derive(Debug)]
+pub enum KeyError {
+    /// There is no private key in the text.
+    Missing,
+    /// The key is of another form.
+    Form(String),
+    Invalid(KeyRejected),
+    NoPassword,
+    /// The encrypted key is not one.
+    Damaged,
+    /// The method of old OpenSSL that it is encrypted with is not known here.
+    Method(String),
+    WrongPassword,
+    /// The password is wrong, or the method is not known here.
+    Decryption,
+    Generation,
+    Encoding,
+    Signature,
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyError::Missing => write!(f, "no private key was found: {PEM_FORMS}"),
+            KeyError::Form(kind) => write!(f, "keys of the form {kind:?} are not supported: {PEM_FORMS}"),
+            KeyError::Invalid(why) => write!(f, "the private key is not valid ({why}): {PEM_FORMS}"),
+            KeyError::NoPassword => f.write_str("the private key is encrypted, and there is no password for it"),
+            KeyError::Damaged => f.write_str("the encrypted private key is damaged"),
+            KeyError::Method(method) => write!(
+                f,
+                "the private key is encrypted with {method:?}, which is not supported: convert it to PKCS #8 with AES"
+            ),
+            KeyError::WrongPassword => f.write_str("the private key was not decrypted: the password is wrong"),
+            KeyError::Decryption => {
+                f.write_str("the private key was not decrypted: the password is wrong, or the method is not supported")
+            }
+            KeyError::Generation => f.write_str("a key was not created"),
+            KeyError::Encoding => f.write_str("the public key was not encoded"),
+            KeyError::Signature => f.write_str("the signature was not made"),
+        }
+    }
+}
+
+/// For callers whose errors are texts.
+impl From<KeyError> for String {
+    fn from(error: KeyError) -> String {
+        error.to_string()
+    }
+}
 
 /// A private key. Cheap to clone, never shown.
 #[derive(Clone)]
@@ -27,106 +78,76 @@ impl fmt::Debug for RsaKey {
     }
 }
 
-/// A block of a PEM file.
-struct Pem {
-    kind: String,
-    /// The method and the initialization vector, if the block is encrypted in the way of old OpenSSL.
-    encryption: Option<String>,
-    content: Vec<u8>,
-}
-
 impl RsaKey {
-    /// The first private key of a PEM file. The password counts only for encrypted keys. The error never shows the key.
-    pub fn from_pem(text: &str, password: &str) -> Result<RsaKey, String> {
-        let block = private_key_block(text).ok_or_else(|| format!("no private key was found: {PEM_FORMS}"))?;
-        if let Some(method) = &block.encryption {
-            return RsaKey::from_pkcs1(&decrypted(&block.content, method, password)?);
+    /// The first private key of a PEM file. The password counts only for encrypted keys.
+    pub fn from_pem(text: &str, password: &str) -> Result<RsaKey, KeyError> {
+        let block = private_key_block(text).ok_or(KeyError::Missing)?;
+        // The method and the initialization vector, if the block is encrypted in the way of old OpenSSL.
+        if let Some(method) = block.header("DEK-Info") {
+            return RsaKey::from_pkcs1(&decrypted(&block.contents, method, password)?);
         }
         match block.kind.as_str() {
-            "RSA PRIVATE KEY" => RsaKey::from_pkcs1(&block.content),
-            "PRIVATE KEY" => RsaKey::from_pkcs8(&block.content),
+            RSA_KEY => RsaKey::from_pkcs1(&block.contents),
+            PKCS8_KEY => RsaKey::from_pkcs8(&block.contents),
             "ENCRYPTED PRIVATE KEY" => {
                 if password.is_empty() {
-                    return Err("the private key is encrypted, and there is no password for it".to_owned());
+                    return Err(KeyError::NoPassword);
                 }
-                let key = pkcs8::EncryptedPrivateKeyInfoRef::try_from(&*block.content);
-                let key = key.map_err(|_| "the encrypted private key is damaged".to_owned())?;
-                let plain = key.decrypt(password).map_err(
-                    |_| "the private key was not decrypted: the password is wrong, or the method is not supported",
-                )?;
+                let key = pkcs8::EncryptedPrivateKeyInfoRef::try_from(&*block.contents);
+                let key = key.map_err(|_| KeyError::Damaged)?;
+                let plain = key.decrypt(password).map_err(|_| KeyError::Decryption)?;
                 RsaKey::from_pkcs8(plain.as_bytes())
             }
-            kind => Err(format!("keys of the form {kind:?} are not supported: {PEM_FORMS}")),
+            kind => Err(KeyError::Form(kind.to_owned())),
         }
     }
 
     /// DER of PKCS #8.
-    pub fn from_pkcs8(der: &[u8]) -> Result<RsaKey, String> {
+    pub fn from_pkcs8(der: &[u8]) -> Result<RsaKey, KeyError> {
         let key = RsaKeyPair::from_pkcs8(der);
-        key.map(|key| RsaKey(Arc::new(key))).map_err(|e| format!("the private key is not valid ({e}): {PEM_FORMS}"))
+        key.map(|key| RsaKey(Arc::new(key))).map_err(KeyError::Invalid)
     }
 
-    fn from_pkcs1(der: &[u8]) -> Result<RsaKey, String> {
+    fn from_pkcs1(der: &[u8]) -> Result<RsaKey, KeyError> {
         let key = RsaKeyPair::from_der(der);
-        key.map(|key| RsaKey(Arc::new(key))).map_err(|e| format!("the private key is not valid ({e}): {PEM_FORMS}"))
+        key.map(|key| RsaKey(Arc::new(key))).map_err(KeyError::Invalid)
     }
 
     /// A new key of 2048 bits.
-    pub fn generate() -> Result<RsaKey, String> {
+    pub fn generate() -> Result<RsaKey, KeyError> {
         let key = RsaKeyPair::generate(KeySize::Rsa2048);
-        key.map(|key| RsaKey(Arc::new(key))).map_err(|_| "a key was not created".to_owned())
+        key.map(|key| RsaKey(Arc::new(key))).map_err(|_| KeyError::Generation)
     }
 
     /// DER of the public key, as X.509 has it.
-    pub fn public_der(&self) -> Result<Vec<u8>, String> {
+    pub fn public_der(&self) -> Result<Vec<u8>, KeyError> {
         let der = AsDer::<aws_lc_rs::encoding::PublicKeyX509Der<'_>>::as_der(self.0.public_key());
-        der.map(|der| der.as_ref().to_vec()).map_err(|_| "the public key was not encoded".to_owned())
+        der.map(|der| der.as_ref().to_vec()).map_err(|_| KeyError::Encoding)
     }
 
     /// The signature of a message: RSASSA-PKCS1-v1_5 with SHA-256.
-    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         let mut signature = vec![0; self.0.public_modulus_len()];
         let signed = self.0.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signature);
-        signed.map(|()| signature).map_err(|_| "the signature was not made".to_owned())
+        signed.map(|()| signature).map_err(|_| KeyError::Signature)
     }
 }
 
 /// DER of the first certificate of a PEM file.
 pub fn certificate_der(text: &str) -> Option<Vec<u8>> {
-    blocks(text).find(|block| block.kind == "CERTIFICATE").map(|block| block.content)
+    loose_blocks(text).find(|block| block.kind == CERTIFICATE).map(|block| block.contents)
 }
 
-fn private_key_block(text: &str) -> Option<Pem> {
-    blocks(text).find(|block| block.kind.ends_with("PRIVATE KEY"))
-}
-
-fn blocks(mut rest: &str) -> impl Iterator<Item = Pem> + '_ {
-    std::iter::from_fn(move || {
-        loop {
-            let (_, body) = rest.split_once("-----BEGIN ")?;
-            rest = body;
-            let Some((kind, body)) = body.split_once("-----") else { continue };
-            let Some((body, after)) = body.split_once(&format!("-----END {kind}-----")) else { continue };
-            rest = after;
-            let (headers, lines): (Vec<&str>, Vec<&str>) = body.lines().partition(|line| line.contains(':'));
-            let encryption = headers.iter().find_map(|line| line.strip_prefix("DEK-Info:"));
-            let digits: String = lines.iter().flat_map(|line| line.chars()).filter(|c| !c.is_whitespace()).collect();
-            if let Ok(content) = STANDARD.decode(digits) {
-                let encryption = encryption.map(|method| method.trim().to_owned());
-                return Some(Pem { kind: kind.to_owned(), encryption, content });
-            }
-        }
-    })
+fn private_key_block(text: &str) -> Option<Block> {
+    loose_blocks(text).find(|block| block.kind.ends_with("PRIVATE KEY"))
 }
 
 /// The content of a block that old OpenSSL encrypted: the key is made of MD5 hashes of the password and the vector.
-fn decrypted(content: &[u8], method: &str, password: &str) -> Result<Vec<u8>, String> {
+fn decrypted(content: &[u8], method: &str, password: &str) -> Result<Vec<u8>, KeyError> {
     if password.is_empty() {
-        return Err("the private key is encrypted, and there is no password for it".to_owned());
+        return Err(KeyError::NoPassword);
     }
-    let unsupported = || {
-        format!("the private key is encrypted with {method:?}, which is not supported: convert it to PKCS #8 with AES")
-    };
+    let unsupported = || KeyError::Method(method.to_owned());
     let (name, vector) = method.split_once(',').ok_or_else(unsupported)?;
     let (algorithm, length) = match name {
         "AES-128-CBC" => (&AES_128, 16),
@@ -140,7 +161,7 @@ fn decrypted(content: &[u8], method: &str, password: &str) -> Result<Vec<u8>, St
         last = Md5::digest([&last, password.as_bytes(), &vector[..8]].concat()).to_vec();
         key.extend(&last);
     }
-    let failed = |_| "the private key was not decrypted: the password is wrong".to_owned();
+    let failed = |_| KeyError::WrongPassword;
     let key = UnboundCipherKey::new(algorithm, &key[..length]).and_then(PaddedBlockDecryptingKey::cbc_pkcs7);
     let mut content = content.to_vec();
     let context = DecryptionContext::Iv128(FixedLength::from(vector));

@@ -288,33 +288,46 @@ fn write_compound(
     Ok(())
 }
 
-/// A JSON string as Go writes it: with `<`, `>`, `&` and the two line separators escaped for HTML.
+/// Writes a text as a JSON string the way Go does: with `<`, `>`, `&` and the two line separators escaped for HTML.
 pub fn write_string(text: &str, out: &mut String) {
-    use std::fmt::Write as _;
-    out.push('"');
-    let mut done = 0;
-    for (i, c) in text.char_indices() {
-        let escape = match c {
-            '"' => "\\\"",
-            '\\' => "\\\\",
-            '\n' => "\\n",
-            '\r' => "\\r",
-            '\t' => "\\t",
-            '\u{8}' => "\\b",
-            '\u{c}' => "\\f",
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => "",
-            _ => continue,
+    string_parts(text, |part| out.push_str(part));
+}
+
+/// Gives the parts of what [`write_string`] writes, for other kinds of output.
+pub fn string_parts(text: &str, mut put: impl FnMut(&str)) {
+    put("\"");
+    let bytes = text.as_bytes();
+    let (mut done, mut at) = (0, 0);
+    while let Some(byte) = bytes.get(at) {
+        let (escape, length) = match byte {
+            b'"' => ("\\\"", 1),
+            b'\\' => ("\\\\", 1),
+            b'\n' => ("\\n", 1),
+            b'\r' => ("\\r", 1),
+            b'\t' => ("\\t", 1),
+            0x08 => ("\\b", 1),
+            0x0c => ("\\f", 1),
+            b'<' => ("\\u003c", 1),
+            b'>' => ("\\u003e", 1),
+            b'&' => ("\\u0026", 1),
+            0xe2 if text[at..].starts_with('\u{2028}') => ("\\u2028", 3),
+            0xe2 if text[at..].starts_with('\u{2029}') => ("\\u2029", 3),
+            0..0x20 => ("", 1),
+            _ => {
+                at += 1;
+                continue;
+            }
         };
-        out.push_str(&text[done..i]);
-        done = i + c.len_utf8();
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{:04x}", c as u32);
-        } else {
-            out.push_str(escape);
+        put(&text[done..at]);
+        match escape {
+            "" => put(&format!("\\u{byte:04x}")),
+            escape => put(escape),
         }
+        at += length;
+        done = at;
     }
-    out.push_str(&text[done..]);
-    out.push('"');
+    put(&text[done..]);
+    put("\"");
 }
 
 #[cfg(test)]
@@ -332,6 +345,9 @@ mod tests {
             r#"{"a":[1.5,null,false],"b":"\u003ca href=\"x\"\u003e\u0026\u2028\u0001\n"}"#
         );
         assert!(to_simple_json(&Value::unknown(Type::String)).is_err());
+        let mut out = String::new();
+        write_string("é\u{8}\u{c}\u{1f}\u{7f}\\\u{2027}\u{2029}>", &mut out);
+        assert_eq!(out, "\"é\\b\\f\\u001f\u{7f}\\\\\u{2027}\\u2029\\u003e\"");
     }
 
     #[test]

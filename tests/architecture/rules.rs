@@ -77,7 +77,7 @@ pub const AREAS: &[(u8, Part)] = &[
         "model::version"], never: &[TERMINAL] }),
     (6, Part { path: "backend", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base", "net", "model::addr",
         "model::state", "model::service", "model::version", "encryption"], never: &[TERMINAL] }),
-    (7, Part { path: "render", may: &["value", "protocol::schema", "protocol::provider", "base::diag", "base::files", "base::name", "base::source", "base::suggest",
+    (7, Part { path: "render", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base::diag", "base::files", "base::name", "base::source", "base::suggest",
         "lang", "model", "engine::event", "install::event"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL, ASYNC] }),
     (7, Part { path: "builtin", may: &["value", "protocol::schema", "protocol::provider", "sdk", "gotext", "base", "net", "lang", "model::addr",

@@ -7,6 +7,7 @@ use std::path::Path;
 use base::atomic;
 use base::files::reason;
 use base::secret::Secret;
+use gotext::json::html_safe;
 use model::service::Host;
 use serde_json::{Map, Value as Json};
 
@@ -51,15 +52,7 @@ pub fn change(path: &Path, host: &Host, token: Option<&Secret>) -> Result<(), St
 
 /// As the reference writes it: sorted, two blanks per level, without a line ending.
 fn text(document: &Json) -> String {
-    let text = serde_json::to_string_pretty(document).unwrap_or_default();
-    let escaped = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
-    text.chars().fold(String::new(), |mut out, c| {
-        match escaped(c) {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            false => out.push(c),
-        }
-        out
-    })
+    html_safe(&serde_json::to_string_pretty(document).unwrap_or_default()).into_owned()
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

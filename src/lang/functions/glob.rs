@@ -1,17 +1,14 @@
 //! File name patterns: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of directories.
 //!
-//! Owns the matching and the walk, which visits only what can match. Never knows values.
+//! Owns the braces and the walk, which visits only what can match. Never knows values.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use base::files::{Files, normal};
+use gotext::glob::{BadPattern, Pattern, Syntax};
 
 const MOST_DIRECTORIES: usize = 256;
-
-/// The pattern is malformed.
-#[derive(Debug, PartialEq)]
-pub struct BadPattern;
 
 /// The files below a directory that match, by their path relative to it, with slashes.
 pub fn find(files: &dyn Files, root: &Path, pattern: &str) -> Result<BTreeSet<String>, BadPattern> {
@@ -21,7 +18,7 @@ pub fn find(files: &dyn Files, root: &Path, pattern: &str) -> Result<BTreeSet<St
         expand_braces(part, &mut 0)?;
     }
     for alternative in expand_braces(pattern, &mut 0)? {
-        check(&alternative)?;
+        Pattern::parse(&alternative, Syntax::Doublestar1)?;
         let mut parts: Vec<&str> = alternative.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
         parts.dedup_by(|a, b| a == b && *a == "**");
         // No system has paths that deep, and the walk goes as deep as the pattern.
@@ -62,10 +59,10 @@ fn walk(files: &dyn Files, directory: &Path, prefix: &str, parts: &[&str], found
         }
         return;
     }
+    // A class across a slash is no class.
+    let Ok(pattern) = Pattern::parse(first, Syntax::Doublestar1) else { return };
     for entry in files.list(directory).unwrap_or_default() {
-        let name: Vec<char> = entry.name.chars().collect();
-        let pattern: Vec<char> = first.chars().collect();
-        if !matches(&pattern, &name) {
+        if !pattern.matches(&entry.name) {
             continue;
         }
         let path = directory.join(&entry.name);
@@ -118,99 +115,6 @@ fn expand_braces(pattern: &str, count: &mut usize) -> Result<Vec<String>, BadPat
         }
     }
     if depth > 0 { Err(BadPattern) } else { Ok(vec![pattern.to_owned()]) }
-}
-
-/// Character classes must be closed and not empty.
-fn check(pattern: &str) -> Result<(), BadPattern> {
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                chars.next().ok_or(BadPattern)?;
-            }
-            '[' => {
-                if chars.peek() == Some(&'^') {
-                    chars.next();
-                }
-                let mut any = false;
-                loop {
-                    match chars.next().ok_or(BadPattern)? {
-                        ']' if any => break,
-                        ']' => return Err(BadPattern),
-                        '\\' => {
-                            chars.next().ok_or(BadPattern)?;
-                        }
-                        _ => {}
-                    }
-                    any = true;
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// One part of a pattern: how much of the pattern it takes, and whether a character fits.
-fn fits(pattern: &[char], c: char) -> Option<(bool, usize)> {
-    match pattern.first()? {
-        '?' => Some((true, 1)),
-        '[' => class(&pattern[1..], c).map(|(holds, length)| (holds, length + 1)),
-        '\\' => pattern.get(1).map(|p| (*p == c, 2)),
-        p => Some((*p == c, 1)),
-    }
-}
-
-/// Goes back to the last `*` only, so that the time is at most the product of the lengths.
-fn matches(pattern: &[char], name: &[char]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        if pattern.get(p) == Some(&'*') {
-            star = Some((p + 1, n));
-            p += 1;
-            continue;
-        }
-        match name.get(n) {
-            None if p == pattern.len() => return true,
-            Some(c) => {
-                if let Some((true, length)) = fits(&pattern[p..], *c) {
-                    (p, n) = (p + length, n + 1);
-                    continue;
-                }
-            }
-            None => {}
-        }
-        match star {
-            Some((after, taken)) if taken < name.len() => {
-                star = Some((after, taken + 1));
-                (p, n) = (after, taken + 1);
-            }
-            _ => return false,
-        }
-    }
-}
-
-/// Whether a class has a character, and how long the class is with its bracket.
-fn class(pattern: &[char], c: char) -> Option<(bool, usize)> {
-    let negated = pattern.first() == Some(&'^');
-    let mut i = usize::from(negated);
-    let start = i;
-    let mut holds = false;
-    loop {
-        let mut low = *pattern.get(i)?;
-        if low == ']' && i > start {
-            return Some((holds != negated, i + 1));
-        }
-        if low == '\\' {
-            i += 1;
-            low = *pattern.get(i)?;
-        }
-        let is_range = pattern.get(i + 1) == Some(&'-') && pattern.get(i + 2).is_some_and(|c| *c != ']');
-        let high = if is_range { pattern[i + 2] } else { low };
-        holds = holds || (low..=high).contains(&c);
-        i += if is_range { 3 } else { 1 };
-    }
 }
 
 #[cfg(test)]

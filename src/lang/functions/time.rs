@@ -1,7 +1,11 @@
 //! Functions of time.
 //!
-//! Owns the calendar that they need: timestamps as RFC 3339 writes them, durations as Go writes them.
+//! Owns the form of timestamps that the language reads: RFC 3339 without the freedoms of Go's parser, with errors for people.
 
+use std::fmt;
+
+use gotext::calendar::{Date, MONTH_NAMES, SECONDS_PER_DAY, WEEKDAY_NAMES, days_of_month};
+use gotext::timestamp::{Clock, Timestamp};
 use terrane_value::duration::{self, DurationError};
 use terrane_value::{Type, Value};
 
@@ -27,104 +31,63 @@ pub(super) fn table() -> Vec<Builtin> {
             .may_be_null()
             .doc("A timestamp with a duration added."),
         Builtin::new("timecmp", vec![string("timestamp_a"), string("timestamp_b")], Type::Number, |a, _| {
-            let moment = |i: usize| Timestamp::parse(text(a, i)).map_err(|e| FunctionError::argument(i, e));
+            let moment = |i: usize| timestamp(text(a, i)).map_err(|e| FunctionError::argument(i, e.to_string()));
             let (x, y) = (moment(0)?, moment(1)?);
-            Ok(Value::int((x.seconds, x.nanos).cmp(&(y.seconds, y.nanos)) as i64))
+            Ok(Value::int(x.instant().cmp(&y.instant()) as i64))
         })
         .doc("-1, 0 or 1: which of two timestamps is earlier."),
     ]
 }
 
 fn utc(seconds: i64) -> Value {
-    Value::string(Timestamp { seconds, nanos: 0, offset: 0 }.text())
+    Value::string(Timestamp::from_unix(seconds).to_rfc3339())
 }
 
-/// A moment and the offset that it is written with.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Timestamp {
-    /// Since 1970, in UTC.
-    seconds: i64,
-    nanos: u32,
-    /// Seconds east of UTC.
-    offset: i32,
+/// Why a text is not a timestamp, in the words of the reference.
+enum TimestampError {
+    /// The text ends before a part of it.
+    EndBefore(&'static str),
+    /// What is there cannot be the part.
+    Unusable(String, &'static str),
+    MissingTime,
+    /// What is there instead of a separator; nothing at the end of the text.
+    Separator(String, &'static str),
+    TwoDigits(&'static str),
+    Above(&'static str, i64),
+    DayOutOfRange,
 }
 
-struct Civil {
-    year: i64,
-    month: i64,
-    day: i64,
-    hour: i64,
-    minute: i64,
-    second: i64,
-    /// From Sunday on.
-    weekday: usize,
-}
-
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    let next = if month == 12 { days_from_civil(year + 1, 1, 1) } else { days_from_civil(year, month + 1, 1) };
-    next - days_from_civil(year, month, 1)
-}
-
-impl Timestamp {
-    fn civil(&self) -> Civil {
-        let local = self.seconds + i64::from(self.offset);
-        let (days, rest) = (local.div_euclid(86_400), local.rem_euclid(86_400));
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let march_month = (5 * day_of_year + 2) / 153;
-        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-        Civil {
-            year: year_of_era + era * 400 + i64::from(month <= 2),
-            month,
-            day: day_of_year - (153 * march_month + 2) / 5 + 1,
-            hour: rest / 3600,
-            minute: rest / 60 % 60,
-            second: rest % 60,
-            weekday: (days + 4).rem_euclid(7) as usize,
+impl fmt::Display for TimestampError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a valid RFC3339 timestamp: ")?;
+        match self {
+            TimestampError::EndBefore(what) => write!(f, "end of string before {what}"),
+            TimestampError::Unusable(found, what) => write!(f, "cannot use {} as {what}", quoted(found)),
+            TimestampError::MissingTime => f.write_str("missing required time introducer 'T'"),
+            TimestampError::Separator(found, expected) if found.is_empty() => {
+                write!(f, "end of string where {} is expected", quoted(expected))
+            }
+            TimestampError::Separator(found, expected) => {
+                write!(f, "found {} where {} is expected", quoted(found), quoted(expected))
+            }
+            TimestampError::TwoDigits(what) => write!(f, "{what} must have exactly two digits"),
+            TimestampError::Above(what, limit) => write!(f, "{what} must be between 0 and {limit} inclusive"),
+            TimestampError::DayOutOfRange => f.write_str("day out of range"),
         }
-    }
-
-    fn offset_text(&self, separator: &str) -> String {
-        let sign = if self.offset < 0 { '-' } else { '+' };
-        let minutes = self.offset.abs() / 60;
-        format!("{sign}{:02}{separator}{:02}", minutes / 60, minutes % 60)
-    }
-
-    fn text(&self) -> String {
-        let c = self.civil();
-        let zone = if self.offset == 0 { "Z".to_owned() } else { self.offset_text(":") };
-        format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{zone}", c.year, c.month, c.day, c.hour, c.minute, c.second)
-    }
-
-    /// The error begins with `not a valid RFC3339 timestamp`.
-    fn parse(source: &str) -> Result<Timestamp, String> {
-        parse_timestamp(source).map_err(|e| format!("not a valid RFC3339 timestamp: {e}"))
     }
 }
 
 struct Cursor<'s>(&'s str);
 
 impl Cursor<'_> {
-    fn cannot<T>(&self, what: &str) -> Result<T, String> {
-        Err(if self.0.is_empty() {
-            format!("end of string before {what}")
-        } else {
-            format!("cannot use {} as {what}", quoted(self.0))
+    fn cannot<T>(&self, what: &'static str) -> Result<T, TimestampError> {
+        Err(match self.0 {
+            "" => TimestampError::EndBefore(what),
+            rest => TimestampError::Unusable(rest.to_owned(), what),
         })
     }
 
-    fn digits(&mut self, count: usize, what: &str) -> Result<i64, String> {
+    fn digits(&mut self, count: usize, what: &'static str) -> Result<i64, TimestampError> {
         match self.0.get(..count).filter(|d| d.bytes().all(|b| b.is_ascii_digit())) {
             Some(digits) => {
                 let value = digits.parse().unwrap_or(0);
@@ -135,29 +98,28 @@ impl Cursor<'_> {
         }
     }
 
-    fn literal(&mut self, expected: &str) -> Result<(), String> {
+    fn literal(&mut self, expected: &'static str) -> Result<(), TimestampError> {
         if let Some(rest) = self.0.strip_prefix(expected) {
             self.0 = rest;
             return Ok(());
         }
-        Err(match (expected, self.0) {
-            ("T", _) => "missing required time introducer 'T'".to_owned(),
-            (_, "") => format!("end of string where {} is expected", quoted(expected)),
-            (_, rest) => format!("found {} where {} is expected", quoted(rest), quoted(expected)),
+        Err(match expected {
+            "T" => TimestampError::MissingTime,
+            separator => TimestampError::Separator(self.0.to_owned(), separator),
         })
     }
 }
 
 /// Observed: of a minute and a second beyond 59 the reference says something else than of an hour.
-fn too_large(what: &str, limit: i64, rest: &str) -> String {
+fn too_large(what: &'static str, limit: i64, rest: &str) -> TimestampError {
     match what {
-        "minute" => "minute must have exactly two digits".to_owned(),
-        "second" => format!("cannot use {} as second", quoted(rest)),
-        _ => format!("{what} must be between 0 and {limit} inclusive"),
+        "minute" => TimestampError::TwoDigits(what),
+        "second" => TimestampError::Unusable(rest.to_owned(), what),
+        _ => TimestampError::Above(what, limit),
     }
 }
 
-fn parse_timestamp(source: &str) -> Result<Timestamp, String> {
+fn timestamp(source: &str) -> Result<Timestamp, TimestampError> {
     let mut c = Cursor(source);
     let year = c.digits(4, "year")?;
     c.literal("-")?;
@@ -168,10 +130,10 @@ fn parse_timestamp(source: &str) -> Result<Timestamp, String> {
     c.literal("-")?;
     let day = c.digits(2, "day of month")?;
     c.literal("T")?;
-    let two_digits = |c: &mut Cursor<'_>, what: &str, limit: i64| -> Result<i64, String> {
+    let two_digits = |c: &mut Cursor<'_>, what: &'static str, limit: i64| -> Result<i64, TimestampError> {
         let length = c.0.bytes().take_while(u8::is_ascii_digit).count();
         if length == 1 {
-            return Err(format!("{what} must have exactly two digits"));
+            return Err(TimestampError::TwoDigits(what));
         }
         let value = c.digits(2, what)?;
         if value > limit { Err(too_large(what, limit, c.0)) } else { Ok(value) }
@@ -191,20 +153,21 @@ fn parse_timestamp(source: &str) -> Result<Timestamp, String> {
         }
     }
     if c.0.starts_with(',') {
-        return Err("cannot use \",\" as timestamp segment".into());
+        return Err(TimestampError::Unusable(",".to_owned(), "timestamp segment"));
     }
     let offset = parse_offset(&mut c)?;
     if !c.0.is_empty() {
         return c.cannot("timestamp segment");
     }
-    if day < 1 || day > days_in_month(year, month) {
-        return Err("day out of range".into());
+    let date = Date { year: year.into(), month: month.into(), day: day.into() };
+    if !days_of_month(date.year, date.month).contains(&date.day) {
+        return Err(TimestampError::DayOutOfRange);
     }
-    let local = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    Ok(Timestamp { seconds: local - i64::from(offset), nanos, offset })
+    let local = date.to_days() * SECONDS_PER_DAY + i128::from(hour * 3600 + minute * 60 + second);
+    Ok(Timestamp::from_local(local, nanos, offset))
 }
 
-fn parse_offset(c: &mut Cursor<'_>) -> Result<i32, String> {
+fn parse_offset(c: &mut Cursor<'_>) -> Result<i32, TimestampError> {
     if let Some(rest) = c.0.strip_prefix('Z') {
         c.0 = rest;
         return Ok(0);
@@ -220,7 +183,7 @@ fn parse_offset(c: &mut Cursor<'_>) -> Result<i32, String> {
     let number = |from: usize| c.0[from..from + 2].parse::<i32>().unwrap_or(0);
     let (hours, minutes) = (number(1), number(4));
     if hours > 23 || minutes > 59 {
-        return Err("end of string before UTC offset".into());
+        return Err(TimestampError::EndBefore("UTC offset"));
     }
     let seconds = hours * 3600 + minutes * 60;
     let negative = bytes[0] == b'-';
@@ -230,8 +193,8 @@ fn parse_offset(c: &mut Cursor<'_>) -> Result<i32, String> {
 
 fn format_date(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let pattern = text(a, 0);
-    let moment = Timestamp::parse(text(a, 1)).map_err(|e| FunctionError::argument(1, e))?;
-    let civil = moment.civil();
+    let moment = timestamp(text(a, 1)).map_err(|e| FunctionError::argument(1, e.to_string()))?;
+    let (date, clock) = (moment.date(), moment.clock());
     let mut out = String::new();
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {
@@ -239,7 +202,7 @@ fn format_date(a: &[Value], _: &CallContext<'_>) -> Outcome {
             rest = quoted_literal(rest, &mut out)?;
         } else if c.is_ascii_alphabetic() {
             let length = rest.bytes().take_while(|b| *b == c as u8).count();
-            out.push_str(&date_verb(&rest[..length], &moment, &civil)?);
+            out.push_str(&date_verb(&rest[..length], moment, date, clock)?);
             rest = &rest[length..];
         } else {
             out.push(c);
@@ -272,47 +235,32 @@ fn quoted_literal<'s>(source: &'s str, out: &mut String) -> Result<&'s str, Func
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
-fn date_verb(verb: &str, moment: &Timestamp, c: &Civil) -> Result<String, FunctionError> {
-    let half_day = if c.hour % 12 == 0 { 12 } else { c.hour % 12 };
-    let month = MONTHS[(c.month - 1).clamp(0, 11) as usize];
-    let afternoon = c.hour >= 12;
+fn date_verb(verb: &str, moment: Timestamp, date: Date, clock: Clock) -> Result<String, FunctionError> {
+    let half_day = if clock.hour % 12 == 0 { 12 } else { clock.hour % 12 };
+    let month = MONTH_NAMES[(date.month - 1).clamp(0, 11) as usize];
+    let weekday = WEEKDAY_NAMES[date.weekday() as usize];
+    let afternoon = clock.hour >= 12;
     Ok(match verb {
-        "YYYY" => format!("{:04}", c.year),
-        "YY" => format!("{:02}", c.year % 100),
+        "YYYY" => format!("{:04}", date.year),
+        "YY" => format!("{:02}", date.year % 100),
         "MMMM" => month.into(),
         "MMM" => month[..3].into(),
-        "MM" => format!("{:02}", c.month),
-        "M" => c.month.to_string(),
-        "DD" => format!("{:02}", c.day),
-        "D" => c.day.to_string(),
-        "EEEE" => DAYS[c.weekday].into(),
-        "EEE" => DAYS[c.weekday][..3].into(),
-        "hh" => format!("{:02}", c.hour),
-        "h" => c.hour.to_string(),
+        "MM" => format!("{:02}", date.month),
+        "M" => date.month.to_string(),
+        "DD" => format!("{:02}", date.day),
+        "D" => date.day.to_string(),
+        "EEEE" => weekday.into(),
+        "EEE" => weekday[..3].into(),
+        "hh" => format!("{:02}", clock.hour),
+        "h" => clock.hour.to_string(),
         "HH" => format!("{half_day:02}"),
         "H" => half_day.to_string(),
         "AA" => if afternoon { "PM" } else { "AM" }.into(),
         "aa" => if afternoon { "pm" } else { "am" }.into(),
-        "mm" => format!("{:02}", c.minute),
-        "m" => c.minute.to_string(),
-        "ss" => format!("{:02}", c.second),
-        "s" => c.second.to_string(),
+        "mm" => format!("{:02}", clock.minute),
+        "m" => clock.minute.to_string(),
+        "ss" => format!("{:02}", clock.second),
+        "s" => clock.second.to_string(),
         "ZZZZZ" => moment.offset_text(":"),
         "ZZZZ" => moment.offset_text(""),
         "ZZZ" if moment.offset == 0 => "UTC".into(),
@@ -342,12 +290,9 @@ fn bad_verb<T>(verb: &str) -> Result<T, FunctionError> {
 }
 
 fn time_add(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let mut moment = Timestamp::parse(text(a, 0)).map_err(FunctionError::new)?;
-    let nanos = duration::nanoseconds(text(a, 1)).map_err(|why| bad_duration(text(a, 1), &why))?;
-    let total = i64::from(moment.nanos) + nanos % 1_000_000_000;
-    moment.seconds += nanos / 1_000_000_000 + total.div_euclid(1_000_000_000);
-    moment.nanos = total.rem_euclid(1_000_000_000) as u32;
-    Ok(Value::string(moment.text()))
+    let moment = timestamp(text(a, 0)).map_err(|e| FunctionError::new(e.to_string()))?;
+    let nanoseconds = duration::nanoseconds(text(a, 1)).map_err(|why| bad_duration(text(a, 1), &why))?;
+    Ok(Value::string(moment.add_nanoseconds(nanoseconds).to_rfc3339()))
 }
 
 fn bad_duration(source: &str, why: &DurationError) -> FunctionError {
@@ -361,5 +306,5 @@ fn bad_duration(source: &str, why: &DurationError) -> FunctionError {
 
 /// A timestamp as `timeadd` would write it, without fractions of a second; nothing if it is none.
 pub(super) fn normalised(source: &str) -> Option<String> {
-    Timestamp::parse(source).ok().map(|t| t.text())
+    timestamp(source).ok().map(Timestamp::to_rfc3339)
 }

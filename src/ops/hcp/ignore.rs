@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use base::files::named;
+use gotext::glob::{Pattern, Syntax};
 
 /// The rules of a folder. The last rule that matches a path decides.
 #[derive(Clone, Debug)]
@@ -11,37 +12,9 @@ pub struct IgnoreRules(Vec<Rule>);
 
 #[derive(Clone, Debug)]
 struct Rule {
-    pattern: Vec<Token>,
+    pattern: Pattern,
     /// Matching files are uploaded.
     negated: bool,
-}
-
-/// A piece of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
-    Char(char),
-    /// `?`: any character but a slash.
-    One,
-    /// `*`: any number of characters but slashes.
-    Star,
-    /// `**` or `**/`: any number of folders.
-    Folders,
-    /// `**` at the end: everything.
-    Rest,
-    /// `[a-z]`: any of the characters; `[^a-z]`: any other.
-    Class(CharClass),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct CharClass {
-    ranges: Vec<(char, char)>,
-    negated: bool,
-}
-
-impl CharClass {
-    fn contains(&self, c: char) -> bool {
-        self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&c)) != self.negated
-    }
 }
 
 /// Never uploaded: the files of `init` except modules, and the history of git.
@@ -66,13 +39,13 @@ impl IgnoreRules {
 
     /// Whether a path is ignored. `path` is relative, with slashes; folders end in one.
     pub fn ignores(&self, path: &str) -> bool {
-        let last = self.0.iter().rev().find(|rule| rule.matches(path));
+        let last = self.0.iter().rev().find(|rule| rule.pattern.matches(path));
         last.is_some_and(|rule| !rule.negated)
     }
 
     /// Whether a folder is ignored with all of its content: no later rule includes a part of it again.
     pub fn ignores_all_of(&self, folder: &str) -> bool {
-        let last = self.0.iter().rposition(|rule| rule.matches(folder));
+        let last = self.0.iter().rposition(|rule| rule.pattern.matches(folder));
         last.is_some_and(|at| !self.0[at].negated && !self.0[at..].iter().any(|rule| rule.negated))
     }
 }
@@ -91,78 +64,8 @@ impl Rule {
             Some(absolute) => format!("{absolute}{below}"),
             None => format!("**/{pattern}{below}"),
         };
-        Some(Rule { pattern: tokens(&pattern), negated })
+        Some(Rule { pattern: Pattern::parse(&pattern, Syntax::Ignore).ok()?, negated })
     }
-
-    /// Whether the pattern matches the whole path.
-    fn matches(&self, path: &str) -> bool {
-        let text: Vec<char> = path.chars().collect();
-        // From the end: whether the tokens from here on match the text from each place on.
-        let mut after: Vec<bool> = (0..=text.len()).map(|at| at == text.len()).collect();
-        for token in self.pattern.iter().rev() {
-            let mut here = vec![false; text.len() + 1];
-            for at in (0..=text.len()).rev() {
-                let next = text.get(at).copied();
-                here[at] = match token {
-                    Token::Char(c) => next == Some(*c) && after[at + 1],
-                    Token::One => next.is_some_and(|c| c != '/') && after[at + 1],
-                    Token::Star => after[at] || (next.is_some_and(|c| c != '/') && here[at + 1]),
-                    Token::Folders => after[at] || (at..text.len()).any(|slash| text[slash] == '/' && after[slash + 1]),
-                    Token::Rest => true,
-                    Token::Class(class) => next.is_some_and(|c| class.contains(c)) && after[at + 1],
-                };
-            }
-            after = here;
-        }
-        after[0]
-    }
-}
-
-fn tokens(pattern: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        tokens.push(match c {
-            '*' if chars.next_if_eq(&'*').is_some() => {
-                chars.next_if_eq(&'/');
-                if chars.peek().is_none() { Token::Rest } else { Token::Folders }
-            }
-            '*' => Token::Star,
-            '?' => Token::One,
-            '\\' => Token::Char(chars.next().unwrap_or('\\')),
-            '[' => match class(&mut chars) {
-                Some(class) => Token::Class(class),
-                None => Token::Char('['),
-            },
-            c => Token::Char(c),
-        });
-    }
-    tokens
-}
-
-/// The rest of a class of characters. None, and nothing is read: the class has no end.
-fn class(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<CharClass> {
-    let mut rest = chars.clone();
-    let negated = rest.next_if(|c| matches!(c, '^' | '!')).is_some();
-    let mut ranges: Vec<(char, char)> = Vec::new();
-    loop {
-        let first = match rest.next()? {
-            ']' if !ranges.is_empty() => break,
-            '\\' => rest.next()?,
-            first => first,
-        };
-        let mut ahead = rest.clone();
-        let last = match (ahead.next(), ahead.next()) {
-            (Some('-'), Some(last)) if last != ']' => {
-                rest = ahead;
-                last
-            }
-            _ => first,
-        };
-        ranges.push((first, last));
-    }
-    *chars = rest;
-    Some(CharClass { ranges, negated })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use terrane_protocol::schema::{
     ResourceMode, Schema,
 };
 use terrane_value::Type;
+use terrane_value::json::write_string;
 
 use super::go;
 
@@ -33,7 +34,7 @@ pub fn write<'a>(
         providers.into_iter().map(|(provider, schemas)| (provider.to_string(), provider, schemas)).collect();
     described.sort_by(|a, b| a.0.cmp(&b.0));
     out.text.push_str("{\"format_version\":");
-    go::string(&mut out.text, FORMAT_VERSION);
+    write_string(FORMAT_VERSION, &mut out.text);
     for (i, (name, provider, schemas)) in described.iter().enumerate() {
         out.text.push_str(if i == 0 { ",\"provider_schemas\":{" } else { "," });
         key(&mut out.text, name);
@@ -142,7 +143,7 @@ impl Document<'_> {
 }
 
 fn key(out: &mut String, name: &str) {
-    go::string(out, name);
+    write_string(name, out);
     out.push(':');
 }
 
@@ -158,7 +159,7 @@ fn member(out: &mut String, name: &str) {
 fn text(out: &mut String, name: &str, text: &str) {
     if !text.is_empty() {
         member(out, name);
-        go::string(out, text);
+        write_string(text, out);
     }
 }
 

@@ -1,9 +1,8 @@
 //! States in Azure's blob storage, played by Azurite behind a proxy: both programs know the service by its own name, over TLS.
 
+use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 
 use super::{Front, Store, life};
 use crate::support::clouds::{AZURE_KEY, Server};
@@ -37,9 +36,8 @@ fn make_container(server: &Server) {
     let lines = "\n".repeat(12);
     let text =
         format!("PUT{lines}x-ms-date:{date}\nx-ms-version:{version}\n/account/account/{CONTAINER}\nrestype:container");
-    let mut mac = Hmac::<Sha256>::new_from_slice(&STANDARD.decode(AZURE_KEY).unwrap()).unwrap();
-    mac.update(text.as_bytes());
-    let signature = format!("SharedKey account:{}", STANDARD.encode(mac.finalize().into_bytes()));
+    let key = Key::new(HMAC_SHA256, &STANDARD.decode(AZURE_KEY).unwrap());
+    let signature = format!("SharedKey account:{}", STANDARD.encode(sign(&key, text.as_bytes())));
     let headers = [("x-ms-date", &*date), ("x-ms-version", version), ("Authorization", &*signature)];
     let made = server.request("PUT", &format!("/account/{CONTAINER}?restype=container"), &headers, "");
     assert_eq!(made.0, 201, "{}", made.1);

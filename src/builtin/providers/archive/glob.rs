@@ -5,7 +5,7 @@
 //! slashes. Invalid patterns are always errors. The reference accepts some of them if the path matches the part before
 //! the error.
 
-use std::collections::HashSet;
+use gotext::glob::{BadPattern, Pattern, Syntax};
 
 /// The error text for invalid patterns.
 pub const BAD_PATTERN: &str = "syntax error in pattern";
@@ -13,48 +13,22 @@ pub const BAD_PATTERN: &str = "syntax error in pattern";
 /// The maximum number of combinations of alternatives.
 const MOST_ALTERNATIVES: usize = 4096;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadPattern;
-
 /// A pattern, expanded to one pattern for each combination of alternatives.
 pub struct Glob {
-    alternatives: Vec<Alternative>,
-}
-
-/// A pattern without braces.
-struct Alternative {
-    elements: Vec<Element>,
-    /// The remaining pattern text at each element, and the empty text at the end.
-    rests: Vec<String>,
-}
-
-enum Element {
-    One(char),
-    /// `?`
-    InName,
-    /// `*`
-    Star,
-    /// `**/`: any number of whole names.
-    Folders,
-    /// `**` at the end.
-    Everything,
-    Class {
-        negated: bool,
-        ranges: Vec<(char, char)>,
-    },
+    alternatives: Vec<Pattern>,
 }
 
 impl Glob {
     pub fn parse(pattern: &str) -> Result<Glob, BadPattern> {
         let mut texts = Vec::new();
         multiply_out(pattern, 0, &mut texts)?;
-        let alternatives = texts.iter().map(|text| Alternative::parse(text)).collect::<Result<_, _>>()?;
+        let alternatives =
+            texts.iter().map(|text| Pattern::parse(text, Syntax::Doublestar4)).collect::<Result<_, _>>()?;
         Ok(Glob { alternatives })
     }
 
     pub fn matches(&self, path: &str) -> bool {
-        let path: Vec<char> = path.chars().collect();
-        self.alternatives.iter().any(|alternative| alternative.matches(&path))
+        self.alternatives.iter().any(|alternative| alternative.matches(path))
     }
 }
 
@@ -112,123 +86,6 @@ fn find_unescaped(pattern: &str, from: usize, skip_classes: bool, wanted: char) 
         }
     }
     None
-}
-
-impl Alternative {
-    fn parse(text: &str) -> Result<Alternative, BadPattern> {
-        let mut elements = Vec::new();
-        let mut rests = Vec::new();
-        let mut rest = text;
-        let mut starts_name = true;
-        while let Some(first) = rest.chars().next() {
-            rests.push(rest.to_owned());
-            let (element, length) = match first {
-                '*' => parse_stars(rest, starts_name),
-                '?' => (Element::InName, 1),
-                '[' => parse_class(rest)?,
-                '\\' => {
-                    let escaped = rest.chars().nth(1).ok_or(BadPattern)?;
-                    (Element::One(escaped), 1 + escaped.len_utf8())
-                }
-                other => (Element::One(other), other.len_utf8()),
-            };
-            starts_name = matches!(element, Element::One('/') | Element::Folders);
-            elements.push(element);
-            rest = &rest[length..];
-        }
-        rests.push(String::new());
-        Ok(Alternative { elements, rests })
-    }
-
-    /// Searches all combinations of pattern and path positions, each once.
-    fn matches(&self, path: &[char]) -> bool {
-        let mut open = vec![(0, 0)];
-        let mut tried = HashSet::new();
-        while let Some((at, from)) = open.pop() {
-            if !tried.insert((at, from)) {
-                continue;
-            }
-            let Some(next) = path.get(from) else {
-                if matches_nothing(&self.rests[at]) {
-                    return true;
-                }
-                continue;
-            };
-            match self.elements.get(at) {
-                None => {}
-                Some(Element::Everything) => return true,
-                Some(Element::Star) => {
-                    let name = path[from..].iter().take_while(|c| **c != '/').count();
-                    open.extend((0..=name).map(|skipped| (at + 1, from + skipped)));
-                }
-                Some(Element::Folders) => {
-                    open.push((at + 1, from));
-                    if let Some(slash) = path[from..].iter().position(|c| *c == '/') {
-                        open.push((at, from + slash + 1));
-                    }
-                }
-                Some(element) if element.is(*next) => open.push((at + 1, from + 1)),
-                Some(_) => {}
-            }
-        }
-        false
-    }
-}
-
-impl Element {
-    /// Returns whether a single-character element matches a character.
-    fn is(&self, c: char) -> bool {
-        match self {
-            Element::One(own) => *own == c,
-            Element::InName => c != '/',
-            Element::Class { negated, ranges } => {
-                ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
-            }
-            Element::Star | Element::Folders | Element::Everything => false,
-        }
-    }
-}
-
-/// Returns whether the remaining pattern matches the end of a path. `folder/**` matches `folder` itself.
-fn matches_nothing(rest: &str) -> bool {
-    matches!(rest, "" | "*" | "**" | "/**" | "**/" | "/**/")
-}
-
-/// Two stars match folders only if they are a complete path segment.
-fn parse_stars(rest: &str, starts_name: bool) -> (Element, usize) {
-    match rest.strip_prefix("**") {
-        Some("") if starts_name => (Element::Everything, 2),
-        Some(after) if starts_name && after.starts_with('/') => (Element::Folders, 3),
-        Some(_) => (Element::Star, 2),
-        None => (Element::Star, 1),
-    }
-}
-
-fn parse_class(rest: &str) -> Result<(Element, usize), BadPattern> {
-    let mut characters = rest.char_indices().skip(1).peekable();
-    let negated = characters.next_if(|(_, c)| matches!(c, '!' | '^')).is_some();
-    let mut ranges: Vec<(char, char)> = Vec::new();
-    // A dash makes a range only after a single character.
-    let mut low = None;
-    while let Some((at, c)) = characters.next() {
-        match c {
-            ']' if ranges.is_empty() => return Err(BadPattern),
-            ']' => return Ok((Element::Class { negated, ranges }, at + 1)),
-            '-' if low.is_some() && characters.peek().is_some_and(|(_, next)| *next != ']') => {
-                let (_, mut high) = characters.next().ok_or(BadPattern)?;
-                if high == '\\' {
-                    high = characters.next().ok_or(BadPattern)?.1;
-                }
-                ranges.extend(low.take().map(|low| (low, high)));
-            }
-            c => {
-                let single = if c == '\\' { characters.next().ok_or(BadPattern)?.1 } else { c };
-                ranges.push((single, single));
-                low = Some(single);
-            }
-        }
-    }
-    Err(BadPattern)
 }
 
 #[cfg(test)]

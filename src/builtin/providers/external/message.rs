@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use terrane_value::json::write_string;
 use terrane_value::text::lossy_text;
 
 /// Encodes a query as the reference does: sorted by key, with escapes for characters that are special in HTML and
@@ -14,31 +15,12 @@ pub fn encode(query: &BTreeMap<String, Option<String>>) -> String {
         if out.len() > 1 {
             out.push(',');
         }
-        push_string(&mut out, key);
+        write_string(key, &mut out);
         out.push(':');
-        push_string(&mut out, value);
+        write_string(value, &mut out);
     }
     out.push('}');
     out
-}
-
-fn push_string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)))
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
 }
 
 /// Decodes a result. Null values are empty strings; a null result is `None`.

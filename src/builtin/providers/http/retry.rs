@@ -2,9 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use gotext::timestamp::Timestamp;
 use hyper::header::{HeaderMap, RETRY_AFTER};
-
-use crate::providers::time::timestamp::Timestamp;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -56,7 +55,7 @@ fn http_date(text: &str) -> Option<i64> {
     let (_, date) = text.split_once(", ")?;
     let [day, month, year, clock, _zone] = date.split(' ').collect::<Vec<_>>().try_into().ok()?;
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    Timestamp::parse(&format!("{year}-{month:02}-{day}T{clock}Z")).ok().map(Timestamp::unix)
+    Timestamp::parse(&format!("{year}-{month:02}-{day}T{clock}Z")).ok().map(|time| time.seconds)
 }
 
 #[cfg(test)]

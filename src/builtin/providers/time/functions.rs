@@ -1,24 +1,8 @@
 //! The functions `duration_parse`, `rfc3339_parse` and `unix_timestamp_parse`. Errors belong to argument 0.
 
+use gotext::calendar::{MONTH_NAMES, WEEKDAY_NAMES};
+use gotext::timestamp::{Clock, Timestamp};
 use terrane_value::duration;
-
-use super::timestamp::Timestamp;
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// One duration in six units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,19 +64,19 @@ pub fn unix_timestamp_parse(unix: i64) -> Moment {
 
 fn moment(time: Timestamp) -> Moment {
     let date = time.date();
-    let (hour, minute, second) = time.clock();
+    let Clock { hour, minute, second } = time.clock();
     let (iso_year, iso_week) = date.iso_week();
     let name = |names: &[&'static str], at: i128| usize::try_from(at).ok().and_then(|at| names.get(at).copied());
     Moment {
         rfc3339: time.to_rfc3339(),
-        unix: time.unix(),
+        unix: time.seconds,
         year: date.year as i64,
         year_day: date.day_of_year() as i64,
         month: date.month as i64,
-        month_name: name(&MONTHS, date.month - 1).unwrap_or_default(),
+        month_name: name(&MONTH_NAMES, date.month - 1).unwrap_or_default(),
         day: date.day as i64,
         weekday: date.weekday() as i64,
-        weekday_name: name(&WEEKDAYS, date.weekday()).unwrap_or_default(),
+        weekday_name: name(&WEEKDAY_NAMES, date.weekday()).unwrap_or_default(),
         hour,
         minute,
         second,

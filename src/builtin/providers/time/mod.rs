@@ -1,6 +1,6 @@
 //! The time provider: timestamps in the state, pauses, and three functions.
 //!
-//! `timestamp` defines the common type. Each resource has a module with its rules: `fixed` (`time_static`), `offset`,
+//! `timestamp` has what they have in common. Each resource has a module with its rules: `fixed` (`time_static`), `offset`,
 //! `rotating` and `sleep`. `functions` has the provider functions.
 //!
 //! Offsets are fixed. The reference applies the daylight saving time of the machine's time zone to timestamps with the
@@ -8,11 +8,9 @@
 //!
 //! Only `provider`, `resources` and `sleep_resource` know schemas; the rest never does.
 
-mod calendar;
 pub mod fixed;
 pub mod functions;
 pub mod offset;
-mod parse;
 pub mod provider;
 mod resources;
 pub mod rotating;
@@ -22,7 +20,7 @@ mod sleep_resource;
 mod tests;
 pub mod timestamp;
 
-use timestamp::Timestamp;
+use gotext::timestamp::Timestamp;
 
 use super::failure::Failure;
 

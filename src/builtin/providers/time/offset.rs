@@ -1,6 +1,8 @@
 //! `time_offset`: a timestamp with an offset from a base.
 
-use super::timestamp::{Parts, Timestamp};
+use gotext::timestamp::Timestamp;
+
+use super::timestamp::Parts;
 use super::{bad_id, import_error, import_number};
 use crate::providers::failure::Failure;
 
@@ -50,7 +52,7 @@ pub fn attributes(base: Option<&str>, offsets: &Offsets, now: Timestamp) -> Resu
 }
 
 fn at(base: Timestamp, offsets: &Offsets) -> Result<OffsetTime, Failure> {
-    Ok(OffsetTime { base_rfc3339: base.to_attributes()?.rfc3339, parts: offsets.add_to(base).to_attributes()? })
+    Ok(OffsetTime { base_rfc3339: Parts::of(base)?.rfc3339, parts: Parts::of(offsets.add_to(base))? })
 }
 
 /// The offsets and attributes for an import ID: `BASE,YEARS,MONTHS,DAYS,HOURS,MINUTES,SECONDS`.

@@ -10,7 +10,7 @@ use super::fixed;
 use super::offset::{self, OffsetTime, Offsets};
 use super::provider::triggers;
 use super::rotating::{self, RotatingTime, Rotation};
-use super::timestamp::{self, Parts, Timestamp};
+use super::timestamp::{self, Parts};
 use crate::providers::rules::require_one_of;
 
 const PARTS: &[&str] = &["year", "month", "day", "hour", "minute", "second"];
@@ -100,7 +100,7 @@ impl Resource for Fixed {
             return Ok(());
         }
         if let Some(given) = text(plan.config.value(), "rfc3339").map(str::to_owned) {
-            set(plan, parts_values(&fixed::attributes(Some(&given), Timestamp::now())?));
+            set(plan, parts_values(&fixed::attributes(Some(&given), timestamp::now())?));
             plan.planned.set_value("id", Value::string(given));
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Resource for Fixed {
     async fn create(&self, _: &mut Context<()>, creation: &mut Creation<Object>) -> Result<Object, Error> {
         let planned = creation.planned.model()?;
         let given = planned.text("rfc3339").filter(|text| !text.is_empty());
-        let parts = fixed::attributes(given, Timestamp::now())?;
+        let parts = fixed::attributes(given, timestamp::now())?;
         let written = given.unwrap_or(&parts.rfc3339);
         let mut values = parts_values(&parts);
         values.extend([("rfc3339", Value::string(written)), ("id", Value::string(written))]);
@@ -151,7 +151,7 @@ impl Offset {
     /// The object with what is computed from its base.
     fn complete(planned: &Object) -> Result<Object, Error> {
         let base = planned.text("base_rfc3339").filter(|text| !text.is_empty());
-        let time = offset::attributes(base, &offsets(&planned.0), Timestamp::now())?;
+        let time = offset::attributes(base, &offsets(&planned.0), timestamp::now())?;
         let mut values = offset_values(&time);
         values.retain(|(name, _)| *name != "base_rfc3339" || base.is_none());
         Ok(planned.with(values))
@@ -190,7 +190,7 @@ impl Resource for Offset {
             return Ok(());
         }
         let base = text(planned, "base_rfc3339").or_else(|| text(prior, "base_rfc3339"));
-        let time = offset::attributes(base, &offsets(planned), Timestamp::now())?;
+        let time = offset::attributes(base, &offsets(planned), timestamp::now())?;
         set(plan, offset_values(&time));
         Ok(())
     }
@@ -251,7 +251,7 @@ fn replace_if_passed() -> impl PlanModifier {
         let passed = attribute
             .prior
             .as_str()
-            .is_some_and(|text| rotating::change_replaces(text, Timestamp::now()).unwrap_or(false));
+            .is_some_and(|text| rotating::change_replaces(text, timestamp::now()).unwrap_or(false));
         attribute.requires_replace |= is_change && passed;
     }
 }
@@ -260,7 +260,7 @@ impl Rotating {
     /// The object with what is computed from its base; given spellings stay.
     fn complete(planned: &Object, base: Option<&str>) -> Result<Object, Error> {
         let given = planned.text(ROTATION).filter(|text| !text.is_empty());
-        let time = rotating::attributes(base, &rotation(&planned.0, given), Timestamp::now())?;
+        let time = rotating::attributes(base, &rotation(&planned.0, given), timestamp::now())?;
         let mut values = rotating_values(&time);
         let known = |name: &str| planned.text(name).is_some_and(|text| !text.is_empty());
         values.retain(|(name, _)| !matches!(*name, "rfc3339" | ROTATION) || !known(name));
@@ -308,7 +308,7 @@ impl Resource for Rotating {
         // The time in the state counts only where no units are given.
         let has_units = UNITS.iter().any(|name| planned.get(name).and_then(Value::as_i64).is_some());
         let at = given.or_else(|| if has_units { None } else { text(prior, ROTATION) });
-        let time = rotating::attributes(base, &rotation(planned, at), Timestamp::now())?;
+        let time = rotating::attributes(base, &rotation(planned, at), timestamp::now())?;
         set(plan, rotating_values(&time));
         Ok(())
     }
@@ -320,7 +320,7 @@ impl Resource for Rotating {
     }
 
     async fn read(&self, _: &mut Context<()>, state: Object) -> Result<Option<Object>, Error> {
-        let is_expired = rotating::is_expired(state.text(ROTATION), Timestamp::now())?;
+        let is_expired = rotating::is_expired(state.text(ROTATION), timestamp::now())?;
         Ok((!is_expired).then_some(state))
     }
 

@@ -1,6 +1,8 @@
 //! `time_rotating`: a timestamp that is replaced after its rotation time.
 
-use super::timestamp::{Parts, Timestamp};
+use gotext::timestamp::Timestamp;
+
+use super::timestamp::Parts;
 use super::{bad_id, import_error, import_number};
 use crate::providers::failure::Failure;
 
@@ -61,13 +63,13 @@ pub fn attributes(base: Option<&str>, rotation: &Rotation, now: Timestamp) -> Re
 }
 
 fn at(base: Timestamp, rotation: &Rotation) -> Result<RotatingTime, Failure> {
-    Ok(RotatingTime { rfc3339: base.to_attributes()?.rfc3339, rotation: rotation.of_base(base)?.to_attributes()? })
+    Ok(RotatingTime { rfc3339: Parts::of(base)?.rfc3339, rotation: Parts::of(rotation.of_base(base)?)? })
 }
 
 /// Returns whether a read removes the object because its `rotation_rfc3339` has passed.
 pub fn is_expired(rotation_rfc3339: Option<&str>, now: Timestamp) -> Result<bool, Failure> {
     match rotation_rfc3339.filter(|text| !text.is_empty()) {
-        Some(text) => Ok(now.is_after(super::stored(text)?)),
+        Some(text) => Ok(now.instant() > super::stored(text)?.instant()),
         None => Ok(false),
     }
 }
@@ -77,7 +79,7 @@ pub fn change_replaces(state_rotation: &str, now: Timestamp) -> Result<bool, Fai
     let problem = "The rotation rfc3339 timestamp that was supplied could not be parsed as RFC3339.";
     let rotation = Timestamp::parse(state_rotation)
         .map_err(|error| import_error("replaceIfOutdated plan modifier error", problem, &error))?;
-    Ok(now.is_after(rotation))
+    Ok(now.instant() > rotation.instant())
 }
 
 /// The rotation and attributes for an import ID: `BASE,YEARS,MONTHS,DAYS,HOURS,MINUTES` or `BASE,ROTATION`.
@@ -92,8 +94,7 @@ pub fn import(id: &str) -> Result<(Rotation, RotatingTime), Failure> {
             let problem = "The timestamp that was supplied could not be parsed as RFC3339.";
             let parse = |text| Timestamp::parse(text).map_err(|error| failed(problem, &error));
             let (base, rotation) = (parse(base)?, parse(rotation)?);
-            let attributes =
-                RotatingTime { rfc3339: base.to_attributes()?.rfc3339, rotation: rotation.to_attributes()? };
+            let attributes = RotatingTime { rfc3339: Parts::of(base)?.rfc3339, rotation: Parts::of(rotation)? };
             Ok((Rotation::default(), attributes))
         }
         ["", _, _, _, _, _] | [_, "", "", "", "", ""] => {

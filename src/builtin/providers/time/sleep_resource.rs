@@ -5,7 +5,7 @@ use terrane_sdk::{Attribute, Context, Creation, Error, Import, Object, Resource,
 
 use super::provider::triggers;
 use super::sleep::{self, DURATION_RULE, Pause};
-use super::timestamp::Timestamp;
+use super::timestamp::{self, Parts};
 
 const DURATIONS: &[&str] = &["create_duration", "destroy_duration"];
 
@@ -22,7 +22,7 @@ async fn wait(context: &Context<()>, pause: Pause, text: Option<&str>) -> Result
 
 /// The time as the ID of an object.
 fn id() -> Result<Value, Error> {
-    Ok(Value::string(Timestamp::now().to_attributes()?.rfc3339))
+    Ok(Value::string(Parts::of(timestamp::now())?.rfc3339))
 }
 
 impl Resource for Sleep {

@@ -2,7 +2,7 @@
 //!
 //! `keys` generates, writes and reads keys. `name`, `alternative_names`, `uses`, `extension` and `validity` are parts of
 //! requests and certificates; `request` and `certificate` put them together, sign and read them. `fetch` connects to
-//! servers. `der`, `pem` and `uri` are notations. Each follows Go's standard library, as the reference does, and
+//! servers. `der` and `uri` are notations. Each follows Go's standard library, as the reference does, and
 //! knows no schema. The types are in `provider` and the files that it names.
 
 pub mod provider;
@@ -22,7 +22,7 @@ mod extension;
 mod fetch;
 mod keys;
 mod name;
-mod pem;
+mod pem_attribute;
 mod request;
 mod uri;
 mod uses;

@@ -2,6 +2,7 @@
 //!
 //! Serial numbers and times are taken from its certificates. Signatures of ECDSA are random, and not compared.
 
+use gotext::pem;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde_json::Value;
@@ -14,8 +15,8 @@ use super::golden::{cases, key, text, texts};
 use super::keys::PrivateKey;
 use super::keys::parse::parse_for_public;
 use super::name::Name;
+use super::request;
 use super::validity::{Validity, time_text};
-use super::{pem, request};
 
 /// The records of a type, in their order.
 fn records(kind: &str) -> Vec<Value> {

@@ -8,7 +8,8 @@ use crate::providers::tls::extension::Extension;
 use crate::providers::tls::keys::public::id_of;
 use crate::providers::tls::keys::{PrivateKey, PublicKey};
 use crate::providers::tls::name::{Name, Strictness};
-use crate::providers::tls::pem;
+use crate::providers::tls::pem_attribute::decode_kind;
+use gotext::pem;
 
 /// A request that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub struct Request {
 /// Reads `cert_request_pem`. Its signature is not verified, as the reference does not.
 pub fn parse_pem(text: &str) -> Result<Request, Failure> {
     let failure = |detail| Failure::new("Failed to parse certificate request PEM", detail);
-    let der = pem::decode_kind(text, pem::CERTIFICATE_REQUEST).map_err(failure)?;
+    let der = decode_kind(text, pem::CERTIFICATE_REQUEST).map_err(failure)?;
     parse(&der).map_err(|error| failure(format!("failed to parse certificate request: {error}")))
 }
 

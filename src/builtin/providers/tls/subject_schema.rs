@@ -10,7 +10,7 @@ use super::alternative_names::AlternativeNames;
 use super::keys::PrivateKey;
 use super::keys::parse::{Owner, parse_for_resource};
 use super::name::{Name, Subject};
-use super::pem;
+use super::pem_attribute;
 
 const SUBJECT: &[&str] = &[
     "common_name",
@@ -26,7 +26,7 @@ const SUBJECT: &[&str] = &[
 
 /// A PEM text that is changed replaces the object if the state holds a whole one: older states hold checksums.
 pub(super) fn replace_if_whole() -> impl PlanModifier {
-    replace_if(|attribute: &PlannedAttribute<'_>| attribute.prior.as_str().is_some_and(pem::is_whole))
+    replace_if(|attribute: &PlannedAttribute<'_>| attribute.prior.as_str().is_some_and(pem_attribute::is_whole))
 }
 
 /// A required PEM text.

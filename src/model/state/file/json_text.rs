@@ -2,6 +2,7 @@
 //!
 //! Works on text only, so that values pass through unchanged without being decoded. Expects valid JSON.
 
+use gotext::json::{html_safe_parts, push_string};
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ pub fn indent(raw: &str, depth: usize, out: &mut Vec<u8>) {
     while i < bytes.len() {
         match bytes[i] {
             b' ' | b'\n' | b'\t' | b'\r' => i += 1,
-            b'"' => i = copy_string(bytes, i, out),
+            b'"' => i = copy_string(raw, i, out),
             open @ (b'{' | b'[') => {
                 out.push(open);
                 let next = skip_space(bytes, i + 1);
@@ -117,7 +118,7 @@ fn write_object<'a>(members: impl Iterator<Item = (&'a str, &'a RawValue)>, dept
     for (i, (key, value)) in last.into_iter().enumerate() {
         out.push_str(if i == 0 { "" } else { "," });
         let mut name = Vec::new();
-        string(key, &mut name);
+        push_string(key, &mut name);
         out.push_str(&String::from_utf8_lossy(&name));
         out.push(':');
         write_value(value.get(), depth - 1, out);
@@ -168,32 +169,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// Appends a text as a JSON string, quotes and escapes included.
-pub fn string(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    for (i, b) in bytes.iter().enumerate() {
-        if *b >= 0x20 && *b != b'"' && *b != b'\\' {
-            continue;
-        }
-        escape_html(&bytes[start..i], out);
-        start = i + 1;
-        match b {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
-        }
-    }
-    escape_html(&bytes[start..], out);
-    out.push(b'"');
-}
-
 fn skip_space(bytes: &[u8], from: usize) -> usize {
     from + bytes[from..].iter().take_while(|b| matches!(b, b' ' | b'\n' | b'\t' | b'\r')).count()
 }
@@ -211,34 +186,10 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-fn copy_string(bytes: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
-    let end = string_end(bytes, start);
-    escape_html(&bytes[start..end], out);
+fn copy_string(raw: &str, start: usize, out: &mut Vec<u8>) -> usize {
+    let end = string_end(raw.as_bytes(), start);
+    html_safe_parts(&raw[start..end], |part| out.extend_from_slice(part.as_bytes()));
     end
-}
-
-/// Copies text, writing `<`, `>`, `&` and the two Unicode line separators as escapes.
-fn escape_html(bytes: &[u8], out: &mut Vec<u8>) {
-    let mut start = 0;
-    let mut i = 0;
-    while i < bytes.len() {
-        let (escape, length): (&[u8], usize) = match bytes[i] {
-            b'<' => (b"\\u003c", 1),
-            b'>' => (b"\\u003e", 1),
-            b'&' => (b"\\u0026", 1),
-            0xe2 if bytes[i..].starts_with(b"\xe2\x80\xa8") => (b"\\u2028", 3),
-            0xe2 if bytes[i..].starts_with(b"\xe2\x80\xa9") => (b"\\u2029", 3),
-            _ => {
-                i += 1;
-                continue;
-            }
-        };
-        out.extend_from_slice(&bytes[start..i]);
-        out.extend_from_slice(escape);
-        i += length;
-        start = i;
-    }
-    out.extend_from_slice(&bytes[start..]);
 }
 
 #[cfg(test)]
@@ -283,12 +234,5 @@ mod tests {
         assert_eq!(without_repeated_keys("[]", "o"), None);
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
         assert_eq!(without_repeated_keys(&deep, "o"), Some(deep));
-    }
-
-    #[test]
-    fn strings_escape_what_go_escapes() {
-        let mut out = Vec::new();
-        string("<a>\"\n\u{1}\u{7f}&é\u{2029}", &mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), "\"\\u003ca\\u003e\\\"\\n\\u0001\u{7f}\\u0026é\\u2029\"");
     }
 }

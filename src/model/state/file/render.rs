@@ -8,10 +8,11 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name;
 use base64::Engine as _;
+use gotext::json::push_string;
 use terrane_value::json::{self, JsonError};
 use terrane_value::{Path, PathStep, Type};
 
-use super::json_text::{self, indent, new_line, string};
+use super::json_text::{self, indent, new_line};
 use crate::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
 use crate::state::{Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State};
 
@@ -270,7 +271,7 @@ fn close(empty: bool, bracket: &[u8], depth: usize, out: &mut Vec<u8>) {
 
 fn field(name: &str, depth: usize, out: &mut Vec<u8>) {
     new_line(depth, out);
-    string(name, out);
+    push_string(name, out);
     out.extend_from_slice(b": ");
 }
 
@@ -299,7 +300,7 @@ fn render_resource<'a>(
     let is_optional = |name: &str| matches!(name, "module" | "provider");
     for (name, value) in fields.into_iter().filter(|(name, value)| !is_optional(name) || !value.is_empty()) {
         field(name, 3, out);
-        string(value, out);
+        push_string(value, out);
         out.push(b',');
     }
     field("instances", 3, out);
@@ -371,14 +372,14 @@ fn render_object(
     }
     if !object.private.is_empty() {
         next_field("private", depth, out);
-        string(&base64::engine::general_purpose::STANDARD.encode(&object.private), out);
+        push_string(&base64::engine::general_purpose::STANDARD.encode(&object.private), out);
     }
     if !object.dependencies.is_empty() {
         next_field("dependencies", depth, out);
         out.push(b'[');
         for (i, dependency) in object.dependencies.iter().enumerate() {
             separate(i, depth + 1, out);
-            string(&dependency.to_string(), out);
+            push_string(&dependency.to_string(), out);
         }
         close(false, b"]", depth, out);
     }
@@ -393,7 +394,7 @@ fn render_object(
     }
     if let Some(key) = object.provider_key.as_ref().filter(|_| !name::is_opentofu()) {
         next_field("provider_instance", depth, out);
-        string(key, out);
+        push_string(key, out);
     }
     new_line(OBJECT_DEPTH, out);
     out.push(b'}');
@@ -402,7 +403,7 @@ fn render_object(
 
 fn text_field(name: &str, value: &str, depth: usize, out: &mut Vec<u8>) {
     field(name, depth, out);
-    string(value, out);
+    push_string(value, out);
     out.push(b',');
 }
 
@@ -426,9 +427,9 @@ fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) -
             out.push(b'{');
             for (i, (name, value)) in sorted.into_iter().enumerate() {
                 separate(i, depth + 1, out);
-                string(name, out);
+                push_string(name, out);
                 out.extend_from_slice(b": ");
-                string(value, out);
+                push_string(value, out);
             }
             close(false, b"}", depth, out);
         }
@@ -462,7 +463,7 @@ fn render_step(step: &PathStep, out: &mut Vec<u8>) -> Result<(), JsonError> {
     match step {
         PathStep::Attr(name) => {
             out.extend_from_slice(b"{\"type\":\"get_attr\",\"value\":");
-            string(name, out);
+            push_string(name, out);
         }
         PathStep::Index(key) => {
             out.extend_from_slice(b"{\"type\":\"index\",\"value\":");
@@ -486,7 +487,7 @@ fn render_output(output: &OutputValue) -> Result<Vec<u8>, JsonError> {
     }
     if let Some(message) = &output.deprecated {
         next_field("deprecated", 3, &mut out);
-        string(message, &mut out);
+        push_string(message, &mut out);
     }
     new_line(2, &mut out);
     out.push(b'}');

@@ -1,5 +1,6 @@
 //! The `certificates` of `data.tls_certificate`, and its identifier.
 
+use gotext::pem;
 use num_bigint::BigUint;
 use sha1::{Digest, Sha1};
 use terrane_value::text::go_quoted;
@@ -8,7 +9,6 @@ use super::read::{Certificate, parse_one};
 use crate::providers::failure::Failure;
 use crate::providers::tls::keys::parse::unsupported_preamble;
 use crate::providers::tls::keys::public::id_of;
-use crate::providers::tls::pem;
 
 /// An element of `certificates`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use crate::providers::tls::der::{tag, write};
 use crate::providers::tls::extension::Extension;
 use crate::providers::tls::keys::{PrivateKey, PublicKey, random};
 use crate::providers::tls::name::Name;
-use crate::providers::tls::pem;
 use crate::providers::tls::validity::Validity;
+use gotext::pem;
 
 /// The warning about an authority that is none: summary and detail.
 pub const NOT_AN_AUTHORITY: (&str, &str) = (

@@ -8,7 +8,8 @@ use crate::providers::tls::der::time::{Moment, read_time};
 use crate::providers::tls::der::{oid, tag};
 use crate::providers::tls::keys::PublicKey;
 use crate::providers::tls::name::{Name, Strictness};
-use crate::providers::tls::pem;
+use crate::providers::tls::pem_attribute::decode_kind;
+use gotext::pem;
 
 /// A certificate that was read.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub struct Certificate {
 /// Reads `ca_cert_pem`.
 pub fn parse_pem(text: &str) -> Result<Certificate, Failure> {
     let failure = |detail| Failure::new("Failed to parse CA certificate PEM", detail);
-    let der = pem::decode_kind(text, pem::CERTIFICATE).map_err(failure)?;
+    let der = decode_kind(text, pem::CERTIFICATE).map_err(failure)?;
     if der.is_empty() {
         return Err(failure("no certificates found".to_owned()));
     }

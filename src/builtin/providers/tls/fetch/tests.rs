@@ -1,5 +1,6 @@
 //! Servers on this machine, asked for their certificates.
 
+use gotext::pem;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, mpsc};
@@ -16,7 +17,6 @@ use crate::providers::tls::certificate::issue::{Authority, Options, Template, is
 use crate::providers::tls::certificate::read::parse_pem;
 use crate::providers::tls::golden::key;
 use crate::providers::tls::name::{Name, Subject};
-use crate::providers::tls::pem;
 use crate::providers::tls::validity::Validity;
 
 fn name(common_name: &str) -> Name {

@@ -1,10 +1,10 @@
 //! OpenSSH's notations of keys, written.
 
+use gotext::pem;
 use num_bigint::BigUint;
 
 use super::ssh_wire::{write_bytes, write_unsigned};
 use super::{PrivateKey, PublicKey};
-use crate::providers::tls::pem;
 
 pub const MAGIC: &[u8] = b"openssh-key-v1\0";
 pub const RSA: &str = "ssh-rsa";

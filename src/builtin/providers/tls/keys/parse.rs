@@ -1,10 +1,10 @@
 //! Private keys from the texts of configurations.
 
+use gotext::pem;
 use terrane_value::text::go_quoted;
 
 use super::{PrivateKey, openssh_read, private};
 use crate::providers::failure::Failure;
-use crate::providers::tls::pem;
 
 /// A private key in PEM: PKCS#1, SEC1 or PKCS#8. The error is a detail; the summary is the caller's.
 pub fn parse_pem(text: &str) -> Result<PrivateKey, String> {
@@ -28,9 +28,7 @@ pub fn parse_openssh(text: &str) -> Result<PrivateKey, String> {
     const CONTEXT: &str = "failed to parse openssh private key";
     let read = || {
         let block = pem::decode(text).ok_or("ssh: no key found")?;
-        let headers = block.headers.iter().rev();
-        let process = headers.filter(|(key, _)| key == "Proc-Type").map(|(_, value)| value).next();
-        if process.is_some_and(|value| value.contains("ENCRYPTED")) {
+        if block.header("Proc-Type").is_some_and(|value| value.contains("ENCRYPTED")) {
             return Err(openssh_read::PASSPHRASE.to_owned());
         }
         match block.kind.as_str() {

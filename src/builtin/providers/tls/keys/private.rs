@@ -1,5 +1,6 @@
 //! Private keys in PKCS#1, SEC1 and PKCS#8.
 
+use gotext::pem;
 use num_bigint::BigUint;
 
 use super::rsa::RsaParts;
@@ -8,7 +9,6 @@ use crate::providers::failure::Failure;
 use crate::providers::tls::der::oid::{self, Oid};
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::{tag, write};
-use crate::providers::tls::pem;
 
 /// The texts of a private key, as attributes hold them.
 #[derive(Clone)]

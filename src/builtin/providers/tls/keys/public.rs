@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use gotext::pem;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -10,7 +11,6 @@ use super::private::algorithm;
 use super::{Curve, openssh};
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::{oid, write};
-use crate::providers::tls::pem;
 
 /// A public key of a request or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]

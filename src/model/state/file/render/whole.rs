@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use gotext::json::push_string;
 use terrane_value::Type;
 
-use super::super::json_text::string;
 use super::{Objects, Rendered, close, render_resource, separate};
 use crate::addr::{AbsProviderConfig, AbsResource};
 use crate::state::{Attributes, Instance, Object, StateMeta};
@@ -74,13 +74,13 @@ impl Rendered {
         let mut framed = Framed::default();
         let Framed { text, pieces } = &mut framed;
         text.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
-        string(&self.version(meta), text);
+        push_string(&self.version(meta), text);
         text.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());
-        string(&meta.lineage, text);
+        push_string(&meta.lineage, text);
         text.extend_from_slice(b",\n  \"outputs\": {");
         for (i, (name, output)) in self.outputs.iter().enumerate() {
             separate(i, 2, text);
-            string(name, text);
+            push_string(name, text);
             text.extend_from_slice(b": ");
             pieces.push((text.len(), Part::Output(output)));
         }

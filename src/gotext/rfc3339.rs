@@ -1,4 +1,4 @@
-//! Parses RFC 3339 text as Go does: hours may have one digit, fractions may follow a comma, offsets may be 24:00 or
+//! Parses RFC 3339 text as Go does (`time.Parse`): hours may have one digit, fractions may follow a comma, offsets may be 24:00 or
 //! have 60 minutes. Errors have Go's text, which refers to the elements of Go's reference time.
 
 use super::calendar::{Date, SECONDS_PER_DAY, days_of_month};
@@ -19,18 +19,21 @@ struct Fields {
     offset: i32,
 }
 
-pub fn parse(text: &str) -> Result<Timestamp, String> {
-    let mut reader = Reader { text, rest: text };
-    let fields = reader.fields()?;
-    if !reader.rest.is_empty() {
-        return Err(reader.error(&format!(": extra text: {}", quoted(reader.rest))));
+impl Timestamp {
+    /// The moment that a text stands for. The error is Go's.
+    pub fn parse(text: &str) -> Result<Timestamp, String> {
+        let mut reader = Reader { text, rest: text };
+        let fields = reader.fields()?;
+        if !reader.rest.is_empty() {
+            return Err(reader.error(&format!(": extra text: {}", quoted(reader.rest))));
+        }
+        if !days_of_month(fields.year, fields.month).contains(&fields.day) {
+            return Err(reader.error(": day out of range"));
+        }
+        let days = Date { year: fields.year, month: fields.month, day: fields.day }.to_days();
+        let local = days * SECONDS_PER_DAY + fields.hour * 3600 + fields.minute * 60 + fields.second;
+        Ok(Timestamp::from_local(local, fields.nanoseconds, fields.offset))
     }
-    if !days_of_month(fields.year, fields.month).contains(&fields.day) {
-        return Err(reader.error(": day out of range"));
-    }
-    let days = Date { year: fields.year, month: fields.month, day: fields.day }.to_days();
-    let local = days * SECONDS_PER_DAY + fields.hour * 3600 + fields.minute * 60 + fields.second;
-    Ok(Timestamp::from_local(local, fields.nanoseconds, fields.offset))
 }
 
 struct Reader<'a> {
@@ -159,4 +162,17 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freedoms_of_go_are_accepted() {
+        let half = Timestamp { seconds: 0, nanoseconds: 500_000_000, offset: 3_600 };
+        assert_eq!(Timestamp::parse("1970-01-01T1:00:00,5+01:00"), Ok(half));
+        let error = Timestamp::parse("1970-01-01T00:00:00Zé").unwrap_err();
+        assert_eq!(error, r#"parsing time "1970-01-01T00:00:00Z\xc3\xa9": extra text: "\xc3\xa9""#);
+    }
 }

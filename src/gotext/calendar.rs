@@ -3,6 +3,23 @@
 use std::ops::RangeInclusive;
 
 pub const SECONDS_PER_DAY: i128 = 86400;
+/// Of the months, from January on.
+pub const MONTH_NAMES: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+/// Of the days of a week, from Sunday on.
+pub const WEEKDAY_NAMES: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const DAYS_PER_400_YEARS: i128 = 146_097;
 /// From 0000-03-01 to 1970-01-01.
 const EPOCH: i128 = 719_468;

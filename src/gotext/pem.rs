@@ -1,8 +1,7 @@
-//! PEM, read as tolerantly as Go's `encoding/pem` reads it.
+//! PEM: read as tolerantly as Go's `encoding/pem` reads it, or more tolerantly where people paste keys into settings.
 
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::{Engine, alphabet};
-use terrane_value::text::go_quoted;
 
 pub const PUBLIC_KEY: &str = "PUBLIC KEY";
 pub const PKCS8_KEY: &str = "PRIVATE KEY";
@@ -27,6 +26,13 @@ pub struct Block {
     pub kind: String,
     pub headers: Vec<(String, String)>,
     pub contents: Vec<u8>,
+}
+
+impl Block {
+    /// The value of the last header of this name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// Lines of 64 characters between BEGIN and END, and a line feed at the end.
@@ -58,29 +64,24 @@ pub fn decode(text: &str) -> Option<Block> {
     }
 }
 
-/// The contents of a PEM of this kind. The error is the provider's.
-pub fn decode_kind(text: &str, kind: &str) -> Result<Vec<u8>, String> {
-    let Some(block) = decode(text) else {
-        return Err(format!("failed to decode PEM of expected type {} from bytes", go_quoted(kind)));
-    };
-    if block.kind != kind {
-        return Err(format!("invalid PEM type - expected {}, got {}", go_quoted(kind), go_quoted(&block.kind)));
-    }
-    Ok(block.contents)
-}
-
-/// Whether a text begins with a BEGIN line and ends with an END line. A resource is replaced if such a value of its state
-/// changes.
-pub fn is_whole(text: &str) -> bool {
-    let is_kind = |kind: &str| !kind.is_empty() && kind.chars().all(|c| c.is_ascii_alphabetic() || c == ' ');
-    let split = || {
-        let rest = text.strip_prefix("-----BEGIN ")?;
-        let (begin, rest) = rest.split_once("-----\n")?;
-        let rest = rest.strip_suffix('\n').unwrap_or(rest).strip_suffix("-----")?;
-        let (inner, end) = rest.rsplit_once("\n-----END ")?;
-        Some((begin, inner, end))
-    };
-    split().is_some_and(|(begin, inner, end)| is_kind(begin) && is_kind(end) && !inner.is_empty())
+/// The whole blocks of a text, wherever in a line they begin and end: keys in settings are indented, or one line.
+pub fn loose_blocks(mut rest: &str) -> impl Iterator<Item = Block> + '_ {
+    std::iter::from_fn(move || {
+        loop {
+            let (_, body) = rest.split_once("-----BEGIN ")?;
+            rest = body;
+            let Some((kind, body)) = body.split_once("-----") else { continue };
+            let Some((body, after)) = body.split_once(&format!("-----END {kind}-----")) else { continue };
+            rest = after;
+            let (headers, lines): (Vec<&str>, Vec<&str>) = body.lines().partition(|line| line.contains(':'));
+            let digits: String = lines.iter().flat_map(|line| line.chars()).filter(|c| !c.is_whitespace()).collect();
+            if let Ok(contents) = STANDARD.decode(digits) {
+                let headers = headers.iter().filter_map(|line| line.split_once(':'));
+                let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
+                return Some(Block { kind: kind.to_owned(), headers, contents });
+            }
+        }
+    })
 }
 
 /// Where the last BEGIN starts, if it starts a line.
@@ -133,30 +134,26 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::providers::tls::golden::{bytes, cases, text};
-
-    #[test]
-    fn blocks_are_found_where_go_finds_them() {
-        for case in cases("pem.json") {
-            let found = decode(text(&case, "text")).map(|block| (block.kind, block.contents));
-            let expected = case["found"] == true;
-            let expected = expected.then(|| (text(&case, "type").to_owned(), bytes(text(&case, "hex"))));
-            assert_eq!(found, expected, "{case}");
-        }
-    }
-
-    /// The provider's regular expression was asked about these.
-    #[test]
-    fn whole_pems_are_recognised() {
-        for case in cases("whole.json") {
-            assert_eq!(is_whole(text(&case, "text")), case["is_whole"] == true, "{case}");
-        }
-    }
 
     #[test]
     fn lines_have_64_columns() {
         let written = encode("X", &[0; 49]);
         assert_eq!(written, format!("-----BEGIN X-----\n{}\nAA==\n-----END X-----\n", "A".repeat(64)));
         assert_eq!(encode("X", &[]), "-----BEGIN X-----\n-----END X-----\n");
+    }
+
+    #[test]
+    fn blocks_in_settings_may_be_indented_or_one_line() {
+        let block = |text: &str| loose_blocks(text).map(|block| (block.kind, block.contents)).collect::<Vec<_>>();
+        let expected = vec![("X Y".to_owned(), vec![0, 1])];
+        for text in
+            ["-----BEGIN X Y-----AAE=-----END X Y-----", "\n  -----BEGIN X Y-----\n  AA\n  E=\n  -----END X Y-----"]
+        {
+            assert_eq!((block(text), decode(text)), (expected.clone(), None));
+        }
+        assert_eq!(
+            block("-----BEGIN X-----\n!\n-----END X-----\n-----BEGIN X Y-----\nA: b\nAAE=\n-----END X Y-----\n"),
+            expected
+        );
     }
 }

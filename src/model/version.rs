@@ -60,9 +60,8 @@ fn table_of(prefix: &str) -> Vec<Release> {
 
 /// `1.11.4` -> (1, 11, 4). None: not a stable version written out.
 pub fn numbers(text: &str) -> Option<(u64, u64, u64)> {
-    let mut parts = text.split('.').map(|part| part.parse::<u64>().ok());
-    let found = (parts.next()??, parts.next()??, parts.next()??);
-    parts.next().is_none().then_some(found)
+    let version = semver::Version::parse(text).ok()?;
+    (version.pre.is_empty() && version.build.is_empty()).then_some((version.major, version.minor, version.patch))
 }
 
 /// All releases of the program whose language is spoken, the oldest first.
@@ -207,8 +206,14 @@ mod tests {
 
     #[test]
     fn only_versions_that_are_written_out_have_numbers() {
-        let cases =
-            [("1.11.4", Some((1, 11, 4))), ("1.11", None), ("1.11.4-beta1", None), ("1.11.4.1", None), ("", None)];
+        let cases = [
+            ("1.11.4", Some((1, 11, 4))),
+            ("1.11", None),
+            ("1.11.4-beta1", None),
+            ("1.11.4.1", None),
+            ("1.11.04", None),
+            ("", None),
+        ];
         for (text, expected) in cases {
             assert_eq!(numbers(text), expected, "{text}");
         }

@@ -9,6 +9,7 @@ use super::Attempt;
 
 fn set(file: &File, kind: libc::c_int) -> io::Result<()> {
     // Zero means: from the start, to the end however far it moves.
+    // SAFETY: the structure has numbers only, for which zero is valid.
     let mut range: libc::flock = unsafe { std::mem::zeroed() };
     range.l_type = kind as libc::c_short;
     range.l_whence = libc::SEEK_SET as libc::c_short;

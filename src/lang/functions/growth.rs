@@ -154,6 +154,7 @@ fn calls() -> Vec<(&'static str, Vec<Value>)> {
 /// CPU time that the thread has used.
 fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to the structure that it is given, and to nothing else.
     let done = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     assert_eq!(done, 0);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

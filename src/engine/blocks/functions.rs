@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lang::functions::consistency::Reads;
+use lang::functions::signature::Reads;
 use lang::functions::{CallContext, Function, FunctionError, Param, Signature};
 use model::addr::Provider;
 use model::config::Module;

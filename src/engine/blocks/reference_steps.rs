@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::SourceFile;
 use base::suggest;
-use lang::eval::traversal::apply_step;
+use lang::eval::steps::apply_step;
 use lang::syntax::ast::{IndexKey, TraversalStep};
 use model::addr::{self, Subject};
 use model::config::{Module, Resource};

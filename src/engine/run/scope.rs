@@ -9,7 +9,7 @@ use base::files::Files;
 use base::source::{Range, SourceFile};
 use base::{name, suggest};
 use lang::eval::{Resolved, Scope};
-use lang::functions::consistency::{Reads, Remembered};
+use lang::functions::signature::{Reads, Remembered};
 use lang::functions::{Function, Machine};
 use lang::syntax::ast::Traversal;
 use model::addr::parse::parse_reference;

@@ -9,7 +9,8 @@ use base::suggest;
 use terrane_value::convert::convert;
 use terrane_value::{Marks, Type, Value};
 
-use super::expression::{Env, Evaluator};
+use super::env::Env;
+use super::expression::Evaluator;
 use crate::functions::consistency::confirm;
 use crate::functions::{CallContext, Function, FunctionError, Param, Signature};
 use crate::syntax::ast::{Call, Expr};

@@ -7,7 +7,8 @@ use terrane_value::convert::convert;
 use terrane_value::unify::unify_unsafe;
 use terrane_value::{Refinement, Type, Value};
 
-use super::expression::{Env, Evaluator};
+use super::env::Env;
+use super::expression::Evaluator;
 use crate::syntax::ast::Expr;
 
 const INCONSISTENT: &str = "Inconsistent conditional result types";

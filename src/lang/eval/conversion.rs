@@ -3,7 +3,8 @@
 use terrane_value::Value;
 use terrane_value::convert::convert;
 
-use super::expression::{Env, Evaluator};
+use super::env::Env;
+use super::expression::Evaluator;
 use super::type_expression::parse_type;
 use crate::functions::Signature;
 use crate::syntax::ast::{Call, Expr, Expression};

@@ -7,9 +7,9 @@ use base::source::SourceFile;
 use terrane_value::text::go_quoted;
 use terrane_value::{Marks, Type, Value};
 
-use super::expression::{Env, bound};
+use super::env::{Env, bound};
 use super::scope::Scope;
-use super::traversal::apply_step;
+use super::steps::apply_step;
 use crate::syntax::ast::{Expr, Expression, IndexKey, Traversal, TraversalStep};
 
 /// Why a message is given. Values that did not cause it are left out, lest people think they did.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use terrane_value::convert::convert;
 use terrane_value::{Marks, Type, Value};
 
-use super::expression::{Bound, Env, Evaluator, Frame};
+use super::env::{Bound, Env, Frame};
+use super::expression::Evaluator;
 use crate::syntax::ast::{Expr, ForExpr};
 
 const INVALID_CONDITION: &str = "Invalid 'for' condition";

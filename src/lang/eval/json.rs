@@ -8,7 +8,8 @@ use base::source::Span;
 use terrane_value::convert::convert;
 use terrane_value::{Marks, Type, Value};
 
-use super::expression::{Env, Evaluator};
+use super::env::Env;
+use super::expression::Evaluator;
 use crate::syntax::ast::{Expr, ObjectItem};
 use crate::syntax::json::{JsonString, JsonTemplate};
 

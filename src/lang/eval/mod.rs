@@ -8,13 +8,15 @@ mod conditional;
 mod conversion;
 pub mod describe;
 pub mod dynamic;
+mod env;
 mod expression;
 mod for_expression;
 mod json;
 pub mod scope;
 mod splat;
+pub mod steps;
 mod template;
-pub mod traversal;
+mod traversal;
 pub mod type_expression;
 
 pub use attribute::{evaluate_attribute, incorrect_type};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use base::source::Span;
 use terrane_value::{Refinement, Type, Value};
 
-use super::expression::{Bound, Env, Evaluator, Frame};
+use super::env::{Bound, Env, Frame};
+use super::expression::Evaluator;
 use crate::syntax::ast::Expr;
 
 impl Evaluator<'_> {

@@ -3,7 +3,8 @@
 use terrane_value::convert::{ConvertError, convert};
 use terrane_value::{Marks, Refinement, Type, Value};
 
-use super::expression::{Env, Evaluator};
+use super::env::Env;
+use super::expression::Evaluator;
 use crate::syntax::ast::{Expr, Template, TemplatePart};
 
 const INVALID: &str = "Invalid template interpolation value";

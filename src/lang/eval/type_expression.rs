@@ -26,18 +26,18 @@ pub struct Defaults {
 
 /// A type constraint; `Dynamic` where it is wrong.
 pub fn parse_type(expr: &Expression) -> (Type, Option<Defaults>, Diagnostics) {
-    let mut parser = Parser { diagnostics: Diagnostics::new() };
+    let mut parser = TypeReader { diagnostics: Diagnostics::new() };
     let (ty, defaults) = parser.ty(expr);
     (ty, defaults, parser.diagnostics)
 }
 
 type Parsed = (Type, Option<Defaults>);
 
-struct Parser {
+struct TypeReader {
     diagnostics: Diagnostics,
 }
 
-impl Parser {
+impl TypeReader {
     fn invalid(&mut self, expr: &Expression, detail: impl Into<String>) -> Parsed {
         self.diagnostics.push(Diagnostic::error(INVALID, detail).at(expr.range()));
         (Type::Dynamic, None)
@@ -185,10 +185,10 @@ impl Parser {
     }
 
     /// Takes `optional(...)` apart. Nothing if there is no type in it.
-    fn attribute(&mut self, value: &Expression) -> Option<Attribute> {
+    fn attribute(&mut self, value: &Expression) -> Option<DeclaredAttribute> {
         let call = match value.as_call() {
             Some(call) if &*call.name == "optional" => call,
-            _ => return Some(Attribute { ty: value.clone(), optional: false, default: None }),
+            _ => return Some(DeclaredAttribute { ty: value.clone(), optional: false, default: None }),
         };
         let args_span = call.open.to(call.close);
         let args: Vec<Expression> = call.args.iter().map(|arg| value.part(arg)).collect();
@@ -198,24 +198,24 @@ impl Parser {
             return None;
         };
         match args.as_slice() {
-            [_] => Some(Attribute { ty, optional: true, default: None }),
+            [_] => Some(DeclaredAttribute { ty, optional: true, default: None }),
             [_, default] => {
                 let (given, problems) = evaluate(default, &Constant);
                 let usable = !problems.has_errors();
                 self.diagnostics.extend(problems);
-                Some(Attribute { ty, optional: usable, default: usable.then(|| (given, default.clone())) })
+                Some(DeclaredAttribute { ty, optional: usable, default: usable.then(|| (given, default.clone())) })
             }
             _ => {
                 let detail = "Optional attribute modifier expects at most two arguments: the attribute type, and a default value.";
                 self.invalid_at(value, args_span, Some(value.node.span), detail);
-                Some(Attribute { ty, optional: false, default: None })
+                Some(DeclaredAttribute { ty, optional: false, default: None })
             }
         }
     }
 }
 
 /// An attribute of an object type.
-struct Attribute {
+struct DeclaredAttribute {
     ty: Expression,
     optional: bool,
     /// The value and where it is written.

@@ -36,10 +36,11 @@ pub(super) fn table() -> Vec<Builtin> {
         (set(), "assumesetlength", "assumesetlengthmin", "assumesetlengthmax"),
         (map(), "assumemaplength", "assumemaplengthmin", "assumemaplengthmax"),
     ] {
-        let lengths = |name: &'static str, bounds: Vec<super::Param>, body: super::builtin::Body, doc: &'static str| {
-            let params = std::iter::once(value(ty.clone())).chain(bounds).collect();
-            Builtin::new(name, params, ty.clone(), body).typed(|a| Ok(a[0].ty().clone())).may_be_null().doc(doc)
-        };
+        let lengths =
+            |name: &'static str, bounds: Vec<super::Param>, body: super::builtin::FunctionBody, doc: &'static str| {
+                let params = std::iter::once(value(ty.clone())).chain(bounds).collect();
+                Builtin::new(name, params, ty.clone(), body).typed(|a| Ok(a[0].ty().clone())).may_be_null().doc(doc)
+            };
         all.push(lengths(
             both,
             vec![number("min_length"), number("max_length")],

@@ -6,18 +6,17 @@ use std::borrow::Cow;
 
 use terrane_value::{Number, Type, Value};
 
-use super::consistency::Reads;
-use super::signature::{CallContext, Function, FunctionError, Param, Signature};
+use super::signature::{CallContext, Function, FunctionError, Param, Reads, Signature};
 
 pub type Outcome = Result<Value, FunctionError>;
 pub type TypeOutcome = Result<Type, FunctionError>;
-pub type Body = fn(&[Value], &CallContext<'_>) -> Outcome;
+pub type FunctionBody = fn(&[Value], &CallContext<'_>) -> Outcome;
 
 /// A function of the language itself.
 pub struct Builtin {
     signature: Signature,
     result: ResultType,
-    body: Body,
+    body: FunctionBody,
     never_null: bool,
     reads: Reads,
 }
@@ -29,7 +28,7 @@ enum ResultType {
 }
 
 impl Builtin {
-    pub fn new(name: &'static str, params: Vec<Param>, result: Type, body: Body) -> Builtin {
+    pub fn new(name: &'static str, params: Vec<Param>, result: Type, body: FunctionBody) -> Builtin {
         let description = Cow::Borrowed("");
         Builtin {
             signature: Signature { name: Cow::Borrowed(name), params, variadic: None, description, returns: None },

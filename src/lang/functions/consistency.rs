@@ -7,29 +7,7 @@ use sha2::{Digest, Sha256};
 use terrane_value::{Type, Value, msgpack};
 
 use super::builtin::quoted_argument;
-use super::signature::{CallContext, FunctionError};
-
-/// A hash (SHA-256) of a call with its arguments, or of a result. Values cannot be read from it.
-pub type Fingerprint = [u8; 32];
-
-/// Where a function has its answers from, beside its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    Nothing,
-    Files,
-    Provider,
-}
-
-/// A call whose result a machine keeps or compares.
-pub struct Remembered<'a> {
-    pub reads: Reads,
-    /// The function's name.
-    pub name: &'a str,
-    /// The arguments as messages show them.
-    pub shown: String,
-    pub call: Fingerprint,
-    pub result: Fingerprint,
-}
+use super::signature::{CallContext, Fingerprint, FunctionError, Reads, Remembered};
 
 /// Lets the machine compare the result of a call with the one that it keeps. The error: it refuses the new one. `name`
 /// tells the function from all others; `is_secret`: messages must not show the arguments; `result`: none if the call failed,

@@ -15,10 +15,10 @@ use super::signature::{CallContext, FunctionError};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;
-    let of_text = |name: &'static str, body: super::builtin::Body, doc: &'static str| {
+    let of_text = |name: &'static str, body: super::builtin::FunctionBody, doc: &'static str| {
         Builtin::new(name, vec![string("str")], Type::String, body).doc(doc)
     };
-    let of_file = |name: &'static str, body: super::builtin::Body, doc: &'static str| {
+    let of_file = |name: &'static str, body: super::builtin::FunctionBody, doc: &'static str| {
         Builtin::new(name, vec![string("path").unknown().marked()], Type::String, body).of_files().doc(doc)
     };
     vec![

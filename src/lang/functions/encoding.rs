@@ -203,5 +203,5 @@ fn json_encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
 }
 
 fn json_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    json_text::decode(text(a, 0)).map_err(FunctionError::new)
+    json_text::decode(text(a, 0)).map_err(|why| FunctionError::new(why.to_string()))
 }

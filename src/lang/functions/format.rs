@@ -35,7 +35,7 @@ fn format(a: &[Value], _: &CallContext<'_>) -> Outcome {
 }
 
 /// One argument of `formatlist`: visited element by element, or the same for all results.
-enum Source<'v> {
+enum ArgumentValues<'v> {
     Each(&'v [Value]),
     Same(&'v Value),
 }
@@ -52,7 +52,7 @@ fn format_list(a: &[Value], context: &CallContext<'_>) -> Outcome {
         let is_sequence = matches!(arg.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_)) && !arg.is_null();
         if !is_sequence {
             unknown = unknown || (!arg.is_known() && arg.ty().is_dynamic());
-            sources.push(Source::Same(arg));
+            sources.push(ArgumentValues::Same(arg));
             continue;
         }
         let Some(this) = arg.length().as_i64().map(|n| n as usize) else {
@@ -72,7 +72,7 @@ fn format_list(a: &[Value], context: &CallContext<'_>) -> Outcome {
             Some(_) => {}
         }
         unknown = unknown || !arg.is_known();
-        sources.push(Source::Each(arg.elements()));
+        sources.push(ArgumentValues::Each(arg.elements()));
     }
     if unknown {
         return Ok(Value::unknown_not_null(Type::list(Type::String)));
@@ -83,8 +83,8 @@ fn format_list(a: &[Value], context: &CallContext<'_>) -> Outcome {
         let row: Vec<Value> = sources
             .iter()
             .map(|s| match s {
-                Source::Each(elements) => elements[i].clone(),
-                Source::Same(v) => (*v).clone(),
+                ArgumentValues::Each(elements) => elements[i].clone(),
+                ArgumentValues::Same(v) => (*v).clone(),
             })
             .collect();
         if row.iter().any(|v| !v.is_wholly_known()) {

@@ -7,7 +7,7 @@ use regex_automata::meta::Regex;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 
-use super::string::quoted_pattern;
+use super::builtin::quoted;
 
 pub struct Pattern {
     regex: Regex,
@@ -449,6 +449,11 @@ fn push_literal(c: char, out: &mut String) {
         }
     }
     out.push(c);
+}
+
+/// The text of a message that quotes a pattern.
+fn quoted_pattern(pattern: &str) -> String {
+    if pattern.contains('`') { quoted(pattern) } else { format!("`{pattern}`") }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Owns the grammar and the messages. Never knows types: objects and tuples come out.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use terrane_value::{Number, Value};
@@ -10,25 +11,62 @@ use terrane_value::{Number, Value};
 /// Nesting beyond this would exhaust the stack before it exhausted anybody's patience.
 const MAX_DEPTH: usize = 1000;
 
-pub fn decode(text: &str) -> Result<Value, String> {
-    let mut reader = Reader { bytes: text.as_bytes(), text, at: 0, depth: 0 };
+/// Why a text is not JSON, in the words of Go's decoder.
+#[derive(Debug, PartialEq)]
+pub enum JsonTextError {
+    /// A character that is not valid there: the byte that it begins with, and what was read.
+    Character(u8, String),
+    /// The end of the text, as the decoder calls it in that place.
+    End(&'static str),
+    TooDeep,
+    Extraneous,
+    NotANumber,
+}
+
+impl fmt::Display for JsonTextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JsonTextError::Character(byte, context) => {
+                f.write_str("invalid character ")?;
+                match byte {
+                    b'\'' => f.write_str("'\\''"),
+                    b'"' => f.write_str("'\"'"),
+                    b'\\' => f.write_str("'\\\\'"),
+                    b'\n' => f.write_str("'\\n'"),
+                    b'\t' => f.write_str("'\\t'"),
+                    b'\r' => f.write_str("'\\r'"),
+                    0..=0x1f | 0x7f => write!(f, "'\\x{byte:02x}'"),
+                    _ => write!(f, "'{}'", *byte as char),
+                }?;
+                if context.is_empty() { Ok(()) } else { write!(f, " {context}") }
+            }
+            JsonTextError::End(text) => f.write_str(text),
+            JsonTextError::TooDeep => f.write_str("exceeded max depth"),
+            JsonTextError::Extraneous => f.write_str("extraneous data after JSON object"),
+            JsonTextError::NotANumber => f.write_str("a number is required"),
+        }
+    }
+}
+
+pub fn decode(text: &str) -> Result<Value, JsonTextError> {
+    let mut reader = Decoder { bytes: text.as_bytes(), text, at: 0, depth: 0 };
     let value = reader.value("looking for beginning of value")?;
     reader.space();
     match reader.peek() {
         // A stray closing bracket ends the reference's reader as the end of the text does.
         None | Some(b']' | b'}') => Ok(value),
-        Some(_) => Err("extraneous data after JSON object".into()),
+        Some(_) => Err(JsonTextError::Extraneous),
     }
 }
 
-struct Reader<'t> {
+struct Decoder<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl Decoder<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -40,23 +78,14 @@ impl Reader<'_> {
     }
 
     /// The error for the current character, which is not valid here; the end of the text has a separate message.
-    fn unexpected<T>(&self, context: &str, at_end: &str) -> Result<T, String> {
-        let Some(c) = self.peek() else { return Err(at_end.to_owned()) };
-        let shown = match c {
-            b'\'' => "'\\''".to_owned(),
-            b'"' => "'\"'".to_owned(),
-            b'\\' => "'\\\\'".to_owned(),
-            b'\n' => "'\\n'".to_owned(),
-            b'\t' => "'\\t'".to_owned(),
-            b'\r' => "'\\r'".to_owned(),
-            0..=0x1f | 0x7f => format!("'\\x{c:02x}'"),
-            _ => format!("'{}'", c as char),
-        };
-        let separator = if context.is_empty() { "" } else { " " };
-        Err(format!("invalid character {shown}{separator}{context}"))
+    fn unexpected<T>(&self, context: &str, at_end: &'static str) -> Result<T, JsonTextError> {
+        Err(match self.peek() {
+            Some(byte) => JsonTextError::Character(byte, context.to_owned()),
+            None => JsonTextError::End(at_end),
+        })
     }
 
-    fn value(&mut self, context: &str) -> Result<Value, String> {
+    fn value(&mut self, context: &str) -> Result<Value, JsonTextError> {
         self.space();
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
@@ -70,10 +99,10 @@ impl Reader<'_> {
         }
     }
 
-    fn nested(&mut self, f: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
+    fn nested(&mut self, f: fn(&mut Self) -> Result<Value, JsonTextError>) -> Result<Value, JsonTextError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("exceeded max depth".into());
+            return Err(JsonTextError::TooDeep);
         }
         self.at += 1;
         let value = f(self)?;
@@ -81,7 +110,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    fn array(&mut self) -> Result<Value, String> {
+    fn array(&mut self) -> Result<Value, JsonTextError> {
         let mut elements = Vec::new();
         self.space();
         if self.peek() == Some(b']') {
@@ -102,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self) -> Result<Value, String> {
+    fn object(&mut self) -> Result<Value, JsonTextError> {
         let mut members: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         self.space();
         if self.peek() == Some(b'}') {
@@ -136,7 +165,7 @@ impl Reader<'_> {
         }
     }
 
-    fn literal(&mut self, word: &str, value: Value) -> Result<Value, String> {
+    fn literal(&mut self, word: &str, value: Value) -> Result<Value, JsonTextError> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
                 let context = format!("in literal {word} (expecting '{}')", expected as char);
@@ -147,7 +176,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    fn digits(&mut self, context: &str) -> Result<(), String> {
+    fn digits(&mut self, context: &str) -> Result<(), JsonTextError> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return self.unexpected(context, "unexpected EOF");
         }
@@ -157,7 +186,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Value, String> {
+    fn number(&mut self) -> Result<Value, JsonTextError> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -177,10 +206,10 @@ impl Reader<'_> {
             }
             self.digits("in exponent of numeric literal")?;
         }
-        Number::parse(&self.text[start..self.at]).map(Value::number).ok_or_else(|| "a number is required".to_owned())
+        Number::parse(&self.text[start..self.at]).map(Value::number).ok_or(JsonTextError::NotANumber)
     }
 
-    fn string(&mut self) -> Result<String, String> {
+    fn string(&mut self) -> Result<String, JsonTextError> {
         self.at += 1;
         let mut out = String::new();
         let mut done = self.at;
@@ -203,7 +232,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Result<(), String> {
+    fn escape(&mut self, out: &mut String) -> Result<(), JsonTextError> {
         let c = match self.peek() {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
@@ -226,7 +255,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn hex(&mut self) -> Result<u32, String> {
+    fn hex(&mut self) -> Result<u32, JsonTextError> {
         let mut unit = 0;
         for _ in 0..4 {
             let Some(digit) = self.peek().and_then(|b| (b as char).to_digit(16)) else {
@@ -239,7 +268,7 @@ impl Reader<'_> {
     }
 
     /// A character from its first UTF-16 unit; half a pair alone becomes the replacement character.
-    fn unicode(&mut self, unit: u32) -> Result<char, String> {
+    fn unicode(&mut self, unit: u32) -> Result<char, JsonTextError> {
         if (0xd800..0xdc00).contains(&unit) && self.bytes[self.at..].starts_with(b"\\u") {
             let back = self.at;
             self.at += 2;
@@ -280,7 +309,7 @@ mod tests {
             ("é", "invalid character 'Ã' looking for beginning of value"),
             ("\"\t\"", "invalid character '\\t' in string literal"),
         ] {
-            assert_eq!(decode(text).unwrap_err(), message, "{text}");
+            assert_eq!(decode(text).unwrap_err().to_string(), message, "{text}");
         }
         assert!(decode(&"[".repeat(100_000)).is_err());
         assert_eq!(

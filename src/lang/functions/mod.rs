@@ -8,7 +8,7 @@ mod base64_text;
 mod builtin;
 mod charset;
 mod collection;
-pub mod consistency;
+pub(crate) mod consistency;
 mod crypto;
 mod csv;
 mod encoding;

@@ -8,8 +8,29 @@ use base::files::Files;
 use serde_json::{Value as Json, json};
 use terrane_value::{Type, Value};
 
-use super::consistency::{Reads, Remembered};
 use crate::eval::Scope;
+
+/// A hash (SHA-256) of a call with its arguments, or of a result. Values cannot be read from it.
+pub type Fingerprint = [u8; 32];
+
+/// Where a function has its answers from, beside its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    Nothing,
+    Files,
+    Provider,
+}
+
+/// A call whose result a machine keeps or compares.
+pub struct Remembered<'a> {
+    pub reads: Reads,
+    /// The function's name.
+    pub name: &'a str,
+    /// The arguments as messages show them.
+    pub shown: String,
+    pub call: Fingerprint,
+    pub result: Fingerprint,
+}
 
 /// A function that expressions can call. The evaluator has checked the number of arguments, converted them to the types
 /// of the parameters, and dealt with nulls, unknowns and marks that a parameter does not allow.

@@ -3,7 +3,7 @@
 use terrane_value::{Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, fail, fail_argument, int, p, quoted, string, text};
+use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, fail, fail_argument, int, p, string, text};
 use super::go_regex::{self, Pattern};
 use super::signature::{CallContext, FunctionError};
 
@@ -316,9 +316,4 @@ fn regex_all(a: &[Value], _: &CallContext<'_>) -> Outcome {
     }
     let matches = pattern.find_all(text(a, 1), None);
     Ok(Value::list(element, matches.iter().map(|m| match_value(&pattern, m)).collect()))
-}
-
-/// The text of a message that quotes a pattern.
-pub(super) fn quoted_pattern(pattern: &str) -> String {
-    if pattern.contains('`') { quoted(pattern) } else { format!("`{pattern}`") }
 }

@@ -10,9 +10,9 @@ use terrane_value::convert::convert;
 use terrane_value::{Marks, Type, Value};
 
 use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, quoted_argument, string};
-use super::consistency::{Reads, confirm};
+use super::consistency::confirm;
 use super::filesystem::read_text;
-use super::signature::{CallContext, Function, FunctionError, Machine};
+use super::signature::{CallContext, Function, FunctionError, Machine, Reads};
 use crate::eval::scope::Resolved;
 use crate::eval::{Scope, evaluate};
 use crate::syntax::ast::{Expression, Traversal};
@@ -56,9 +56,9 @@ struct Recursion {
 
 impl Recursion {
     fn new() -> Recursion {
-        let refuse: super::builtin::Body =
+        let refuse: super::builtin::FunctionBody =
             |_, _| fail("cannot recursively call templatefile from inside another template function");
-        let refuse_string: super::builtin::Body =
+        let refuse_string: super::builtin::FunctionBody =
             |_, _| fail("cannot recursively call templatestring from inside another template function");
         Recursion {
             file: Builtin::new("templatefile", vec![string("path"), any("vars")], Type::Dynamic, refuse),

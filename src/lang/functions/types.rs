@@ -69,7 +69,12 @@ pub(super) fn removed() -> Vec<Builtin> {
     ]
 }
 
-fn conversion(name: &'static str, ty: Type, of: fn(&[Value]) -> TypeOutcome, body: super::builtin::Body) -> Builtin {
+fn conversion(
+    name: &'static str,
+    ty: Type,
+    of: fn(&[Value]) -> TypeOutcome,
+    body: super::builtin::FunctionBody,
+) -> Builtin {
     Builtin::new(name, vec![any("v").everything()], ty, body)
         .typed(of)
         .may_be_null()

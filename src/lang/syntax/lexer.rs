@@ -325,7 +325,7 @@ impl<'a> Lexer<'a> {
         }
         let line = self.line_text();
         match line {
-            Line::Ended { text_end, end: line_end } => {
+            HeredocLine::Ended { text_end, end: line_end } => {
                 let marker = &self.text[start as usize..end as usize];
                 if line_start && self.text[self.pos..text_end].trim() == marker {
                     self.push(TokenKind::CloseHeredoc, self.pos, text_end);
@@ -338,11 +338,11 @@ impl<'a> Lexer<'a> {
                     *line_start = true;
                 }
             }
-            Line::Partial(text_end) if text_end > self.pos => {
+            HeredocLine::Partial(text_end) if text_end > self.pos => {
                 self.push(TokenKind::PlainText, self.pos, text_end);
                 self.mark_mid_line();
             }
-            Line::Partial(_) => self.push(TokenKind::Invalid, self.pos, self.bytes.len()),
+            HeredocLine::Partial(_) => self.push(TokenKind::Invalid, self.pos, self.bytes.len()),
         }
     }
 
@@ -354,31 +354,31 @@ impl<'a> Lexer<'a> {
             };
         }
         let end = match self.line_text() {
-            Line::Ended { end, .. } => end,
-            Line::Partial(end) if end > self.pos => end,
-            Line::Partial(_) => self.bytes.len(),
+            HeredocLine::Ended { end, .. } => end,
+            HeredocLine::Partial(end) if end > self.pos => end,
+            HeredocLine::Partial(_) => self.bytes.len(),
         };
         self.push(TokenKind::PlainText, self.pos, end);
     }
 
     /// The text from here to the end of the line or to what may be a template sequence.
-    fn line_text(&self) -> Line {
+    fn line_text(&self) -> HeredocLine {
         let rest = &self.bytes[self.pos..];
         match rest.iter().position(|b| matches!(b, b'$' | b'%' | b'\n' | b'\r')) {
-            None => Line::Partial(self.bytes.len()),
+            None => HeredocLine::Partial(self.bytes.len()),
             Some(i) => {
                 let at = self.pos + i;
                 match &rest[i..] {
-                    [b'\n', ..] => Line::Ended { text_end: at, end: at + 1 },
-                    [b'\r', b'\n', ..] => Line::Ended { text_end: at, end: at + 2 },
-                    _ => Line::Partial(at),
+                    [b'\n', ..] => HeredocLine::Ended { text_end: at, end: at + 1 },
+                    [b'\r', b'\n', ..] => HeredocLine::Ended { text_end: at, end: at + 2 },
+                    _ => HeredocLine::Partial(at),
                 }
             }
         }
     }
 }
 
-enum Line {
+enum HeredocLine {
     Ended { text_end: usize, end: usize },
     Partial(usize),
 }

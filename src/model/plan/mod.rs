@@ -18,7 +18,7 @@ pub use action::{Action, ActionReason};
 pub use change::{Change, IdentityChange, Importing, OutputChange, ResourceChange};
 pub use deferred::{DeferredChange, DeferredInvocation, DeferredReason};
 pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
-use lang::functions::consistency::Fingerprint;
+use lang::functions::signature::Fingerprint;
 pub use query::{GeneratedImport, ListResults, ListedObject};
 use terrane_value::Value;
 

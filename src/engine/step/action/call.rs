@@ -2,7 +2,7 @@
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
-use lang::eval::traversal::INVALID_INDEX;
+use lang::eval::steps::INVALID_INDEX;
 use lang::eval::{Scope, evaluate};
 use lang::syntax::ast::{ExprKind, Expression};
 use model::addr::parse::parse_reference;

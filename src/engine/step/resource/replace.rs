@@ -2,7 +2,7 @@
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::name::is_opentofu;
-use lang::eval::traversal::apply_step;
+use lang::eval::steps::apply_step;
 use lang::eval::{Scope, evaluate};
 use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use model::addr::parse::parse_reference;

@@ -28,7 +28,7 @@ pub fn rewrite<'a>(body: &Body, text: &'a str, tokens: &[Token], bold: bool) -> 
 }
 
 /// What stands in the place of tokens.
-type Pieces<'a> = Vec<(TokenKind, Cow<'a, str>)>;
+type TokenTexts<'a> = Vec<(TokenKind, Cow<'a, str>)>;
 
 /// Where a body is, as far as it matters.
 #[derive(Clone, Copy, PartialEq)]
@@ -88,7 +88,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// The type that a variable of old was declared with, `"string"`, or without the type of its elements, `list`.
-    fn type_in(&self, span: Span) -> Option<Pieces<'a>> {
+    fn type_in(&self, span: Span) -> Option<TokenTexts<'a>> {
         let of = |name: &'static str, element: &'static str| {
             vec![
                 (TokenKind::Ident, name.into()),
@@ -109,7 +109,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// What is in a template that is one interpolation and nothing else.
-    fn value_in(&mut self, span: Span) -> Option<Pieces<'a>> {
+    fn value_in(&mut self, span: Span) -> Option<TokenTexts<'a>> {
         use TokenKind::*;
         let tokens = self.tokens.get(self.range(span))?;
         let [Token { kind: OpenQuote, .. }, open, inner @ .., close, Token { kind: CloseQuote, .. }] = tokens else {
@@ -130,7 +130,8 @@ impl<'a> Rewriter<'a, '_> {
             }
             self.risky = true;
         }
-        let mut pieces: Pieces<'a> = inner.iter().map(|t| (t.kind, Cow::Borrowed(Piece::of(text, *t).text))).collect();
+        let mut pieces: TokenTexts<'a> =
+            inner.iter().map(|t| (t.kind, Cow::Borrowed(Piece::of(text, *t).text))).collect();
         if spans_lines && !has_parens {
             pieces.insert(0, (OpenParen, "(".into()));
             pieces.push((CloseParen, ")".into()));

@@ -13,7 +13,7 @@ use super::super::ast::{Expr, ExprKind, Traversal};
 use super::super::body::Body;
 use super::super::json::{Member, Node, NodeKind, Object, Text};
 use super::super::lexer::{self, Start};
-use super::json_scan::{self, Kind, Token};
+use super::json_scan::{self, JsonToken, Kind};
 use super::{Parser, json_string, shift, traversal as native_traversal};
 use crate::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 
@@ -53,7 +53,7 @@ pub fn parse_tree(file: &Arc<SourceFile>) -> (Node, Diagnostics) {
 struct Reader<'a> {
     file: &'a Arc<SourceFile>,
     /// Never empty: the last is [`Kind::End`].
-    tokens: &'a [Token],
+    tokens: &'a [JsonToken],
     next: usize,
     depth: usize,
     too_deep: bool,
@@ -61,18 +61,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn peek(&self) -> Token {
-        let last = Token { kind: Kind::End, span: Span::default() };
+    fn peek(&self) -> JsonToken {
+        let last = JsonToken { kind: Kind::End, span: Span::default() };
         self.tokens.get(self.next).or(self.tokens.last()).copied().unwrap_or(last)
     }
 
-    fn read(&mut self) -> Token {
+    fn read(&mut self) -> JsonToken {
         let token = self.peek();
         self.next = (self.next + 1).min(self.tokens.len());
         token
     }
 
-    fn text(&self, token: Token) -> &str {
+    fn text(&self, token: JsonToken) -> &str {
         self.file.text().get(token.span.start as usize..token.span.end as usize).unwrap_or("")
     }
 
@@ -126,7 +126,7 @@ impl Reader<'_> {
 
     /// Skips to what seems to be the end of an object or array, so that reading can go on behind it.
     #[cold]
-    fn recover(&mut self, first: Token, opening: Kind, closing: Kind) {
+    fn recover(&mut self, first: JsonToken, opening: Kind, closing: Kind) {
         let mut nested = 1;
         let mut token = first;
         loop {
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 
     #[cold]
-    fn missing_colon(&mut self, found: Token) -> Option<(Span, NodeKind)> {
+    fn missing_colon(&mut self, found: JsonToken) -> Option<(Span, NodeKind)> {
         self.recover(found, Kind::OpenBrace, Kind::CloseBrace);
         let (summary, detail) = match found.kind {
             Kind::CloseBrace | Kind::Comma => {

@@ -21,13 +21,13 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
+pub struct JsonToken {
     pub kind: Kind,
     pub span: Span,
 }
 
 /// All tokens; the last is [`Kind::End`].
-pub fn scan(text: &str) -> Vec<Token> {
+pub fn scan(text: &str) -> Vec<JsonToken> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -36,16 +36,16 @@ pub fn scan(text: &str) -> Vec<Token> {
             at += 1;
         }
         let Some(first) = bytes.get(at) else {
-            tokens.push(Token { kind: Kind::End, span: Span::new(at, at) });
+            tokens.push(JsonToken { kind: Kind::End, span: Span::new(at, at) });
             return tokens;
         };
         let (kind, len) = match token(*first, &bytes[at..]) {
             (Kind::Invalid, _) => (Kind::Invalid, text[at..].chars().next().map_or(1, char::len_utf8)),
             found => found,
         };
-        tokens.push(Token { kind, span: Span::new(at, at + len) });
+        tokens.push(JsonToken { kind, span: Span::new(at, at + len) });
         if kind == Kind::Invalid {
-            tokens.push(Token { kind: Kind::End, span: Span::new(at + len, at + len) });
+            tokens.push(JsonToken { kind: Kind::End, span: Span::new(at + len, at + len) });
             return tokens;
         }
         at += len;

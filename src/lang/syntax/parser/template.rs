@@ -1,4 +1,4 @@
-//! Templates: first a flat list of pieces with blanks trimmed, then a tree by the directives among them.
+//! Templates: first a flat list of segments with blanks trimmed, then a tree by the directives among them.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -14,7 +14,7 @@ use super::super::ast::{Expr, ExprKind, ForExpr, Ident, Template, TemplateForm, 
 use super::super::token::{Token, TokenKind};
 use super::Parser;
 
-enum Piece<'a> {
+enum Segment<'a> {
     Literal { text: Cow<'a, str>, span: Span },
     Interpolation(Expr),
     If { condition: Expr, span: Span },
@@ -24,21 +24,21 @@ enum Piece<'a> {
     EndFor(Span),
 }
 
-impl Piece<'_> {
+impl Segment<'_> {
     /// The name and span of a directive that only makes sense within another.
     fn as_end(&self) -> Option<(&'static str, Span)> {
         match self {
-            Piece::Else(span) => Some(("else", *span)),
-            Piece::EndIf(span) => Some(("endif", *span)),
-            Piece::EndFor(span) => Some(("endfor", *span)),
+            Segment::Else(span) => Some(("else", *span)),
+            Segment::EndIf(span) => Some(("endif", *span)),
+            Segment::EndFor(span) => Some(("endfor", *span)),
             _ => None,
         }
     }
 }
 
-/// The pieces of a template while the tree is built; `end` is where the template ends.
-struct Pieces<'a> {
-    rest: Peekable<IntoIter<Piece<'a>>>,
+/// The segments of a template while the tree is built; `end` is where the template ends.
+struct Segments<'a> {
+    rest: Peekable<IntoIter<Segment<'a>>>,
     end: Span,
 }
 
@@ -79,22 +79,22 @@ impl<'a> Parser<'a> {
 
     fn template(&mut self, end: TokenKind, flush: bool) -> (Vec<TemplatePart>, Span) {
         let start = self.peek().span();
-        let (mut pieces, end_span) = self.pieces(end, start);
+        let (mut segments, end_span) = self.segments(end, start);
         if flush {
-            trim_indentation(&mut pieces);
+            trim_indentation(&mut segments);
         }
         let span = start.to(end_span);
-        let mut pieces = Pieces { rest: meld(pieces).into_iter().peekable(), end: end_span };
+        let mut segments = Segments { rest: meld(segments).into_iter().peekable(), end: end_span };
         let mut parts = Vec::new();
-        while let Some(piece) = pieces.rest.next() {
-            parts.push(self.part(piece, &mut pieces));
+        while let Some(segment) = segments.rest.next() {
+            parts.push(self.part(segment, &mut segments));
         }
         (parts, span)
     }
 
     /// Everything up to and with the token `end`, and the span of that token.
-    fn pieces(&mut self, end: TokenKind, start: Span) -> (Vec<Piece<'a>>, Span) {
-        let mut pieces: Vec<Piece<'a>> = Vec::new();
+    fn segments(&mut self, end: TokenKind, start: Span) -> (Vec<Segment<'a>>, Span) {
+        let mut segments: Vec<Segment<'a>> = Vec::new();
         let (mut trim_next, mut trim_previous) = (false, false);
         let end_span = loop {
             let token = self.read();
@@ -109,21 +109,21 @@ impl<'a> Parser<'a> {
                     if trim_this {
                         text = text.trim_start().to_string().into();
                     }
-                    pieces.push(Piece::Literal { text, span: token.span() });
+                    segments.push(Segment::Literal { text, span: token.span() });
                     trim_previous = true;
                 }
                 TokenKind::TemplateInterp | TokenKind::TemplateControl => {
-                    if let (true, Some(Piece::Literal { text, .. })) =
-                        (can_trim && token.end - token.start == 3, pieces.last_mut())
+                    if let (true, Some(Segment::Literal { text, .. })) =
+                        (can_trim && token.end - token.start == 3, segments.last_mut())
                     {
                         *text = text.trim_end().to_string().into();
                     }
                     let newlines = std::mem::replace(&mut self.newlines, false);
-                    let piece = match token.kind {
+                    let segment = match token.kind {
                         TokenKind::TemplateInterp => Some(self.interpolation(end, start, &mut trim_next)),
                         _ => self.directive(token, start, &mut trim_next),
                     };
-                    pieces.extend(piece);
+                    segments.extend(segment);
                     self.newlines = newlines;
                 }
                 _ => {
@@ -135,15 +135,15 @@ impl<'a> Parser<'a> {
                 }
             }
         };
-        if pieces.is_empty() {
+        if segments.is_empty() {
             // In "", the empty text stands behind the opening quote.
             let at = Span { start: start.end, end: start.end };
-            pieces.push(Piece::Literal { text: Cow::Borrowed(""), span: at });
+            segments.push(Segment::Literal { text: Cow::Borrowed(""), span: at });
         }
-        (pieces, end_span)
+        (segments, end_span)
     }
 
-    fn interpolation(&mut self, end: TokenKind, start: Span, trim_next: &mut bool) -> Piece<'a> {
+    fn interpolation(&mut self, end: TokenKind, start: Span, trim_next: &mut bool) -> Segment<'a> {
         let expr = self.expression();
         let close = self.peek();
         if close.kind == TokenKind::TemplateEnd {
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
             }
             self.recover(TokenKind::TemplateEnd);
         }
-        Piece::Interpolation(expr)
+        Segment::Interpolation(expr)
     }
 
     #[cold]
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn directive(&mut self, open: Token, start: Span, trim_next: &mut bool) -> Option<Piece<'a>> {
+    fn directive(&mut self, open: Token, start: Span, trim_next: &mut bool) -> Option<Segment<'a>> {
         let keyword = self.peek();
         if keyword.kind != TokenKind::Ident {
             if !self.recovery {
@@ -182,21 +182,21 @@ impl<'a> Parser<'a> {
             return None;
         }
         self.read();
-        let piece = match self.str(keyword) {
+        let segment = match self.str(keyword) {
             "if" => {
                 let condition = self.expression();
-                Piece::If { condition, span: open.span().to(self.peek().span()) }
+                Segment::If { condition, span: open.span().to(self.peek().span()) }
             }
             "for" => match self.for_directive(open) {
-                Some(piece) => piece,
+                Some(segment) => segment,
                 None => {
                     self.recover(TokenKind::TemplateEnd);
                     return None;
                 }
             },
-            "else" => Piece::Else(open.span().to(self.peek().span())),
-            "endif" => Piece::EndIf(open.span().to(self.peek().span())),
-            "endfor" => Piece::EndFor(open.span().to(self.peek().span())),
+            "else" => Segment::Else(open.span().to(self.peek().span())),
+            "endif" => Segment::EndIf(open.span().to(self.peek().span())),
+            "endfor" => Segment::EndFor(open.span().to(self.peek().span())),
             given => {
                 self.unknown_keyword(given, open, keyword);
                 return None;
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
             }
             self.recover(TokenKind::TemplateEnd);
         }
-        Some(piece)
+        Some(segment)
     }
 
     #[cold]
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         self.recover(TokenKind::TemplateEnd);
     }
 
-    fn for_directive(&mut self, open: Token) -> Option<Piece<'a>> {
+    fn for_directive(&mut self, open: Token) -> Option<Segment<'a>> {
         let first = self.directive_name("For directive requires variable name after 'for'.")?;
         let (key_var, value_var) = if self.peek_kind() == TokenKind::Comma {
             self.read();
@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
         }
         self.read();
         let collection = self.expression();
-        Some(Piece::For { key_var, value_var, collection, span: open.span().to(self.peek().span()) })
+        Some(Segment::For { key_var, value_var, collection, span: open.span().to(self.peek().span()) })
     }
 
     fn directive_name(&mut self, otherwise: &str) -> Option<Ident> {
@@ -266,26 +266,26 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A piece with everything that it encloses.
-    fn part(&mut self, piece: Piece<'a>, pieces: &mut Pieces<'a>) -> TemplatePart {
-        if let Some((name, span)) = piece.as_end() {
+    /// A segment with everything that it encloses.
+    fn part(&mut self, segment: Segment<'a>, segments: &mut Segments<'a>) -> TemplatePart {
+        if let Some((name, span)) = segment.as_end() {
             let detail = "The control directives within this template are unbalanced.";
             self.error(unexpected(name), detail, span);
             return error_part(span);
         }
-        match piece {
-            Piece::Literal { text, span } => self.literal_part(text, span),
-            Piece::Interpolation(expr) => TemplatePart::Interpolation(Arc::new(expr)),
+        match segment {
+            Segment::Literal { text, span } => self.literal_part(text, span),
+            Segment::Interpolation(expr) => TemplatePart::Interpolation(Arc::new(expr)),
             other => {
                 if !self.descend() {
-                    return error_part(pieces.end);
+                    return error_part(segments.end);
                 }
                 let part = match other {
-                    Piece::If { condition, span } => self.if_part(condition, span, pieces),
-                    Piece::For { key_var, value_var, collection, span } => {
-                        self.for_part((key_var, value_var), collection, span, pieces)
+                    Segment::If { condition, span } => self.if_part(condition, span, segments),
+                    Segment::For { key_var, value_var, collection, span } => {
+                        self.for_part((key_var, value_var), collection, span, segments)
                     }
-                    _ => error_part(pieces.end),
+                    _ => error_part(segments.end),
                 };
                 self.depth -= 1;
                 part
@@ -303,36 +303,41 @@ impl<'a> Parser<'a> {
     }
 
     /// The parts up to a directive that ends them, which is returned; an error if the template ends before.
-    fn branch(&mut self, name: &str, opener: Span, pieces: &mut Pieces<'a>) -> (Vec<TemplatePart>, Option<Piece<'a>>) {
+    fn branch(
+        &mut self,
+        name: &str,
+        opener: Span,
+        segments: &mut Segments<'a>,
+    ) -> (Vec<TemplatePart>, Option<Segment<'a>>) {
         let mut parts = Vec::new();
         loop {
-            match pieces.rest.next() {
+            match segments.rest.next() {
                 None => {
                     let at = self.place(opener);
                     let detail =
                         format!("The {name} directive at {at} is missing its corresponding end{name} directive.");
-                    self.error("Unexpected end of template", detail, pieces.end);
+                    self.error("Unexpected end of template", detail, segments.end);
                     return (parts, None);
                 }
-                Some(piece) if piece.as_end().is_some() => return (parts, Some(piece)),
-                Some(piece) => parts.push(self.part(piece, pieces)),
+                Some(segment) if segment.as_end().is_some() => return (parts, Some(segment)),
+                Some(segment) => parts.push(self.part(segment, segments)),
             }
         }
     }
 
-    fn if_part(&mut self, condition: Expr, opener: Span, pieces: &mut Pieces<'a>) -> TemplatePart {
-        let (then, mut end) = self.branch("if", opener, pieces);
+    fn if_part(&mut self, condition: Expr, opener: Span, segments: &mut Segments<'a>) -> TemplatePart {
+        let (then, mut end) = self.branch("if", opener, segments);
         let mut otherwise = Vec::new();
         let mut in_else = false;
-        if let Some(Piece::Else(_)) = end {
+        if let Some(Segment::Else(_)) = end {
             in_else = true;
-            (otherwise, end) = self.branch("if", opener, pieces);
+            (otherwise, end) = self.branch("if", opener, segments);
         }
         let close = match end {
-            Some(Piece::EndIf(span)) => span,
-            None => return error_part(pieces.end),
+            Some(Segment::EndIf(span)) => span,
+            None => return error_part(segments.end),
             Some(other) => {
-                let (name, span) = other.as_end().unwrap_or(("end", pieces.end));
+                let (name, span) = other.as_end().unwrap_or(("end", segments.end));
                 let at = self.place(opener);
                 let detail = match (in_else, name) {
                     (true, "else") => format!("Already in the else clause for the if started at {at}."),
@@ -353,14 +358,14 @@ impl<'a> Parser<'a> {
         vars: (Option<Ident>, Ident),
         collection: Expr,
         opener: Span,
-        pieces: &mut Pieces<'a>,
+        segments: &mut Segments<'a>,
     ) -> TemplatePart {
-        let (content, end) = self.branch("for", opener, pieces);
+        let (content, end) = self.branch("for", opener, segments);
         let close = match end {
-            Some(Piece::EndFor(span)) => span,
-            None => return error_part(pieces.end),
+            Some(Segment::EndFor(span)) => span,
+            None => return error_part(segments.end),
             Some(other) => {
-                let (name, span) = other.as_end().unwrap_or(("end", pieces.end));
+                let (name, span) = other.as_end().unwrap_or(("end", segments.end));
                 let detail = match name {
                     "else" => "An else clause is not expected for a for directive.".to_string(),
                     _ => {
@@ -416,13 +421,13 @@ fn part_span(part: &TemplatePart) -> Span {
 }
 
 /// `<<-`: removes from all lines the blanks that the least indented one starts with. Blank lines do not count.
-fn trim_indentation(pieces: &mut [Piece<'_>]) {
+fn trim_indentation(segments: &mut [Segment<'_>]) {
     let mut least = usize::MAX;
     let mut line_starts = Vec::new();
     let mut at_line_start = true;
-    for (i, piece) in pieces.iter().enumerate() {
-        let literal = match piece {
-            Piece::Literal { text, .. } => Some(text.as_ref()),
+    for (i, segment) in segments.iter().enumerate() {
+        let literal = match segment {
+            Segment::Literal { text, .. } => Some(text.as_ref()),
             _ => None,
         };
         if at_line_start {
@@ -436,7 +441,7 @@ fn trim_indentation(pieces: &mut [Piece<'_>]) {
         at_line_start = literal.is_some_and(|text| text.ends_with('\n'));
     }
     for i in line_starts {
-        if let Some(Piece::Literal { text, span }) = pieces.get_mut(i) {
+        if let Some(Segment::Literal { text, span }) = segments.get_mut(i) {
             let cut: usize = text.graphemes(true).take(least).map(str::len).sum();
             *text = match std::mem::take(text) {
                 Cow::Borrowed(text) => Cow::Borrowed(&text[cut..]),
@@ -448,15 +453,15 @@ fn trim_indentation(pieces: &mut [Piece<'_>]) {
 }
 
 /// Joins texts that follow one another.
-fn meld(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let mut melded: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        match (melded.last_mut(), piece) {
-            (Some(Piece::Literal { text, span }), Piece::Literal { text: more, span: more_span }) => {
+fn meld(segments: Vec<Segment<'_>>) -> Vec<Segment<'_>> {
+    let mut melded: Vec<Segment<'_>> = Vec::with_capacity(segments.len());
+    for segment in segments {
+        match (melded.last_mut(), segment) {
+            (Some(Segment::Literal { text, span }), Segment::Literal { text: more, span: more_span }) => {
                 text.to_mut().push_str(&more);
                 span.end = more_span.end;
             }
-            (_, piece) => melded.push(piece),
+            (_, segment) => melded.push(segment),
         }
     }
     melded

@@ -29,16 +29,16 @@ pub trait Files: Send + Sync {
     }
 
     fn is_dir(&self, path: &Path) -> bool {
-        self.metadata(path).is_ok_and(|m| m.kind == Kind::Directory)
+        self.metadata(path).is_ok_and(|m| m.kind == FileKind::Directory)
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.metadata(path).is_ok_and(|m| m.kind == Kind::File)
+        self.metadata(path).is_ok_and(|m| m.kind == FileKind::File)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     File,
     Directory,
     /// Devices, pipes, sockets.
@@ -47,7 +47,7 @@ pub enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Bytes of a file.
     pub len: u64,
 }
@@ -76,9 +76,9 @@ impl Files for Disk {
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         let metadata = std::fs::metadata(here(path)).map_err(|e| named(e, "stat", path))?;
         let kind = match () {
-            () if metadata.is_dir() => Kind::Directory,
-            () if metadata.is_file() => Kind::File,
-            () => Kind::Other,
+            () if metadata.is_dir() => FileKind::Directory,
+            () if metadata.is_file() => FileKind::File,
+            () => FileKind::Other,
         };
         Ok(Metadata { kind, len: metadata.len() })
     }
@@ -163,8 +163,8 @@ impl Files for Memory {
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         match self.get(path) {
-            Some(content) => Ok(Metadata { kind: Kind::File, len: content.len() as u64 }),
-            None if self.entries(path).is_some() => Ok(Metadata { kind: Kind::Directory, len: 0 }),
+            Some(content) => Ok(Metadata { kind: FileKind::File, len: content.len() as u64 }),
+            None if self.entries(path).is_some() => Ok(Metadata { kind: FileKind::Directory, len: 0 }),
             None => Err(missing("stat", path)),
         }
     }
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_empty_path_is_the_current_folder() {
-        assert_eq!(Disk.metadata(Path::new("")).unwrap().kind, Kind::Directory);
+        assert_eq!(Disk.metadata(Path::new("")).unwrap().kind, FileKind::Directory);
     }
 
     #[test]

@@ -109,12 +109,12 @@ pub fn listen(stop: Stop, report: impl Fn(Stage) + Send + 'static) -> std::io::R
 }
 
 /// Whether a signal only repeats the first one.
-fn is_echo(first: Option<(Kind, Instant)>, kind: Kind) -> bool {
+fn is_echo(first: Option<(StopSignal, Instant)>, kind: StopSignal) -> bool {
     first.is_some_and(|(first, heard)| first == kind && heard.elapsed() < ECHO)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum StopSignal {
     Interrupt,
     #[cfg(unix)]
     Terminate,
@@ -139,7 +139,7 @@ impl Signals {
         Ok(Signals { interrupt, terminate, hang_up })
     }
 
-    async fn next(&mut self) -> Option<Kind> {
+    async fn next(&mut self) -> Option<StopSignal> {
         let hang_up = async {
             match &mut self.hang_up {
                 Some(signal) => signal.recv().await,
@@ -147,9 +147,9 @@ impl Signals {
             }
         };
         tokio::select! {
-            got = self.interrupt.recv() => got.map(|()| Kind::Interrupt),
-            got = self.terminate.recv() => got.map(|()| Kind::Terminate),
-            got = hang_up => got.map(|()| Kind::HangUp),
+            got = self.interrupt.recv() => got.map(|()| StopSignal::Interrupt),
+            got = self.terminate.recv() => got.map(|()| StopSignal::Terminate),
+            got = hang_up => got.map(|()| StopSignal::HangUp),
         }
     }
 }
@@ -189,8 +189,8 @@ impl Signals {
         Ok(Signals)
     }
 
-    async fn next(&mut self) -> Option<Kind> {
-        tokio::signal::ctrl_c().await.is_ok().then_some(Kind::Interrupt)
+    async fn next(&mut self) -> Option<StopSignal> {
+        tokio::signal::ctrl_c().await.is_ok().then_some(StopSignal::Interrupt)
     }
 }
 
@@ -204,10 +204,10 @@ mod tests {
         let now = Instant::now();
         let earlier = now.checked_sub(ECHO).unwrap();
         for (first, kind, expected) in [
-            (None, Kind::Interrupt, false),
-            (Some((Kind::Interrupt, now)), Kind::Interrupt, true),
-            (Some((Kind::Interrupt, now)), Kind::Terminate, false),
-            (Some((Kind::Interrupt, earlier)), Kind::Interrupt, false),
+            (None, StopSignal::Interrupt, false),
+            (Some((StopSignal::Interrupt, now)), StopSignal::Interrupt, true),
+            (Some((StopSignal::Interrupt, now)), StopSignal::Terminate, false),
+            (Some((StopSignal::Interrupt, earlier)), StopSignal::Interrupt, false),
         ] {
             assert_eq!(is_echo(first, kind), expected, "{first:?} {kind:?}");
         }

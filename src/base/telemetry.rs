@@ -70,7 +70,7 @@ pub struct Recording(Option<Recorded>);
 
 struct Recorded {
     provider: SdkTracerProvider,
-    span: Span,
+    span: RunningSpan,
     ended: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct Recorder {
 pub fn record(recorder: Option<Recorder>) -> Recording {
     let Some(Recorder { provider, tracer, detail, parent }) = recorder else { return Recording(None) };
     let _ = TRACER.set(tracer);
-    let span = Span::start_in(&parent, Description::new(name::current().command()));
+    let span = RunningSpan::start_in(&parent, Description::new(name::current().command()));
     set_parent(span.as_ref().map(|span| span.0.clone()));
     DETAIL.store(detail as u8, Ordering::Relaxed);
     crate::log!(Debug, "telemetry: traces are exported: {detail:?}");
@@ -146,19 +146,19 @@ impl Drop for Recorded {
 }
 
 /// A running span; it ends when this is dropped.
-struct Span(Context);
+struct RunningSpan(Context);
 
-impl Span {
+impl RunningSpan {
     /// Starts a span in that of the current task.
-    fn start(description: Description) -> Option<Span> {
-        Span::start_in(&current()?, description)
+    fn start(description: Description) -> Option<RunningSpan> {
+        RunningSpan::start_in(&current()?, description)
     }
 
-    fn start_in(parent: &Context, description: Description) -> Option<Span> {
+    fn start_in(parent: &Context, description: Description) -> Option<RunningSpan> {
         let tracer = TRACER.get()?;
         let builder =
             tracer.span_builder(description.name).with_kind(description.kind).with_attributes(description.attributes);
-        Some(Span(parent.with_span(tracer.build_with_context(builder, parent))))
+        Some(RunningSpan(parent.with_span(tracer.build_with_context(builder, parent))))
     }
 
     /// Marks it as failed, without the reason: messages may hold values.
@@ -167,7 +167,7 @@ impl Span {
     }
 }
 
-impl Drop for Span {
+impl Drop for RunningSpan {
     fn drop(&mut self) {
         self.0.span().end();
     }
@@ -208,7 +208,7 @@ pub async fn traced<T, F: Future<Output = T>>(
     if !is_recorded(detail) {
         return work().await;
     }
-    let Some(span) = Span::start(describe()) else { return work().await };
+    let Some(span) = RunningSpan::start(describe()) else { return work().await };
     // Boxed: what is recorded must not make the other futures larger.
     let done = Box::pin(work()).with_context(span.0.clone()).await;
     if failed(&done) {

@@ -3,7 +3,7 @@
 //! Owns where tokens come from: a service principal with a certificate, a secret or a token of another identity provider, a managed identity, or the
 //! `az` program. Never knows what tokens are for.
 
-use std::fmt::Display;
+use std::fmt;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
@@ -19,6 +19,7 @@ use serde::Deserialize;
 use super::cloud::Impatient;
 use super::percent::encoded;
 use super::pkcs12::ClientCertificate;
+use super::rsa_key::KeyError;
 
 /// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -39,14 +40,14 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    pub fn named(name: &str) -> Result<Cloud, String> {
+    pub fn named(name: &str) -> Result<Cloud, LoginError> {
         let (login, management, suffix) = match name.to_ascii_lowercase().as_str() {
             "public" | "global" | "canary" => ("login.microsoftonline.com", "management.azure.com", "core.windows.net"),
             "usgovernment" | "usgovernmentl4" | "usgovernmentl5" | "dod" => {
                 ("login.microsoftonline.us", "management.usgovcloudapi.net", "core.usgovcloudapi.net")
             }
             "china" => ("login.chinacloudapi.cn", "management.chinacloudapi.cn", "core.chinacloudapi.cn"),
-            other => return Err(format!("no environment was found with the name {other:?}")),
+            other => return Err(LoginError::Cloud(other.to_owned())),
         };
         Ok(Cloud {
             login: format!("https://{login}"),
@@ -65,7 +66,7 @@ impl Cloud {
     }
 
     /// What a metadata service says of its cloud.
-    pub async fn of_host(host: &str, context: &Context) -> Result<Cloud, String> {
+    pub async fn of_host(host: &str, context: &Context) -> Result<Cloud, LoginError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Metadata {
@@ -83,7 +84,7 @@ impl Cloud {
             storage: String,
         }
         let url = format!("https://{host}/metadata/endpoints?api-version=2022-09-01");
-        let request = Request::get(&url).body(Bytes::new()).map_err(|e| e.to_string())?;
+        let request = Request::get(&url).body(Bytes::new()).map_err(LoginError::Request)?;
         let found: Metadata = json(context, request, &format!("retrieving metadata from {host:?}")).await?;
         Ok(Cloud {
             login: found.authentication.login_endpoint.trim_end_matches('/').to_owned(),
@@ -93,9 +94,70 @@ impl Cloud {
     }
 }
 
+/// Why there is no token, or no answer of a service. Never shows an answer that was meant to be a token.
+#[derive(Debug)]
+pub enum LoginError {
+    /// There is no cloud of this name.
+    Cloud(String),
+    /// The settings have no method that is complete.
+    NoMethod,
+    /// The certificate's key did not sign.
+    Key(KeyError),
+    /// A request cannot be made of the settings.
+    Request(http::Error),
+    /// As before, for a token of another identity provider: its address may hold a secret.
+    AssertionRequest,
+    /// The `az` program gave no token.
+    Program(String),
+    /// What was asked for was not answered.
+    Unanswered {
+        what: String,
+        error: reqsign_core::Error,
+    },
+    Unreadable {
+        what: String,
+    },
+    /// An error's name and description, if the service gives them.
+    Refused {
+        what: String,
+        status: u16,
+        error: Option<(String, String)>,
+    },
+}
+
+impl fmt::Display for LoginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoginError::Cloud(name) => write!(f, "no environment was found with the name {name:?}"),
+            LoginError::NoMethod => f.write_str(
+                "unable to build authorizer for Storage API: could not configure an authorizer: no authentication method is enabled and complete",
+            ),
+            LoginError::Key(error) => error.fmt(f),
+            LoginError::Request(error) => error.fmt(f),
+            LoginError::AssertionRequest => f.write_str("the request for an OIDC token cannot be sent"),
+            LoginError::Program(why) => {
+                write!(f, "could not configure AzureCli Authorizer: running Azure CLI: {why}")
+            }
+            LoginError::Unanswered { what, error } => write!(f, "{what}: {error}"),
+            LoginError::Unreadable { what } => write!(f, "{what}: the answer cannot be read"),
+            LoginError::Refused { what, status, error: None } => write!(f, "{what}: received HTTP status {status}"),
+            LoginError::Refused { what, status, error: Some((name, description)) } => {
+                write!(f, "{what}: received HTTP status {status} with response: {name}: {description}")
+            }
+        }
+    }
+}
+
+/// For callers whose errors are texts.
+impl From<LoginError> for String {
+    fn from(error: LoginError) -> String {
+        error.to_string()
+    }
+}
+
 /// What identifies us.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct AzureLogin {
     pub cloud: Cloud,
     pub tenant: String,
     pub client: String,
@@ -136,7 +198,7 @@ struct ErrorAnswer {
 }
 
 /// Requests a token for a resource such as `https://storage.azure.com`.
-pub async fn token(settings: &Settings, resource: &str, context: &Context) -> Result<Token, String> {
+pub async fn token(settings: &AzureLogin, resource: &str, context: &Context) -> Result<Token, LoginError> {
     let has_client = !settings.tenant.is_empty() && !settings.client.is_empty();
     if let Some(certificate) = settings.certificate.as_ref().filter(|_| has_client) {
         let assertion = signed_assertion(settings, certificate)?;
@@ -155,17 +217,17 @@ pub async fn token(settings: &Settings, resource: &str, context: &Context) -> Re
     }
     match settings.cli {
         true => of_cli(settings, resource, context).await,
-        false => Err("unable to build authorizer for Storage API: could not configure an authorizer: no authentication method is enabled and complete".into()),
+        false => Err(LoginError::NoMethod),
     }
 }
 
 /// Where tokens of the tenant are requested.
-fn token_url(settings: &Settings) -> String {
+fn token_url(settings: &AzureLogin) -> String {
     format!("{}/{}/oauth2/v2.0/token", settings.cloud.login, encoded(&settings.tenant, false))
 }
 
 /// A JSON web token that a certificate's key signed with RS256. The certificate is named by its SHA-1 hash.
-fn signed_assertion(settings: &Settings, certificate: &ClientCertificate) -> Result<Secret, String> {
+fn signed_assertion(settings: &AzureLogin, certificate: &ClientCertificate) -> Result<Secret, LoginError> {
     let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, &certificate.der);
     let thumbprint = URL_SAFE_NO_PAD.encode(hash);
     let header = serde_json::json!({ "alg": "RS256", "typ": "JWT", "kid": URL_SAFE.encode(hash), "x5t": thumbprint });
@@ -180,27 +242,27 @@ fn signed_assertion(settings: &Settings, certificate: &ClientCertificate) -> Res
     });
     let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
     let text = format!("{header}.{claims}");
-    let signature = certificate.key.sign(text.as_bytes())?;
+    let signature = certificate.key.sign(text.as_bytes()).map_err(LoginError::Key)?;
     Ok(Secret::new(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature))))
 }
 
 async fn of_client(
-    settings: &Settings,
+    settings: &AzureLogin,
     resource: &str,
     more: &[(&str, &str)],
     context: &Context,
-) -> Result<Token, String> {
+) -> Result<Token, LoginError> {
     let scope = format!("{}/.default", resource.trim_end_matches('/'));
     let grant = [("grant_type", "client_credentials"), ("client_id", &settings.client), ("scope", &scope)];
     let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(grant).extend_pairs(more).finish();
     let request = Request::post(token_url(settings))
         .header("content-type", "application/x-www-form-urlencoded")
         .body(Bytes::from(body))
-        .map_err(|e| e.to_string())?;
-    answered(json(context, request, "clientCredentialsToken").await?)
+        .map_err(LoginError::Request)?;
+    Ok(token_of(json(context, request, "clientCredentialsToken").await?))
 }
 
-async fn assertion(settings: &Settings, context: &Context) -> Result<Option<Secret>, String> {
+async fn assertion(settings: &AzureLogin, context: &Context) -> Result<Option<Secret>, LoginError> {
     if let Some(token) = &settings.assertion {
         return Ok(Some(token.clone()));
     }
@@ -221,7 +283,7 @@ async fn assertion(settings: &Settings, context: &Context) -> Result<Option<Secr
     };
     let request =
         request.header("accept", "application/json").header("authorization", format!("Bearer {}", token.reveal()));
-    let request = request.body(Bytes::new()).map_err(|_| "the request for an OIDC token cannot be sent".to_owned())?;
+    let request = request.body(Bytes::new()).map_err(|_| LoginError::AssertionRequest)?;
     let given: Given = json(context, request, "requesting an OIDC token").await?;
     Ok(Some(Secret::new(given.value)))
 }
@@ -231,18 +293,18 @@ fn has_audience(url: &str) -> bool {
         .is_some_and(|(_, query)| query.split('&').any(|pair| pair.split('=').next() == Some("audience")))
 }
 
-async fn of_machine(settings: &Settings, resource: &str, context: &Context) -> Result<Token, String> {
+async fn of_machine(settings: &AzureLogin, resource: &str, context: &Context) -> Result<Token, LoginError> {
     let endpoint = settings.managed_identity_endpoint.as_deref().unwrap_or(MACHINE);
     let mut url = format!("{endpoint}?api-version=2018-02-01&resource={}", encoded(resource, false));
     if !settings.client.is_empty() {
         url.push_str(&format!("&client_id={}", encoded(&settings.client, false)));
     }
-    let request = Request::get(url).header("metadata", "true").body(Bytes::new()).map_err(|e| e.to_string())?;
+    let request = Request::get(url).header("metadata", "true").body(Bytes::new()).map_err(LoginError::Request)?;
     let context = context.clone().with_http_send(Impatient(context.clone(), PATIENCE));
-    answered(json(&context, request, "ManagedIdentityAuthorizer").await?)
+    Ok(token_of(json(&context, request, "ManagedIdentityAuthorizer").await?))
 }
 
-async fn of_cli(settings: &Settings, resource: &str, context: &Context) -> Result<Token, String> {
+async fn of_cli(settings: &AzureLogin, resource: &str, context: &Context) -> Result<Token, LoginError> {
     #[derive(Deserialize)]
     struct Given {
         #[serde(rename = "accessToken")]
@@ -254,7 +316,7 @@ async fn of_cli(settings: &Settings, resource: &str, context: &Context) -> Resul
     if !settings.tenant.is_empty() {
         arguments.extend(["--tenant", &settings.tenant]);
     }
-    let failed = |why: &dyn Display| format!("could not configure AzureCli Authorizer: running Azure CLI: {why}");
+    let failed = |why: &dyn fmt::Display| LoginError::Program(why.to_string());
     let ran = context.command_execute("az", &arguments).await.map_err(|e| failed(&e))?;
     if !ran.success() {
         let said = String::from_utf8_lossy(&ran.stderr);
@@ -267,10 +329,10 @@ async fn of_cli(settings: &Settings, resource: &str, context: &Context) -> Resul
     Ok(Token { text: Secret::new(given.token), expires: Some(expires) })
 }
 
-fn answered(answer: TokenAnswer) -> Result<Token, String> {
+fn token_of(answer: TokenAnswer) -> Token {
     let seconds = answer.expires_in.as_u64().or_else(|| answer.expires_in.as_str()?.parse().ok());
     let expires = seconds.map(|seconds| Timestamp::now() + Duration::from_secs(seconds));
-    Ok(Token { text: Secret::new(answer.access_token), expires })
+    Token { text: Secret::new(answer.access_token), expires }
 }
 
 /// Sends a request and reads the answer. Errors never repeat an answer that was meant to be a token.
@@ -278,19 +340,16 @@ pub async fn json<T: serde::de::DeserializeOwned>(
     context: &Context,
     request: Request<Bytes>,
     what: &str,
-) -> Result<T, String> {
-    let response = context.http_send(request).await.map_err(|e| format!("{what}: {e}"))?;
+) -> Result<T, LoginError> {
+    let response =
+        context.http_send(request).await.map_err(|error| LoginError::Unanswered { what: what.to_owned(), error })?;
     if response.status().is_success() {
-        return serde_json::from_slice(response.body()).map_err(|_| format!("{what}: the answer cannot be read"));
+        return serde_json::from_slice(response.body()).map_err(|_| LoginError::Unreadable { what: what.to_owned() });
     }
     let status = response.status().as_u16();
-    match serde_json::from_slice::<ErrorAnswer>(response.body()) {
-        Ok(said) if !said.error.is_empty() => Err(format!(
-            "{what}: received HTTP status {status} with response: {}: {}",
-            said.error, said.error_description
-        )),
-        _ => Err(format!("{what}: received HTTP status {status}")),
-    }
+    let said = serde_json::from_slice::<ErrorAnswer>(response.body()).ok().filter(|said| !said.error.is_empty());
+    let error = said.map(|said| (said.error, said.error_description));
+    Err(LoginError::Refused { what: what.to_owned(), status, error })
 }
 
 #[cfg(test)]
@@ -334,8 +393,8 @@ mod tests {
         assert!(!has_audience("https://a/audience") && !has_audience("https://a/?myaudience=x"));
     }
 
-    fn settings() -> Settings {
-        Settings {
+    fn settings() -> AzureLogin {
+        AzureLogin {
             cloud: Cloud::named("public").unwrap(),
             tenant: "T".into(),
             client: "C".into(),
@@ -350,7 +409,7 @@ mod tests {
         }
     }
 
-    async fn check(settings: Settings, expected: &[&str]) {
+    async fn check(settings: AzureLogin, expected: &[&str]) {
         let services = Services(Arc::default());
         let folder = tempfile::tempdir().unwrap();
         let az = folder.path().join("az");
@@ -393,20 +452,20 @@ mod tests {
         let by_assertion = format!(
             "{login}&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&client_assertion=jwt"
         );
-        let secret = Settings { secret: Some(Secret::new("s")), ..settings() };
+        let secret = AzureLogin { secret: Some(Secret::new("s")), ..settings() };
         check(secret, &[&format!("{login}&client_secret=s")]).await;
-        let assertion = Settings { assertion: Some(Secret::new("jwt")), ..settings() };
+        let assertion = AzureLogin { assertion: Some(Secret::new("jwt")), ..settings() };
         check(assertion, &[&by_assertion]).await;
         let request = Some(("https://ci/x?a=b".to_owned(), Secret::new("r")));
-        let github = Settings { assertion_request: request.clone(), ..settings() };
+        let github = AzureLogin { assertion_request: request.clone(), ..settings() };
         check(github, &["GET https://ci/x?a=b&audience=api%3A%2F%2FAzureADTokenExchange ", &by_assertion]).await;
-        let pipeline = Settings { assertion_request: request, pipeline: Some("P".into()), ..settings() };
+        let pipeline = AzureLogin { assertion_request: request, pipeline: Some("P".into()), ..settings() };
         check(pipeline, &["POST https://ci/x?a=b&api-version=7.1&serviceConnectionId=P ", &by_assertion]).await;
-        let machine = Settings { managed_identity: true, ..settings() };
+        let machine = AzureLogin { managed_identity: true, ..settings() };
         let asked =
             format!("GET {MACHINE}?api-version=2018-02-01&resource=https%3A%2F%2Fstorage.azure.com&client_id=C ");
         check(machine, &[&asked]).await;
-        check(Settings { cli: true, ..settings() }, &[]).await;
+        check(AzureLogin { cli: true, ..settings() }, &[]).await;
         assert!(Cloud::named("mars").is_err());
     }
 }

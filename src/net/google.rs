@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What credentials are looked for by.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct GoogleLogin {
     pub access_token: Option<Secret>,
     /// JSON of a service account, an authorized user or an external account.
     pub credentials: Option<Secret>,
@@ -36,27 +36,31 @@ pub struct Settings {
 }
 
 /// A signer whose credentials were found already; it requests new ones once these expire.
-pub async fn signer(settings: &Settings, environment: &Environment, context: &Context) -> Result<Signer<Credential>> {
+pub async fn signer(
+    settings: &GoogleLogin,
+    environment: &Environment,
+    context: &Context,
+) -> Result<Signer<Credential>> {
     let found = find(settings, environment, context).await?;
     let provided =
-        Provided { settings: settings.clone(), environment: environment.clone(), first: Mutex::new(Some(found)) };
+        FoundFirst { settings: settings.clone(), environment: environment.clone(), first: Mutex::new(Some(found)) };
     Ok(Signer::new(context.clone(), provided, RequestSigner::new("storage").with_scope(settings.scope)))
 }
 
-struct Provided {
-    settings: Settings,
+struct FoundFirst {
+    settings: GoogleLogin,
     environment: Environment,
     first: Mutex<Option<Credential>>,
 }
 
 /// Never shows a secret.
-impl fmt::Debug for Provided {
+impl fmt::Debug for FoundFirst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Provided")
+        f.write_str("FoundFirst")
     }
 }
 
-impl ProvideCredential for Provided {
+impl ProvideCredential for FoundFirst {
     type Credential = Credential;
 
     async fn provide_credential(&self, context: &Context) -> Result<Option<Credential>> {
@@ -69,7 +73,7 @@ impl ProvideCredential for Provided {
 }
 
 /// Requests a token.
-async fn find(settings: &Settings, environment: &Environment, context: &Context) -> Result<Credential> {
+async fn find(settings: &GoogleLogin, environment: &Environment, context: &Context) -> Result<Credential> {
     let scope = if settings.impersonate.is_some() { PLATFORM } else { settings.scope };
     let own = own(settings, scope, environment, context).await?;
     let Some((account, delegates)) = &settings.impersonate else { return Ok(own) };
@@ -91,7 +95,7 @@ impl ProvideCredential for KnownCredential {
     }
 }
 
-async fn own(settings: &Settings, scope: &str, environment: &Environment, context: &Context) -> Result<Credential> {
+async fn own(settings: &GoogleLogin, scope: &str, environment: &Environment, context: &Context) -> Result<Credential> {
     let none = || Error::credential_invalid(NONE);
     if let Some(token) = &settings.access_token {
         return TokenCredentialProvider::new(token.reveal()).provide_credential(context).await?.ok_or_else(none);
@@ -176,7 +180,7 @@ mod tests {
     }
 
     async fn check(
-        settings: Settings,
+        settings: GoogleLogin,
         variables: &[(&str, &str)],
         expected: std::result::Result<&str, &str>,
     ) -> Vec<String> {
@@ -208,21 +212,21 @@ mod tests {
         services.1.lock().unwrap().clone()
     }
 
-    fn settings() -> Settings {
-        Settings { access_token: None, credentials: None, impersonate: None, scope: "https://scope" }
+    fn settings() -> GoogleLogin {
+        GoogleLogin { access_token: None, credentials: None, impersonate: None, scope: "https://scope" }
     }
 
     #[tokio::test]
     async fn credentials_are_found_in_order() {
         let user = r#"{"type":"authorized_user","client_id":"c","client_secret":"s","refresh_token":"r"}"#;
         let token =
-            Settings { access_token: Some(Secret::new("t")), credentials: Some(Secret::new(user)), ..settings() };
+            GoogleLogin { access_token: Some(Secret::new("t")), credentials: Some(Secret::new(user)), ..settings() };
         assert!(check(token, &[], Ok("Bearer t")).await.is_empty());
-        let json = Settings { credentials: Some(Secret::new(user)), ..settings() };
+        let json = GoogleLogin { credentials: Some(Secret::new(user)), ..settings() };
         check(json.clone(), &[], Ok("Bearer user")).await;
         let impersonate =
             Some(("a@p.iam.gserviceaccount.com".to_owned(), vec!["b@p.iam.gserviceaccount.com".to_owned()]));
-        let asked = check(Settings { impersonate, ..json }, &[], Ok("Bearer other")).await;
+        let asked = check(GoogleLogin { impersonate, ..json }, &[], Ok("Bearer other")).await;
         assert!(asked[1].contains(":generateAccessToken") && asked[1].contains("https://scope"), "{asked:?}");
         check(settings(), &[("GCE_METADATA_HOST", "meta")], Ok("Bearer machine")).await;
         check(settings(), &[("GCE_METADATA_HOST", "none")], Err(NONE)).await;

@@ -35,7 +35,7 @@ enum Way {
     },
     Signature(Secret),
     /// With the token that was requested first, until it is used.
-    Token(Box<azure::Settings>, Arc<Mutex<Option<azure::Token>>>),
+    Token(Box<azure::AzureLogin>, Arc<Mutex<Option<azure::Token>>>),
 }
 
 /// Never shows a secret.
@@ -115,7 +115,7 @@ impl Access {
             (None, None) if by_token => {
                 // At once: without a login the error is about the login, not about the first request.
                 let settings = identity(settings, cloud)?;
-                let token = azure::token(&settings, STORAGE, context).await.map_err(not_logged_in)?;
+                let token = azure::token(&settings, STORAGE, context).await.map_err(|why| not_logged_in(why.into()))?;
                 Way::Token(Box::new(settings), Arc::new(Mutex::new(Some(token))))
             }
             (None, None) => {
@@ -203,7 +203,7 @@ impl Management<'_> {
 }
 
 /// Who we are to Microsoft Entra ID.
-fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::Settings, Failed> {
+fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::AzureLogin, Failed> {
     let certificate = pkcs12::of_settings(
         settings.text("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]),
         settings.text("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]),
@@ -249,7 +249,7 @@ fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::Settings, Failed
     let request = settings.text("oidc_request_url", &url).zip(settings.text("oidc_request_token", &token));
     let pipeline = [env::ARM_ADO_PIPELINE_SERVICE_CONNECTION_ID, env::ARM_OIDC_AZURE_SERVICE_CONNECTION_ID];
     let cli = settings.flag("use_cli", &[env::ARM_USE_CLI]).map_err(|error| vec![error])?;
-    Ok(azure::Settings {
+    Ok(azure::AzureLogin {
         cloud,
         tenant: tenant.unwrap_or_default(),
         client: client.unwrap_or_default(),

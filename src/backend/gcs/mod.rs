@@ -126,7 +126,7 @@ async fn objects(config: &Value, context: &Context) -> Result<Objects, String> {
     })
 }
 
-fn credentials(settings: &Settings) -> Result<google::Settings, String> {
+fn credentials(settings: &Settings) -> Result<google::GoogleLogin, String> {
     let token = settings.text("access_token", &[env::GOOGLE_OAUTH_ACCESS_TOKEN]);
     let variables = [env::GOOGLE_BACKEND_CREDENTIALS, env::GOOGLE_CREDENTIALS];
     let json = settings.text("credentials", &variables).filter(|_| token.is_none()).map(|text| {
@@ -142,7 +142,7 @@ fn credentials(settings: &Settings) -> Result<google::Settings, String> {
         settings.config.get("impersonate_service_account_delegates").map(Value::elements).unwrap_or_default();
     let delegates: Option<Vec<String>> = delegates.iter().map(|value| value.as_str().map(str::to_owned)).collect();
     let delegates = delegates.ok_or("impersonate_service_account_delegates elements must not be null")?;
-    Ok(google::Settings {
+    Ok(google::GoogleLogin {
         access_token: token.map(Secret::new),
         credentials: json.transpose()?,
         impersonate: settings.text("impersonate_service_account", &account).map(|name| (name.to_owned(), delegates)),

@@ -114,7 +114,7 @@ impl Reader<'_> {
 /// Everything that `open` works with.
 pub struct All {
     pub store: Settings,
-    pub credentials: aws::Settings,
+    pub credentials: aws::AwsLogin,
     pub web: HttpSettings,
 }
 
@@ -208,7 +208,7 @@ fn encryption(reader: &Reader) -> Result<Encryption, Vec<ProviderDiagnostic>> {
     })
 }
 
-fn credentials(reader: &Reader, region: String, variant: Variant) -> aws::Settings {
+fn credentials(reader: &Reader, region: String, variant: Variant) -> aws::AwsLogin {
     let metadata = [env::AWS_EC2_METADATA_SERVICE_ENDPOINT, env::AWS_METADATA_URL];
     let files = |name: &str, variable: &str| match reader.texts(name) {
         files if files.is_empty() => reader.environment.non_empty(variable).map(str::to_owned).into_iter().collect(),
@@ -218,7 +218,7 @@ fn credentials(reader: &Reader, region: String, variant: Variant) -> aws::Settin
     if let Some(file) = reader.text("shared_credentials_file") {
         credentials_files = vec![file];
     }
-    aws::Settings {
+    aws::AwsLogin {
         access_key: reader.filled("access_key"),
         secret_key: reader.filled("secret_key").map(Secret::new),
         token: reader.filled("token").map(Secret::new),

@@ -117,7 +117,7 @@ impl Kind for AwsKms {
 }
 
 async fn check_account(
-    settings: &aws::Settings,
+    settings: &aws::AwsLogin,
     context: &reqsign_core::Context,
     keys: &Credential,
     allowed: &[String],
@@ -139,7 +139,7 @@ fn given(text: String, environment: &Environment, variables: &[&str]) -> Option<
     Some(text).filter(|text| !text.is_empty()).or_else(of_environment)
 }
 
-fn credential_settings(settings: &mut Settings, environment: &Environment) -> Result<aws::Settings, String> {
+fn credential_settings(settings: &mut Settings, environment: &Environment) -> Result<aws::AwsLogin, String> {
     let region = given(settings.text("region"), environment, &[env::AWS_REGION, env::AWS_DEFAULT_REGION]);
     let region = region.ok_or(
         "the \"region\" attribute or the \"AWS_REGION\" or \"AWS_DEFAULT_REGION\" environment variables must be set.",
@@ -165,7 +165,7 @@ fn credential_settings(settings: &mut Settings, environment: &Environment) -> Re
         false => texts,
     };
     let filled = |text: String| Some(text).filter(|text| !text.is_empty());
-    Ok(aws::Settings {
+    Ok(aws::AwsLogin {
         access_key: filled(settings.text("access_key")),
         secret_key: filled(settings.text("secret_key")).map(Secret::new),
         token: filled(settings.text("token")).map(Secret::new),

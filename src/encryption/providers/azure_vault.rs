@@ -129,7 +129,7 @@ fn service(vault: &Url) -> String {
 }
 
 /// Who asks for a token, as the backend `azurerm` has it.
-async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Settings, String> {
+async fn login(settings: &mut Settings, services: &Services) -> Result<azure::AzureLogin, String> {
     let environment = &services.environment;
     let aks = flag(settings, environment, "use_aks_workload_identity", env::ARM_USE_AKS_WORKLOAD_IDENTITY)?;
     let of_aks = |variable: &str| environment.non_empty(variable).filter(|_| aks == Some(true)).map(str::to_owned);
@@ -166,7 +166,7 @@ async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Se
     let pipeline = [env::ARM_ADO_PIPELINE_SERVICE_CONNECTION_ID, env::ARM_OIDC_AZURE_SERVICE_CONNECTION_ID];
     let pipeline = pipeline.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
     let oidc = aks == Some(true) || flag(settings, environment, "use_oidc", env::ARM_USE_OIDC)? == Some(true);
-    Ok(azure::Settings {
+    Ok(azure::AzureLogin {
         cloud,
         tenant: tenant.unwrap_or_default(),
         client: from_file(client).await?.unwrap_or_default(),
@@ -205,7 +205,7 @@ async fn from_file((value, path): (Option<String>, Option<String>)) -> Result<Op
 
 struct Provider {
     client: Arc<dyn HttpClient>,
-    login: azure::Settings,
+    login: azure::AzureLogin,
     token: tokio::sync::OnceCell<Secret>,
     /// What tokens are for.
     service: String,
@@ -326,7 +326,7 @@ impl KeyProvider for Provider {
 mod tests {
     use super::*;
 
-    async fn login_of(variables: &[(&str, &str)]) -> Result<azure::Settings, String> {
+    async fn login_of(variables: &[(&str, &str)]) -> Result<azure::AzureLogin, String> {
         let environment = Environment::of(variables.iter().copied());
         let services = Services { environment, ..Services::offline() };
         login(&mut Settings::default(), &services).await

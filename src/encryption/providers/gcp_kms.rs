@@ -76,7 +76,7 @@ impl Kind for GcpKms {
 }
 
 /// As the backend `gcs` has it: a token, credentials, or those that Google's programs find, and accounts to impersonate.
-fn login(settings: &mut Settings, environment: &Environment) -> Result<google::Settings, String> {
+fn login(settings: &mut Settings, environment: &Environment) -> Result<google::GoogleLogin, String> {
     let mut given = |name: &str, variables: &[&str]| {
         let of_environment =
             || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
@@ -100,7 +100,7 @@ fn login(settings: &mut Settings, environment: &Environment) -> Result<google::S
         }
     };
     let delegates = settings.texts("impersonate_service_account_delegates");
-    Ok(google::Settings {
+    Ok(google::GoogleLogin {
         access_token: token.map(Secret::new),
         credentials,
         impersonate: account.map(|account| (account, delegates)),
@@ -111,7 +111,7 @@ fn login(settings: &mut Settings, environment: &Environment) -> Result<google::S
 struct Provider {
     client: Arc<dyn HttpClient>,
     environment: Environment,
-    login: google::Settings,
+    login: google::GoogleLogin,
     /// Made for the first request.
     signer: OnceCell<Signer<Credential>>,
     name: String,

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use base::files::{Kind, normal};
+use base::files::{FileKind, normal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use terrane_value::{Marks, Type, Value};
@@ -177,9 +177,9 @@ fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&slashes(&full)) };
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
-            Kind::File => true,
-            Kind::Directory => return fail(format!("{shown} is a directory, not a file")),
-            Kind::Other => return fail(format!("{shown} is not a regular file")),
+            FileKind::File => true,
+            FileKind::Directory => return fail(format!("{shown} is a directory, not a file")),
+            FileKind::Other => return fail(format!("{shown} is not a regular file")),
         },
         Err(e) if e.kind() == io::ErrorKind::NotFound => false,
         Err(_) => return fail(format!("failed to stat {shown}")),

@@ -1,8 +1,8 @@
 //! Credentials from the source that counts: requested, exchanged for those of a role, and requested anew before they expire.
 
-use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
+use std::{fmt, io};
 
 use base::env::{self, Environment};
 use reqsign_aws_v4::{
@@ -14,16 +14,70 @@ use serde::Deserialize;
 use url::Url;
 
 use super::profiles::Profiles;
-use super::sources::{Source, Sso, decide};
-use super::{Problem, Role, Settings, WebIdentity, regions, sts};
+use super::sources::{Source, SourceError, Sso, decide};
+use super::sts::StsError;
+use super::{AwsLogin, Problem, Role, WebIdentity, regions, sts};
 use crate::cloud::{Impatient, expanded};
 
 /// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Why a source gives no credentials, in the words of the reference. Texts of programs, which may hold half a key, are never repeated.
+#[derive(Debug)]
+pub enum CredentialsError {
+    Source(SourceError),
+    ConfigFile {
+        path: String,
+        error: io::Error,
+    },
+    /// The settings name no token of an identity provider.
+    NoToken,
+    TokenFile {
+        path: String,
+        error: io::Error,
+    },
+    EmptyKeys,
+    Exchange(StsError),
+    SsoExpired,
+    Sso(Error),
+    Container(String),
+    /// A host of container credentials that a stranger may have named.
+    ContainerHost(String),
+    Machine(String),
+    Process(String),
+}
+
+impl fmt::Display for CredentialsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const REFRESH: &str = "failed to refresh cached credentials";
+        match self {
+            CredentialsError::Source(error) => error.fmt(f),
+            CredentialsError::ConfigFile { path, error } => {
+                write!(f, "failed to load shared config file, {path}, {error}")
+            }
+            CredentialsError::NoToken => f.write_str("One of WebIdentityToken, WebIdentityTokenFile must be set"),
+            CredentialsError::TokenFile { path, error } => write!(f, "unable to read file at {path}: {error}"),
+            CredentialsError::EmptyKeys => write!(f, "{REFRESH}, static credentials are empty"),
+            CredentialsError::Exchange(error) => write!(f, "{REFRESH}, {error}"),
+            CredentialsError::SsoExpired => {
+                write!(f, "{REFRESH}, the SSO session has expired or is invalid: run \"aws sso login\"")
+            }
+            CredentialsError::Sso(error) => write!(f, "{REFRESH}, {error}"),
+            CredentialsError::Container(why) => write!(f, "{REFRESH}, failed to load credentials, {why}"),
+            CredentialsError::ContainerHost(host) => {
+                write!(f, "invalid endpoint host, {host:?}, only loopback/ecs/eks hosts are allowed")
+            }
+            CredentialsError::Machine(why) => {
+                write!(f, "{REFRESH}, no EC2 IMDS role found, operation error ec2imds: GetMetadata, {why}")
+            }
+            CredentialsError::Process(why) => write!(f, "{REFRESH}, process provider error: {why}"),
+        }
+    }
+}
+
 /// Gives signers the credentials that were found at first, and requests new ones once these expire.
 pub struct Provided {
-    settings: Settings,
+    settings: AwsLogin,
     environment: Environment,
     first: Mutex<Option<Credential>>,
 }
@@ -36,7 +90,7 @@ impl fmt::Debug for Provided {
 }
 
 impl Provided {
-    pub fn new(settings: &Settings, environment: &Environment, first: Credential) -> Provided {
+    pub fn new(settings: &AwsLogin, environment: &Environment, first: Credential) -> Provided {
         Provided { settings: settings.clone(), environment: environment.clone(), first: Mutex::new(Some(first)) }
     }
 }
@@ -64,13 +118,13 @@ pub fn for_service(signer: &Signer<Credential>, service: &str, region: &str) -> 
 }
 
 /// Requests credentials from their source.
-pub async fn find(settings: &Settings, environment: &Environment, context: &Context) -> Result<Credential, Problem> {
+pub async fn find(settings: &AwsLogin, environment: &Environment, context: &Context) -> Result<Credential, Problem> {
     let initial = initial(settings, environment, context).await?;
     let Some(role) = &settings.role else { return Ok(initial) };
-    sts::assume_role(settings, context, &initial, role).await.map_err(|why| not_assumed(role, &why))
+    sts::assume_role(settings, context, &initial, role).await.map_err(|why| not_assumed(role, &why.to_string()))
 }
 
-async fn initial(settings: &Settings, environment: &Environment, context: &Context) -> Result<Credential, Problem> {
+async fn initial(settings: &AwsLogin, environment: &Environment, context: &Context) -> Result<Credential, Problem> {
     if settings.access_key.is_some() || settings.secret_key.is_some() || settings.token.is_some() {
         let keys = Credential {
             access_key_id: settings.access_key.clone().unwrap_or_default(),
@@ -87,13 +141,13 @@ async fn initial(settings: &Settings, environment: &Environment, context: &Conte
         let why = match token(web, environment).await {
             Ok(token) => match sts::assume_role_with_token(settings, context, &web.role, &token).await {
                 Ok(keys) => return Ok(keys),
-                Err(why) => why,
+                Err(why) => why.to_string(),
             },
             Err(why) => format!("failed to retrieve jwt from provide source, {why}"),
         };
         return Err(not_assumed_with_token(&web.role, &why));
     }
-    let none = |why: String| {
+    let none = |why: CredentialsError| {
         let read = settings.documentation;
         Problem::new(
             "No valid credential sources found",
@@ -105,23 +159,23 @@ async fn initial(settings: &Settings, environment: &Environment, context: &Conte
 }
 
 /// The source of credentials by the profile of the settings, the environment and the profiles in files, without asking it.
-pub async fn source(settings: &Settings, environment: &Environment) -> Result<Source, String> {
+pub async fn source(settings: &AwsLogin, environment: &Environment) -> Result<Source, CredentialsError> {
     let profiles = profiles(settings, environment).await?;
-    decide(&profiles, settings.profile.as_deref(), environment)
+    decide(&profiles, settings.profile.as_deref(), environment).map_err(CredentialsError::Source)
 }
 
-async fn token(web: &WebIdentity, environment: &Environment) -> Result<String, String> {
+async fn token(web: &WebIdentity, environment: &Environment) -> Result<String, CredentialsError> {
     match (&web.token, &web.token_file) {
         (Some(token), _) => Ok(token.reveal().to_owned()),
         (None, Some(file)) => {
             let path = expanded(file, environment);
-            tokio::fs::read_to_string(&path).await.map_err(|e| format!("unable to read file at {path}: {e}"))
+            tokio::fs::read_to_string(&path).await.map_err(|error| CredentialsError::TokenFile { path, error })
         }
-        (None, None) => Err("One of WebIdentityToken, WebIdentityTokenFile must be set".into()),
+        (None, None) => Err(CredentialsError::NoToken),
     }
 }
 
-async fn profiles(settings: &Settings, environment: &Environment) -> Result<Profiles, String> {
+async fn profiles(settings: &AwsLogin, environment: &Environment) -> Result<Profiles, CredentialsError> {
     let chosen = |files: &[String], name: &str, below_home: &str| match files {
         [] => vec![environment.non_empty(name).unwrap_or(below_home).to_owned()],
         files => files.to_vec(),
@@ -139,32 +193,30 @@ async fn profiles(settings: &Settings, environment: &Environment) -> Result<Prof
 }
 
 /// A file that is not there has no profiles.
-async fn read(path: &str, environment: &Environment) -> Result<String, String> {
+async fn read(path: &str, environment: &Environment) -> Result<String, CredentialsError> {
     let path = expanded(path, environment);
     match tokio::fs::read(&path).await {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(e) => Err(format!("failed to load shared config file, {path}, {e}")),
+        Err(error) => Err(CredentialsError::ConfigFile { path, error }),
     }
 }
 
 /// Requests credentials from one source.
 pub async fn request(
     source: &Source,
-    settings: &Settings,
+    settings: &AwsLogin,
     environment: &Environment,
     context: &Context,
-) -> Result<Credential, String> {
+) -> Result<Credential, CredentialsError> {
     match source {
-        Source::Keys(keys) if keys.access_key_id.is_empty() => {
-            Err("failed to refresh cached credentials, static credentials are empty".into())
-        }
+        Source::Keys(keys) if keys.access_key_id.is_empty() => Err(CredentialsError::EmptyKeys),
         Source::Keys(keys) => Ok(keys.clone()),
         Source::WebIdentity { token_file, role } => {
             let web = WebIdentity { token_file: Some(token_file.clone()), ..WebIdentity::default() };
             let token = token(&web, environment).await?;
             let keys = sts::assume_role_with_token(settings, context, role, &token).await;
-            keys.map_err(|why| format!("failed to refresh cached credentials, {why}"))
+            keys.map_err(CredentialsError::Exchange)
         }
         Source::Sso(sso) => of_sso(sso, settings, environment, context).await,
         Source::Process(line) => of_process(line, context).await,
@@ -173,17 +225,17 @@ pub async fn request(
         Source::Role(source, role) => {
             let keys = Box::pin(request(source, settings, environment, context)).await?;
             let keys = sts::assume_role(settings, context, &keys, role).await;
-            keys.map_err(|why| format!("failed to refresh cached credentials, {why}"))
+            keys.map_err(CredentialsError::Exchange)
         }
     }
 }
 
 async fn of_sso(
     sso: &Sso,
-    settings: &Settings,
+    settings: &AwsLogin,
     environment: &Environment,
     context: &Context,
-) -> Result<Credential, String> {
+) -> Result<Credential, CredentialsError> {
     let base = match settings.sso_endpoint.as_deref().or_else(|| environment.non_empty(env::AWS_ENDPOINT_URL_SSO)) {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => format!("https://{}", regions::host("portal.sso", &sso.region, settings.variant)),
@@ -196,16 +248,13 @@ async fn of_sso(
         .with_endpoint(format!("{base}/federation/credentials"));
     match provider.provide_credential(context).await {
         Ok(Some(keys)) => Ok(keys),
-        Ok(None) => Err(
-            "failed to refresh cached credentials, the SSO session has expired or is invalid: run \"aws sso login\""
-                .into(),
-        ),
-        Err(e) => Err(format!("failed to refresh cached credentials, {e}")),
+        Ok(None) => Err(CredentialsError::SsoExpired),
+        Err(error) => Err(CredentialsError::Sso(error)),
     }
 }
 
-async fn of_container(environment: &Environment, context: &Context) -> Result<Credential, String> {
-    let failed = |why: String| format!("failed to refresh cached credentials, failed to load credentials, {why}");
+async fn of_container(environment: &Environment, context: &Context) -> Result<Credential, CredentialsError> {
+    let failed = CredentialsError::Container;
     // Never to hosts that a stranger may have named: the request carries a token.
     let relative = environment.non_empty(env::AWS_CONTAINER_CREDENTIALS_RELATIVE_URI);
     let mut provider = ECSCredentialProvider::new();
@@ -217,7 +266,7 @@ async fn of_container(environment: &Environment, context: &Context) -> Result<Cr
             let close = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost", "[::1]"].contains(&host)
                 || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
             if parsed.scheme() == "http" && !close {
-                return Err(format!("invalid endpoint host, {host:?}, only loopback/ecs/eks hosts are allowed"));
+                return Err(CredentialsError::ContainerHost(host.to_owned()));
             }
             provider = provider.with_endpoint(url);
         }
@@ -233,12 +282,12 @@ async fn of_container(environment: &Environment, context: &Context) -> Result<Cr
     }
 }
 
-async fn of_machine(settings: &Settings, environment: &Environment, context: &Context) -> Result<Credential, String> {
-    let failed = |why: &str| {
-        format!(
-            "failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, {why}"
-        )
-    };
+async fn of_machine(
+    settings: &AwsLogin,
+    environment: &Environment,
+    context: &Context,
+) -> Result<Credential, CredentialsError> {
+    let failed = |why: &str| CredentialsError::Machine(why.to_owned());
     let metadata = &settings.metadata;
     let by_environment =
         || environment.get(env::AWS_EC2_METADATA_DISABLED).is_some_and(|text| text.eq_ignore_ascii_case("true"));
@@ -276,8 +325,8 @@ struct ProcessOutput {
     expiration: Option<String>,
 }
 
-async fn of_process(line: &str, context: &Context) -> Result<Credential, String> {
-    let failed = |why: &str| format!("failed to refresh cached credentials, process provider error: {why}");
+async fn of_process(line: &str, context: &Context) -> Result<Credential, CredentialsError> {
+    let failed = |why: &str| CredentialsError::Process(why.to_owned());
     let words = words(line);
     let Some((program, arguments)) = words.split_first() else { return Err(failed("command must not be empty")) };
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -286,7 +335,6 @@ async fn of_process(line: &str, context: &Context) -> Result<Credential, String>
     if !ran.success() {
         return Err(failed(&format!("error in credential_process: exit status {}", ran.status)));
     }
-    // The errors never repeat the text: it may hold half a key.
     let keys: ProcessOutput = serde_json::from_slice(&ran.stdout)
         .map_err(|_| failed("parse failed of process output: it is no JSON object with keys"))?;
     if keys.version != 1 {

@@ -31,7 +31,7 @@ impl HttpSend for Services {
 }
 
 struct Case {
-    settings: Settings,
+    settings: AwsLogin,
     variables: Vec<(String, String)>,
     services: Services,
     home: tempfile::TempDir,
@@ -42,7 +42,7 @@ impl Case {
         let home = tempfile::tempdir().unwrap();
         let variables =
             vec![("HOME".into(), home.path().display().to_string()), ("PATH".into(), "/usr/bin:/bin".into())];
-        let settings = Settings { region: "eu-west-1".into(), documentation: "DOC", ..Settings::default() };
+        let settings = AwsLogin { region: "eu-west-1".into(), documentation: "DOC", ..AwsLogin::default() };
         Case { settings, variables, services: Services::default(), home }
     }
 

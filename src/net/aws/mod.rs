@@ -16,7 +16,7 @@ use base::secret::Secret;
 
 /// Settings for the search of credentials. Missing ones come from the environment or from profiles.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct AwsLogin {
     pub access_key: Option<String>,
     pub secret_key: Option<Secret>,
     pub token: Option<Secret>,

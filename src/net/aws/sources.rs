@@ -3,6 +3,7 @@
 //! The order is that of the AWS SDK for Go, version 2, which the reference uses.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use base::env::{self, Environment};
@@ -39,15 +40,59 @@ pub struct Sso {
     pub cache_key: String,
 }
 
+/// Why the environment and the profiles name no source, in the words of the SDK.
+#[derive(Debug, PartialEq, Eq)]
+pub enum SourceError {
+    /// A file with a token needs a role.
+    NoRole,
+    NoProfile(String),
+    /// A role's source profile has no credentials.
+    RoleSource {
+        arn: String,
+        profile: String,
+    },
+    NotInContainer,
+    UnknownSource,
+    Mfa,
+    NoSession(String),
+    /// A setting of single sign-on that is missing.
+    Sso(String),
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceError::NoRole => f.write_str("role ARN is not set"),
+            SourceError::NoProfile(name) => write!(f, "failed to get shared config profile, {name}"),
+            SourceError::RoleSource { arn, profile } => {
+                write!(f, "failed to load assume role {arn}, of profile {profile}, <nil>")
+            }
+            SourceError::NotInContainer => f.write_str(
+                "EcsContainer was specified as the credential_source, but neither 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI' or AWS_CONTAINER_CREDENTIALS_FULL_URI' was set",
+            ),
+            SourceError::UnknownSource => {
+                f.write_str("credential_source values must be EcsContainer, Ec2InstanceMetadata, or Environment")
+            }
+            SourceError::Mfa => {
+                f.write_str("assume role with MFA enabled, but AssumeRoleTokenProvider session option not set.")
+            }
+            SourceError::NoSession(name) => write!(f, "failed to find SSO session section, {name}"),
+            SourceError::Sso(name) => {
+                write!(f, "profile is configured to use SSO but is missing required configuration: {name}")
+            }
+        }
+    }
+}
+
 /// Decides by the environment and a profile. `explicit` is a profile that the caller names, which goes before keys of the
 /// environment.
-pub fn decide(profiles: &Profiles, explicit: Option<&str>, environment: &Environment) -> Result<Source, String> {
+pub fn decide(profiles: &Profiles, explicit: Option<&str>, environment: &Environment) -> Result<Source, SourceError> {
     if explicit.is_none() {
         if let Some(keys) = environment_keys(environment) {
             return Ok(Source::Keys(keys));
         }
         if let Some(file) = environment.non_empty(env::AWS_WEB_IDENTITY_TOKEN_FILE) {
-            let arn = environment.non_empty(env::AWS_ROLE_ARN).ok_or("role ARN is not set")?.to_owned();
+            let arn = environment.non_empty(env::AWS_ROLE_ARN).ok_or(SourceError::NoRole)?.to_owned();
             let session_name = environment.non_empty(env::AWS_ROLE_SESSION_NAME).map(str::to_owned);
             return Ok(Source::WebIdentity {
                 token_file: file.into(),
@@ -94,8 +139,8 @@ fn of_profile(
     name: &str,
     environment: &Environment,
     seen: &mut BTreeSet<String>,
-) -> Result<Source, String> {
-    let section = profiles.profile(name).ok_or_else(|| format!("failed to get shared config profile, {name}"))?;
+) -> Result<Source, SourceError> {
+    let section = profiles.profile(name).ok_or_else(|| SourceError::NoProfile(name.to_owned()))?;
     let get = |name: &str| section.get(name).filter(|value| !value.is_empty());
     let keys = profile_keys(section);
     let first_time = seen.insert(name.to_owned());
@@ -127,12 +172,12 @@ fn of_profile(
     Ok(Source::Role(Box::new(source), role))
 }
 
-fn missing_source(arn: &str, profile: &str) -> String {
-    format!("failed to load assume role {arn}, of profile {profile}, <nil>")
+fn missing_source(arn: &str, profile: &str) -> SourceError {
+    SourceError::RoleSource { arn: arn.to_owned(), profile: profile.to_owned() }
 }
 
 /// What a profile has besides a role.
-fn own_credentials(profiles: &Profiles, section: &Section, environment: &Environment) -> Result<Source, String> {
+fn own_credentials(profiles: &Profiles, section: &Section, environment: &Environment) -> Result<Source, SourceError> {
     let get = |name: &str| section.get(name).filter(|value| !value.is_empty());
     if let Some(keys) = profile_keys(section) {
         return Ok(Source::Keys(keys));
@@ -142,10 +187,8 @@ fn own_credentials(profiles: &Profiles, section: &Section, environment: &Environ
             "Ec2InstanceMetadata" => Ok(Source::Machine),
             "Environment" => Ok(Source::Keys(environment_keys(environment).unwrap_or_default())),
             "EcsContainer" if matches!(of_surroundings(environment), Source::Container) => Ok(Source::Container),
-            "EcsContainer" => Err(
-                "EcsContainer was specified as the credential_source, but neither 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI' or AWS_CONTAINER_CREDENTIALS_FULL_URI' was set".into(),
-            ),
-            _ => Err("credential_source values must be EcsContainer, Ec2InstanceMetadata, or Environment".into()),
+            "EcsContainer" => Err(SourceError::NotInContainer),
+            _ => Err(SourceError::UnknownSource),
         };
     }
     if let Some(sso) = sso(profiles, section)? {
@@ -157,11 +200,11 @@ fn own_credentials(profiles: &Profiles, section: &Section, environment: &Environ
     })
 }
 
-fn role(section: &Section) -> Result<Option<Role>, String> {
+fn role(section: &Section) -> Result<Option<Role>, SourceError> {
     let get = |name: &str| section.get(name).filter(|value| !value.is_empty()).cloned();
     let Some(arn) = get("role_arn") else { return Ok(None) };
     if get("mfa_serial").is_some() {
-        return Err("assume role with MFA enabled, but AssumeRoleTokenProvider session option not set.".into());
+        return Err(SourceError::Mfa);
     }
     let seconds = get("duration_seconds").and_then(|text| text.parse().ok());
     Ok(Some(Role {
@@ -173,7 +216,7 @@ fn role(section: &Section) -> Result<Option<Role>, String> {
     }))
 }
 
-fn sso(profiles: &Profiles, section: &Section) -> Result<Option<Sso>, String> {
+fn sso(profiles: &Profiles, section: &Section) -> Result<Option<Sso>, SourceError> {
     let names = ["sso_session", "sso_account_id", "sso_region", "sso_role_name", "sso_start_url"];
     if names.iter().all(|name| !section.contains_key(*name)) {
         return Ok(None);
@@ -181,13 +224,12 @@ fn sso(profiles: &Profiles, section: &Section) -> Result<Option<Sso>, String> {
     let (session, from) = match section.get("sso_session") {
         Some(name) => {
             let found = profiles.session(name);
-            (Some(name), found.ok_or_else(|| format!("failed to find SSO session section, {name}"))?)
+            (Some(name), found.ok_or_else(|| SourceError::NoSession(name.clone()))?)
         }
         None => (None, section),
     };
-    let missing =
-        |name: &str| format!("profile is configured to use SSO but is missing required configuration: {name}");
-    let need = |section: &Section, name: &str| section.get(name).cloned().ok_or_else(|| missing(name));
+    let need =
+        |section: &Section, name: &str| section.get(name).cloned().ok_or_else(|| SourceError::Sso(name.to_owned()));
     Ok(Some(Sso {
         account: need(section, "sso_account_id")?,
         role: need(section, "sso_role_name")?,
@@ -255,7 +297,7 @@ region = x
         let environment = Environment::of(variables.iter().copied());
         let found = match decide(&profiles, explicit, &environment) {
             Ok(source) => describe(&source),
-            Err(why) => why,
+            Err(why) => why.to_string(),
         };
         assert_eq!(found, expected, "{explicit:?} {variables:?}");
     }

@@ -1,5 +1,7 @@
 //! AWS's security token service: roles, and who we are.
 
+use std::fmt;
+
 use bytes::Bytes;
 use gotext::hex::hex;
 use http::Request;
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use super::{Role, ServiceError, Settings, regions, unanswered};
+use super::{AwsLogin, Role, ServiceError, regions, unanswered};
 
 const VERSION: &str = "2011-06-15";
 
@@ -17,6 +19,33 @@ const VERSION: &str = "2011-06-15";
 const DURATION: u64 = 3600;
 /// The shortest that the service gives.
 const WEB_IDENTITY_DURATION: u64 = 900;
+
+/// Why the service gave nothing, as the SDK of the reference words it.
+#[derive(Debug)]
+pub enum StsError {
+    Unanswered {
+        operation: String,
+        why: String,
+    },
+    /// The answer is never shown: it holds credentials.
+    Unreadable {
+        operation: String,
+    },
+    Refused(ServiceError),
+    /// The end of the credentials is not a time.
+    Expiry,
+}
+
+impl fmt::Display for StsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StsError::Unanswered { operation, why } => f.write_str(&unanswered(operation, why)),
+            StsError::Unreadable { operation } => write!(f, "operation error {operation}, the answer cannot be read"),
+            StsError::Refused(error) => error.fmt(f),
+            StsError::Expiry => f.write_str("the credentials expire at no time that can be read"),
+        }
+    }
+}
 
 /// The account and user of credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -71,7 +100,7 @@ struct ErrorBody {
 }
 
 /// Requests the account and user of the credentials.
-pub async fn caller_identity(settings: &Settings, context: &Context, keys: &Credential) -> Result<Identity, String> {
+pub async fn caller_identity(settings: &AwsLogin, context: &Context, keys: &Credential) -> Result<Identity, StsError> {
     let fields = [("Action", "GetCallerIdentity".to_owned()), ("Version", VERSION.to_owned())];
     let response: IdentityResponse = call(settings, context, Some(keys), &fields).await?;
     Ok(response.get_caller_identity_result)
@@ -79,11 +108,11 @@ pub async fn caller_identity(settings: &Settings, context: &Context, keys: &Cred
 
 /// Exchanges credentials for those of a role.
 pub async fn assume_role(
-    settings: &Settings,
+    settings: &AwsLogin,
     context: &Context,
     keys: &Credential,
     role: &Role,
-) -> Result<Credential, String> {
+) -> Result<Credential, StsError> {
     let mut fields = role_fields("AssumeRole", role, DURATION);
     fields.extend(role.external_id.iter().map(|id| ("ExternalId".to_owned(), id.clone())));
     fields.extend(role.source_identity.iter().map(|id| ("SourceIdentity".to_owned(), id.clone())));
@@ -98,11 +127,11 @@ pub async fn assume_role(
 
 /// Exchanges a token of an identity provider for the credentials of a role. Needs no credentials.
 pub async fn assume_role_with_token(
-    settings: &Settings,
+    settings: &AwsLogin,
     context: &Context,
     role: &Role,
     token: &str,
-) -> Result<Credential, String> {
+) -> Result<Credential, StsError> {
     let mut fields = role_fields("AssumeRoleWithWebIdentity", role, WEB_IDENTITY_DURATION);
     if role.duration.is_none() {
         fields.retain(|(name, _)| name != "DurationSeconds");
@@ -134,10 +163,9 @@ fn session_name() -> String {
     format!("aws-go-sdk-{}", now.map_or(0, |now| now.as_nanos()))
 }
 
-fn credentials(response: RoleResponse) -> Result<Credential, String> {
+fn credentials(response: RoleResponse) -> Result<Credential, StsError> {
     let keys = response.assume_role_result.credentials;
-    let expires =
-        keys.expiration.parse().map_err(|_| "the credentials expire at no time that can be read".to_owned())?;
+    let expires = keys.expiration.parse().map_err(|_| StsError::Expiry)?;
     Ok(Credential {
         access_key_id: keys.access_key_id,
         secret_access_key: keys.secret_access_key,
@@ -148,13 +176,13 @@ fn credentials(response: RoleResponse) -> Result<Credential, String> {
 
 /// Sends a form: its fields may be secrets, which the query of an address would show to proxies.
 async fn call<T: DeserializeOwned>(
-    settings: &Settings,
+    settings: &AwsLogin,
     context: &Context,
     keys: Option<&Credential>,
     fields: &[(impl AsRef<str>, String)],
-) -> Result<T, String> {
+) -> Result<T, StsError> {
     let operation = format!("STS: {}", fields.first().map_or("", |(_, action)| action));
-    let failed = |why: &dyn std::fmt::Display| unanswered(&operation, why);
+    let failed = |why: &dyn fmt::Display| StsError::Unanswered { operation: operation.clone(), why: why.to_string() };
     let region = settings.sts_region.as_ref().unwrap_or(&settings.region);
     let url = match &settings.sts_endpoint {
         Some(url) => format!("{}/", url.trim_end_matches('/')),
@@ -173,9 +201,7 @@ async fn call<T: DeserializeOwned>(
     let response = context.http_send(Request::from_parts(head, body)).await.map_err(|e| failed(&e))?;
     let text = String::from_utf8_lossy(response.body());
     if response.status().is_success() {
-        // Never shown as it is: it holds credentials.
-        return quick_xml::de::from_str(&text)
-            .map_err(|_| format!("operation error {operation}, the answer cannot be read"));
+        return quick_xml::de::from_str(&text).map_err(|_| StsError::Unreadable { operation });
     }
     let status = response.status().as_u16();
     let header = response.headers().get("x-amzn-requestid").and_then(|id| id.to_str().ok()).unwrap_or_default();
@@ -197,5 +223,5 @@ async fn call<T: DeserializeOwned>(
             message: "UnknownError".into(),
         },
     };
-    Err(error.to_string())
+    Err(StsError::Refused(error))
 }

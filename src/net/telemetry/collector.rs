@@ -2,6 +2,7 @@
 //!
 //! gRPC is one unary call with the same message as HTTP: it is framed here, so that no second client is needed.
 
+use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -11,18 +12,41 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TE};
 use tokio::runtime::Runtime;
 
-use super::settings::{Protocol, Settings};
+use super::settings::{ExportSettings, Protocol};
 use crate::http;
 
 /// The largest answer that is read; its content is of no use.
 const MOST_ANSWER: usize = 1 << 20;
+
+/// Why the collector gave no answer.
+#[derive(Clone, Debug)]
+enum ExchangeError {
+    /// The client cannot be made of the settings.
+    Settings(String),
+    Runtime(String),
+    Address,
+    Timeout(Duration),
+    Http(String),
+}
+
+impl fmt::Display for ExchangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExchangeError::Settings(why) | ExchangeError::Runtime(why) | ExchangeError::Http(why) => f.write_str(why),
+            ExchangeError::Address => f.write_str("the address is invalid"),
+            ExchangeError::Timeout(limit) => write!(f, "no answer within {limit:?}"),
+        }
+    }
+}
+
+impl std::error::Error for ExchangeError {}
 
 #[derive(Debug)]
 pub struct Collector {
     settings: http::Settings,
     protocol: Protocol,
     timeout: Duration,
-    connected: OnceLock<Result<Connected, String>>,
+    connected: OnceLock<Result<Connected, ExchangeError>>,
 }
 
 /// Made by the first request, on the thread that exports: reading certificates takes a while.
@@ -33,7 +57,7 @@ struct Connected {
 }
 
 impl Collector {
-    pub fn new(settings: &Settings) -> Collector {
+    pub fn new(settings: &ExportSettings) -> Collector {
         Collector {
             settings: settings.http.clone(),
             protocol: settings.protocol,
@@ -42,14 +66,14 @@ impl Collector {
         }
     }
 
-    fn connect(&self) -> Result<Connected, String> {
+    fn connect(&self) -> Result<Connected, ExchangeError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let client = self.settings.client(self.protocol == Protocol::Grpc)?;
-        Ok(Connected { runtime: runtime.map_err(|error| error.to_string())?, client })
+        let client = self.settings.client(self.protocol == Protocol::Grpc).map_err(ExchangeError::Settings)?;
+        Ok(Connected { runtime: runtime.map_err(|error| ExchangeError::Runtime(error.to_string()))?, client })
     }
 
-    fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
-        let connected = self.connected.get_or_init(|| self.connect()).as_ref()?;
+    fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ExchangeError> {
+        let connected = self.connected.get_or_init(|| self.connect()).as_ref().map_err(Clone::clone)?;
         let work = async {
             match self.protocol {
                 Protocol::Http => send(&connected.client, request).await.map(|(answer, _)| answer),
@@ -57,7 +81,7 @@ impl Collector {
             }
         };
         let timed = connected.runtime.block_on(async { tokio::time::timeout(self.timeout, work).await });
-        timed.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.timeout)))
+        timed.unwrap_or(Err(ExchangeError::Timeout(self.timeout)))
     }
 }
 
@@ -73,11 +97,15 @@ impl HttpClient for Collector {
 }
 
 /// The answer, and the fields that follow its body.
-async fn send(client: &reqwest::Client, request: Request<Bytes>) -> Result<(Response<Bytes>, HeaderMap), String> {
-    let request = request.try_into().map_err(|_| "the address is invalid".to_owned())?;
-    let response = client.execute(request).await.map_err(|error| http::explanation(&error))?;
+async fn send(
+    client: &reqwest::Client,
+    request: Request<Bytes>,
+) -> Result<(Response<Bytes>, HeaderMap), ExchangeError> {
+    let request = request.try_into().map_err(|_| ExchangeError::Address)?;
+    let response = client.execute(request).await.map_err(|error| ExchangeError::Http(http::explanation(&error)))?;
     let (head, body) = http_parts(response);
-    let body = Limited::new(body, MOST_ANSWER).collect().await.map_err(|error| error.to_string())?;
+    let body = Limited::new(body, MOST_ANSWER).collect().await;
+    let body = body.map_err(|error| ExchangeError::Http(error.to_string()))?;
     let trailers = body.trailers().cloned().unwrap_or_default();
     Ok((Response::from_parts(head, body.to_bytes()), trailers))
 }
@@ -87,7 +115,7 @@ fn http_parts(response: reqwest::Response) -> (::http::response::Parts, reqwest:
 }
 
 /// The same by gRPC. The answer has the status of HTTP that means as much.
-async fn call(client: &reqwest::Client, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
+async fn call(client: &reqwest::Client, request: Request<Bytes>) -> Result<Response<Bytes>, ExchangeError> {
     let (answer, trailers) = send(client, framed(request)).await?;
     if !answer.status().is_success() {
         return Ok(answer);

@@ -13,7 +13,7 @@ use opentelemetry_sdk::trace::{
 };
 
 use super::collector::Collector;
-use super::settings::Settings;
+use super::settings::ExportSettings;
 
 /// Spans that wait for their export; more are dropped. `OTEL_BSP_MAX_QUEUE_SIZE` is for programs that never end.
 const QUEUE: usize = 16 * 1024;
@@ -22,7 +22,7 @@ const BAD_ADDRESS: &str =
     "the address of OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT is not valid";
 
 /// Starts the thread that exports. An error says which setting is wrong.
-pub fn start(settings: Settings) -> Result<(SdkTracerProvider, SdkTracer), String> {
+pub fn start(settings: ExportSettings) -> Result<(SdkTracerProvider, SdkTracer), String> {
     let mut builder = opentelemetry_otlp::SpanExporter::builder()
         .with_http()
         .with_http_client(Collector::new(&settings))

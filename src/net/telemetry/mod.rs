@@ -16,7 +16,7 @@ pub fn start(environment: &Environment) -> Recording {
 }
 
 fn recorder(environment: &Environment) -> Result<Option<Recorder>, String> {
-    let Some(settings) = settings::read(environment)? else { return Ok(None) };
+    let Some(settings) = settings::read(environment).map_err(|error| error.to_string())? else { return Ok(None) };
     let (detail, parent) = (settings.detail, settings.parent());
     let (provider, tracer) = exporter::start(settings)?;
     Ok(Some(Recorder { provider, tracer, detail, parent }))

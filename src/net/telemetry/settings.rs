@@ -1,9 +1,9 @@
 //! What the environment says about traces; the libraries read some of it themselves.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
+use std::{fmt, io};
 
 use base::env::{self, Environment};
 use base::name::{self, Name};
@@ -39,7 +39,7 @@ pub enum Protocol {
 }
 
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ExportSettings {
     pub detail: Detail,
     pub protocol: Protocol,
     /// Where spans are sent; None: where the library decides by the environment.
@@ -53,8 +53,30 @@ pub struct Settings {
     trace: HashMap<String, String>,
 }
 
+/// What is wrong with the variables.
+#[derive(Debug)]
+pub enum SettingsError {
+    Detail,
+    Protocol,
+    File { path: String, error: io::Error },
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingsError::Detail => {
+                write!(f, "{} must be \"command\", \"steps\" or \"calls\"", env::TERRANE_TRACES)
+            }
+            SettingsError::Protocol => {
+                f.write_str("invalid OTLP protocol - should be one of ['grpc', 'http/protobuf']")
+            }
+            SettingsError::File { path, error } => write!(f, "open {path}: {error}"),
+        }
+    }
+}
+
 /// The settings; None if traces are not wanted.
-pub fn read(environment: &Environment) -> Result<Option<Settings>, String> {
+pub fn read(environment: &Environment) -> Result<Option<ExportSettings>, SettingsError> {
     // As in the reference: any other value means no traces.
     if environment.get(env::OTEL_TRACES_EXPORTER) != Some("otlp") {
         return Ok(None);
@@ -79,7 +101,7 @@ pub fn read(environment: &Environment) -> Result<Option<Settings>, String> {
     let carried = [(env::TRACEPARENT, "traceparent"), (env::TRACESTATE, "tracestate")];
     let carried =
         carried.into_iter().filter_map(|(name, key)| Some((key.to_owned(), environment.non_empty(name)?.to_owned())));
-    Ok(Some(Settings {
+    Ok(Some(ExportSettings {
         detail,
         protocol,
         address: (protocol == Protocol::Grpc).then(|| grpc_address(environment)),
@@ -91,7 +113,7 @@ pub fn read(environment: &Environment) -> Result<Option<Settings>, String> {
     }))
 }
 
-impl Settings {
+impl ExportSettings {
     /// The trace that the command belongs to; empty if it begins one.
     pub fn parent(&self) -> Context {
         TraceContextPropagator::new().extract_with_context(&Context::new(), &self.trace)
@@ -103,21 +125,21 @@ fn either<'a>(environment: &'a Environment, names: [&str; 2]) -> Option<&'a str>
     names.into_iter().find_map(|name| environment.non_empty(name))
 }
 
-fn detail(environment: &Environment) -> Result<Detail, String> {
+fn detail(environment: &Environment) -> Result<Detail, SettingsError> {
     match environment.non_empty(env::TERRANE_TRACES) {
         None if name::current() == Name::Terraform => Ok(Detail::Command),
         None | Some("steps") => Ok(Detail::Steps),
         Some("command") => Ok(Detail::Command),
         Some("calls") => Ok(Detail::Calls),
-        Some(_) => Err(format!("{} must be \"command\", \"steps\" or \"calls\"", env::TERRANE_TRACES)),
+        Some(_) => Err(SettingsError::Detail),
     }
 }
 
-fn protocol(environment: &Environment) -> Result<Protocol, String> {
+fn protocol(environment: &Environment) -> Result<Protocol, SettingsError> {
     match either(environment, [env::OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, env::OTEL_EXPORTER_OTLP_PROTOCOL]) {
         None | Some("http/protobuf") => Ok(Protocol::Http),
         Some("grpc") => Ok(Protocol::Grpc),
-        Some(_) => Err("invalid OTLP protocol - should be one of ['grpc', 'http/protobuf']".to_owned()),
+        Some(_) => Err(SettingsError::Protocol),
     }
 }
 
@@ -138,12 +160,12 @@ fn grpc_address(environment: &Environment) -> String {
     }
 }
 
-fn tls(environment: &Environment) -> Result<Tls, String> {
+fn tls(environment: &Environment) -> Result<Tls, SettingsError> {
     let file = |names: [&str; 2]| match either(environment, names) {
         None => Ok(None),
         Some(path) => match read_file(Path::new(path)) {
             Ok(text) => Ok(Some(text)),
-            Err(error) => Err(format!("open {path}: {error}")),
+            Err(error) => Err(SettingsError::File { path: path.to_owned(), error }),
         },
     };
     let authorities = file([env::OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE, env::OTEL_EXPORTER_OTLP_CERTIFICATE])?;
@@ -164,7 +186,7 @@ fn read_file(path: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
 
-    fn settings(pairs: &[(&str, &str)]) -> Result<Option<Settings>, String> {
+    fn settings(pairs: &[(&str, &str)]) -> Result<Option<ExportSettings>, SettingsError> {
         let exporter = [(env::OTEL_TRACES_EXPORTER, "otlp")];
         read(&Environment::of(exporter.iter().chain(pairs).copied()))
     }

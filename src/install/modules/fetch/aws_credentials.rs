@@ -1,11 +1,13 @@
 //! Which AWS credentials open an object in S3: those of the address, or those that the AWS tools would use.
 //!
 //! Owns what addresses say about credentials, and when a request may go out without any. Never knows how sources are asked: that is
-//! `base::aws`.
+//! `net::aws`.
+
+use std::fmt::Display;
 
 use base::env::{self, Environment};
 use net::aws::sources::Source;
-use net::aws::{Settings, credentials};
+use net::aws::{AwsLogin, credentials};
 use reqsign_aws_v4::Credential;
 use reqsign_core::Context;
 
@@ -30,18 +32,18 @@ pub async fn find(
         };
         return Ok(Some(Credential { access_key_id, secret_access_key, session_token: token, expires_in: None }));
     }
-    let failed = |why: String| {
+    let failed = |why: &dyn Display| {
         FetchError::new(match &profile {
             Some(profile) => format!("no keys for the AWS profile {profile:?}: {why}"),
             None => format!("requesting AWS credentials: {why}"),
         })
     };
     let settings = settings(profile.clone(), environment);
-    let source = credentials::source(&settings, environment).await.map_err(failed)?;
+    let source = credentials::source(&settings, environment).await.map_err(|why| failed(&why))?;
     let may_be_machine = at_home || environment.non_empty(env::AWS_EC2_METADATA_SERVICE_ENDPOINT).is_some();
     if matches!(source, Source::Machine) && !may_be_machine {
         return match profile {
-            Some(_) => Err(failed("it has none".to_owned())),
+            Some(_) => Err(failed(&"it has none")),
             None => Ok(None),
         };
     }
@@ -49,17 +51,17 @@ pub async fn find(
         Ok(keys) => Ok(Some(keys)),
         // Without an answer, the object may still be public.
         Err(_) if matches!(source, Source::Machine) && profile.is_none() => Ok(None),
-        Err(why) => Err(failed(why)),
+        Err(why) => Err(failed(&why)),
     }
 }
 
-fn settings(profile: Option<String>, environment: &Environment) -> Settings {
+fn settings(profile: Option<String>, environment: &Environment) -> AwsLogin {
     let set = |name: &str| environment.non_empty(name).map(str::to_owned);
     let region = set(env::AWS_REGION).or_else(|| set(env::AWS_DEFAULT_REGION));
-    Settings {
+    AwsLogin {
         profile,
         region: region.unwrap_or_else(|| "us-east-1".to_owned()),
         sts_endpoint: set(env::AWS_ENDPOINT_URL_STS),
-        ..Settings::default()
+        ..AwsLogin::default()
     }
 }

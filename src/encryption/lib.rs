@@ -27,7 +27,7 @@ pub use aes::SealedFrames;
 use base::diag::{Diagnostic, Diagnostics};
 pub use cipher::{Cipher, Layout, Opened};
 pub use error::{SealError, explained};
-use model::config::{self, Early, UNENCRYPTED};
+use model::config::{self, StaticContext, UNENCRYPTED};
 pub use needs::missing_variable;
 pub use payload::{Outside, is_sealed, outside};
 pub use providers::derivation::DerivedKeys;
@@ -51,7 +51,7 @@ impl Encryption {
     /// Makes the keys that a configuration asks for. `early` gives variables and locals a meaning. None with errors.
     pub async fn new(
         config: Arc<config::Encryption>,
-        early: Early,
+        early: StaticContext,
         services: Services,
     ) -> (Option<Encryption>, Diagnostics) {
         let mut diags = Diagnostics::new();

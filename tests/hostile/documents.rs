@@ -11,7 +11,7 @@ use base::stop::Stop;
 use encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, Services};
 use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
-use model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
+use model::config::{NoInputs, StaticContext, load_root, no_module, parse_encryption, test_file, values_file};
 use model::deps::lock::Lock;
 use model::deps::module_lock::ModuleLock;
 use model::deps::module_manifest::ModuleManifest;
@@ -144,7 +144,7 @@ fn encryption_configurations() {
 
 async fn encryption_of(text: &str) -> Option<Encryption> {
     let config = Arc::new(parse_encryption("TF_ENCRYPTION", text).0?);
-    let early = Early::root(&no_module(Path::new(".")), Arc::new(Nothing));
+    let early = StaticContext::root(no_module(Path::new(".")).static_names(), Arc::new(NoInputs));
     let services = Services {
         environment: Environment::of([("", "")]),
         stop: Stop::new(),
@@ -287,7 +287,7 @@ fn configurations() {
     survives("configurations", 600, &seeds, HCL, |input| {
         for name in ["main.tf", "main.tf.json"] {
             let files = Memory::of([(name, input), ("tests/a.tftest.hcl", input)]);
-            let _ = load_root(Path::new("."), &files, Arc::new(Nothing));
+            let _ = load_root(Path::new("."), &files, Arc::new(NoInputs));
         }
         let files = Memory::of([("tests/a.tftest.hcl", input)]);
         let _ = test_file::load::read(Path::new("."), "tests", &files);

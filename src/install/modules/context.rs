@@ -8,7 +8,7 @@ use base::process::ProcessId;
 use base::stop::Stop;
 use model::addr;
 use model::config::module_source::ModuleSource;
-use model::config::{Early, ModuleCall};
+use model::config::{ModuleCall, StaticContext};
 use model::deps::module_manifest::{ModuleManifest, Record};
 use model::deps::{ModuleLock, PackageId};
 use tokio::sync::Semaphore;
@@ -63,7 +63,7 @@ pub struct Caller {
     pub source: Option<ModuleSource>,
     pub parent: Option<Arc<Caller>>,
     /// What the module's own sources and versions are evaluated with; None if it is not sound.
-    pub early: Option<Early>,
+    pub early: Option<StaticContext>,
     /// It is new here: nothing that was recorded of what it calls counts.
     pub fresh: bool,
 }

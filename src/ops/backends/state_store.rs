@@ -13,7 +13,7 @@ use base::suggest;
 use engine::ports::Configuring;
 use lang::syntax::body::Body;
 use model::addr::{self, AbsProviderConfig};
-use model::config::{self, Early, NoNames};
+use model::config::{self, NoNames, StaticContext};
 use model::deps::{Constraints, Version};
 use model::plan::file::StoreProviderSettings;
 use model::schema::decode::decode_body;
@@ -167,7 +167,7 @@ impl Kind for ProvidedKind {
 }
 
 /// What the command line lays over a block, and what names in files of settings mean.
-pub type Given<'a> = (&'a [String], Option<&'a Early>);
+pub type Given<'a> = (&'a [String], Option<&'a StaticContext>);
 
 /// The settings of a `state_store` block.
 pub async fn of_block(

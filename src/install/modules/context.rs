@@ -9,7 +9,7 @@ use base::stop::Stop;
 use model::addr;
 use model::config::module_source::ModuleSource;
 use model::config::{ModuleCall, StaticContext};
-use model::deps::module_manifest::{ModuleManifest, Record};
+use model::deps::module_manifest::{ModuleManifest, ModuleRecord};
 use model::deps::{ModuleLock, PackageId};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -71,7 +71,7 @@ pub struct Caller {
 /// What a task says of its module; children are said last.
 pub enum Item {
     Event(ModuleEvent),
-    Record(addr::Module, Record),
+    Record(addr::Module, ModuleRecord),
     /// A package that is in use, and what it holds if that is known.
     Package(addr::Module, PackageId, Option<Content>),
     Problem(Diagnostic),

@@ -13,7 +13,7 @@ use base::secret::{redacted, without_secrets};
 use model::addr;
 use model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
 use model::config::{Module, ModuleCall, StaticContext, evaluate_static_arguments, load_module};
-use model::deps::module_manifest::{ModuleManifest, Record};
+use model::deps::module_manifest::{ModuleManifest, ModuleRecord};
 use model::deps::{ModuleLock, PackageId, Version};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -244,7 +244,7 @@ impl Task {
             }
             ModuleSource::Remote(remote) => (self.by_address(remote).await?, None),
         };
-        let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
+        let record = ModuleRecord { source: self.source.to_string(), version, dir: dir.clone() };
         self.send(Item::Record(self.path.clone(), record));
         self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
         Ok(LocatedModule { dir, fresh: true })
@@ -258,7 +258,7 @@ impl Task {
     }
 
     /// What is installed already, if it is what the call asks for.
-    fn recorded(&self) -> Option<&Record> {
+    fn recorded(&self) -> Option<&ModuleRecord> {
         if self.context.upgrade || self.caller.fresh {
             return None;
         }
@@ -278,7 +278,7 @@ impl Task {
     }
 
     /// Whether an installed package is unchanged. False: unknown, it has to be fetched again.
-    async fn is_intact(&self, record: &Record) -> Result<bool, Diagnostics> {
+    async fn is_intact(&self, record: &ModuleRecord) -> Result<bool, Diagnostics> {
         let context = &self.context;
         let place = context.place(&self.path);
         let Some(id) = self.id(record.version.as_ref()) else { return Ok(true) };

@@ -70,7 +70,7 @@ impl RepositoryTemplate {
             problems.push(Diagnostic::error("Invalid oci_mirror repository template", detail));
         };
         let mut template = RepositoryTemplate { parts: Vec::new() };
-        match parts(text, "${") {
+        match read_parts(text, "${") {
             Ok(parts) => template.parts = parts,
             Err(why) => invalid(&why.to_string()),
         }
@@ -101,7 +101,7 @@ impl RepositoryTemplate {
 
     /// The form of command lines, `{namespace}` in place of `${namespace}`: a simple URI template of RFC 6570.
     pub fn parse_uri(text: &str) -> Result<RepositoryTemplate, TemplateError> {
-        let template = RepositoryTemplate { parts: parts(text, "{")? };
+        let template = RepositoryTemplate { parts: read_parts(text, "{")? };
         match template.repository(&Provider::new("example.com", "example-namespace", "example-type")) {
             Some(_) => Ok(template),
             None => Err(TemplateError::Address),
@@ -131,7 +131,7 @@ impl RepositoryTemplate {
 }
 
 /// `open` begins a symbol.
-fn parts(text: &str, open: &str) -> Result<Vec<TemplatePart>, TemplateError> {
+fn read_parts(text: &str, open: &str) -> Result<Vec<TemplatePart>, TemplateError> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(open) {

@@ -18,7 +18,7 @@ use model::deps::module_manifest::ModuleManifest;
 use model::plan::{document, file as plan_file};
 use model::service::cli_file;
 use model::state::State;
-use model::state::file::{self as state_file, Piece};
+use model::state::file::{self as state_file, StateChange};
 use model::state::journal::{Header, Journal, Record};
 use render::text::plan::{PlanText, plan_text};
 use render::text::style::Style;
@@ -195,14 +195,14 @@ fn real_journal() -> Vec<u8> {
     let header = Header { lineage: "l".into(), serial: 3, base: "b".into(), process };
     let output = r#"{"value":["a"],"type":["list","string"]}"#;
     let records = [
-        Record::Prior(vec![Piece::Instance(addr.clone(), entry.into()), Piece::Checks("null".into())]),
+        Record::Prior(vec![StateChange::Instance(addr.clone(), entry.into()), StateChange::Checks("null".into())]),
         Record::Started { addr: addr.clone(), deposed: None },
         Record::Plugin { name: "p".into(), process },
-        Record::Changed(Piece::Instance(addr.clone(), entry.into())),
-        Record::Changed(Piece::Output("o".into(), output.into())),
+        Record::Changed(StateChange::Instance(addr.clone(), entry.into())),
+        Record::Changed(StateChange::Output("o".into(), output.into())),
         Record::Snapshot { fingerprint: "f".into(), serial: 4 },
-        Record::Changed(Piece::GoneInstance(addr)),
-        Record::Changed(Piece::GoneOutput("o".into())),
+        Record::Changed(StateChange::GoneInstance(addr)),
+        Record::Changed(StateChange::GoneOutput("o".into())),
     ];
     let mut content = header.encode();
     records.iter().for_each(|record| content.extend(record.encode()));

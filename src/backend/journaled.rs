@@ -15,7 +15,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::process::ProcessId;
 use encryption::Layout;
 use model::addr::{AbsProviderConfig, AbsResourceInstance};
-use model::state::file::{Piece, Rendered};
+use model::state::file::{Rendered, StateChange};
 use model::state::journal::{ActionPhase, Header, Record, fingerprint};
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
 use model::version::compatible_version;
@@ -195,8 +195,8 @@ impl JournaledState {
             inner.dirty = true;
             inner.open.retain(|(open, _)| open != addr);
             let piece = match inner.now.instance_entry(addr) {
-                Some(text) => Piece::Instance(addr.clone(), text),
-                None => Piece::GoneInstance(addr.clone()),
+                Some(text) => StateChange::Instance(addr.clone(), text),
+                None => StateChange::GoneInstance(addr.clone()),
             };
             inner.append(&Record::Changed(piece))
         };
@@ -235,8 +235,8 @@ impl JournaledState {
             inner.now.set_output(name, value)?;
             inner.dirty = true;
             let piece = match inner.now.output_entry(name) {
-                Some(text) => Piece::Output(name.into(), text),
-                None => Piece::GoneOutput(name.into()),
+                Some(text) => StateChange::Output(name.into(), text),
+                None => StateChange::GoneOutput(name.into()),
             };
             inner.append(&Record::Changed(piece))
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::syntax_errors::not_a_reference;
-use model::config::{self, Target, UNENCRYPTED};
+use model::config::{self, EncryptionTarget, UNENCRYPTED};
 
 use super::error::{Attempt, SealError, Unrecognised};
 use super::method::{Method, MethodError};
@@ -19,7 +19,7 @@ pub struct Cipher {
     title: String,
     subject: Subject,
     /// The first one writes.
-    methods: Vec<config::Method>,
+    methods: Vec<config::EncryptionMethod>,
     writer: Method,
     meta: Meta,
     setup: Arc<Setup>,
@@ -52,21 +52,21 @@ impl Cipher {
     /// The cipher for states of a target. None with errors.
     pub(super) async fn of_state(
         title: &str,
-        target: &Target,
+        target: &EncryptionTarget,
         setup: &Arc<Setup>,
     ) -> (Option<Arc<Cipher>>, Diagnostics) {
         Cipher::of(title, Subject::State, target, setup).await
     }
 
     /// The cipher for plans.
-    pub(super) async fn of_plan(target: &Target, setup: &Arc<Setup>) -> (Option<Arc<Cipher>>, Diagnostics) {
+    pub(super) async fn of_plan(target: &EncryptionTarget, setup: &Arc<Setup>) -> (Option<Arc<Cipher>>, Diagnostics) {
         Cipher::of("plan", Subject::Plan, target, setup).await
     }
 
     async fn of(
         title: &str,
         subject: Subject,
-        target: &Target,
+        target: &EncryptionTarget,
         setup: &Arc<Setup>,
     ) -> (Option<Arc<Cipher>>, Diagnostics) {
         let (methods, mut diags) = methods(target, setup);
@@ -205,7 +205,7 @@ impl Cipher {
     }
 }
 
-fn is_unencrypted(method: &config::Method) -> bool {
+fn is_unencrypted(method: &config::EncryptionMethod) -> bool {
     &*method.kind == UNENCRYPTED
 }
 
@@ -225,7 +225,7 @@ fn check_outside(outside: &payload::Outside, plain: &[u8]) -> Result<(), SealErr
 }
 
 /// The methods of a target and its fallbacks.
-fn methods(target: &Target, setup: &Setup) -> (Vec<config::Method>, Diagnostics) {
+fn methods(target: &EncryptionTarget, setup: &Setup) -> (Vec<config::EncryptionMethod>, Diagnostics) {
     let (mut methods, mut diags) = (Vec::new(), Diagnostics::new());
     for link in target.chain() {
         if link.method.as_ref().and_then(|expr| expr.as_traversal()).is_none() {

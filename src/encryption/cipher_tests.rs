@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::config::{Early, Nothing, no_module, parse_encryption};
+use model::config::{NoInputs, StaticContext, no_module, parse_encryption};
 
 use super::*;
 use crate::{Encryption, Services};
@@ -12,7 +12,7 @@ const STATE: &[u8] =
 
 async fn encryption(text: &str) -> Result<Encryption, String> {
     let (config, diags) = parse_encryption("e", text);
-    let early = Early::root(&no_module(Path::new(".")), Arc::new(Nothing));
+    let early = StaticContext::root(no_module(Path::new(".")).static_names(), Arc::new(NoInputs));
     let services = Services::offline();
     let shown = |diags: &Diagnostics| {
         let errors = diags.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.summary, d.detail));

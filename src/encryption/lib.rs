@@ -29,7 +29,7 @@ use base::diag::{Diagnostic, Diagnostics};
 pub use cipher::{Cipher, Layout, Opened};
 pub use error::{SealError, explained};
 pub use key::DerivedKeys;
-use model::config::{self, Early, UNENCRYPTED};
+use model::config::{self, StaticContext, UNENCRYPTED};
 pub use needs::missing_variable;
 pub use payload::{Outside, PayloadError, is_sealed, outside};
 pub use services::{Answer, HttpClient, HttpClients, HttpError, HttpSettings, Services};
@@ -52,7 +52,7 @@ impl Encryption {
     /// Makes the keys that a configuration asks for. `early` gives variables and locals a meaning. None with errors.
     pub async fn new(
         config: Arc<config::Encryption>,
-        early: Early,
+        early: StaticContext,
         services: Services,
     ) -> (Option<Encryption>, Diagnostics) {
         let mut diags = Diagnostics::new();

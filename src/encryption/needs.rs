@@ -9,18 +9,18 @@ use lang::syntax::ast::{Attribute, Expression, Traversal};
 use lang::syntax::body::Body;
 use model::addr::Subject;
 use model::addr::parse::parse_reference;
-use model::config::{Early, Encryption, KeyProvider, Target, Variable};
+use model::config::{Encryption, EncryptionTarget, KeyProvider, StaticContext, Variable};
 
 use super::providers::KINDS;
 use super::reference::{key_provider_of, quoted_key};
 
 /// The first variable without a value that a method of any target needs, also one of a fallback.
-pub fn missing_variable<'e>(config: &Encryption, early: &'e Early) -> Option<&'e Variable> {
+pub fn missing_variable<'e>(config: &Encryption, early: &'e StaticContext) -> Option<&'e Variable> {
     first_variable(config, early, None, &mut |_, is_missing| is_missing)
 }
 
 /// The variables that the passphrases for all targets are made from.
-pub fn passphrase_variables<'e>(config: &Encryption, early: &'e Early) -> Vec<&'e Variable> {
+pub fn passphrase_variables<'e>(config: &Encryption, early: &'e StaticContext) -> Vec<&'e Variable> {
     let mut found: Vec<&Variable> = Vec::new();
     let mut keep = |variable: &'e Variable| {
         if !found.iter().any(|known| known.name == variable.name) {
@@ -33,7 +33,7 @@ pub fn passphrase_variables<'e>(config: &Encryption, early: &'e Early) -> Vec<&'
 }
 
 /// The first variable without a value that an expression needs, also by way of local values.
-pub fn missing_in<'e>(expr: &Expression, early: &'e Early) -> Option<&'e Variable> {
+pub fn missing_in<'e>(expr: &Expression, early: &'e StaticContext) -> Option<&'e Variable> {
     in_expression(expr, early, &mut BTreeSet::new(), &mut |_, is_missing| is_missing)
 }
 
@@ -43,7 +43,7 @@ type Wanted<'w, 'e> = dyn FnMut(&'e Variable, bool) -> bool + 'w;
 /// `argument`: only this one of key providers counts.
 fn first_variable<'e>(
     config: &Encryption,
-    early: &'e Early,
+    early: &'e StaticContext,
     argument: Option<&str>,
     wanted: &mut Wanted<'_, 'e>,
 ) -> Option<&'e Variable> {
@@ -56,7 +56,7 @@ fn first_variable<'e>(
 /// `seen`: names of local values.
 fn in_expression<'e>(
     expr: &Expression,
-    early: &'e Early,
+    early: &'e StaticContext,
     seen: &mut BTreeSet<Arc<str>>,
     wanted: &mut Wanted<'_, 'e>,
 ) -> Option<&'e Variable> {
@@ -78,7 +78,7 @@ fn in_expression<'e>(
 
 struct Search<'s, 'w, 'e> {
     config: &'s Encryption,
-    early: &'e Early,
+    early: &'e StaticContext,
     argument: Option<&'s str>,
     wanted: &'s mut Wanted<'w, 'e>,
     /// The key providers that were looked at, by type and name.
@@ -86,7 +86,7 @@ struct Search<'s, 'w, 'e> {
 }
 
 impl<'e> Search<'_, '_, 'e> {
-    fn target(&mut self, target: &Target) -> Option<&'e Variable> {
+    fn target(&mut self, target: &EncryptionTarget) -> Option<&'e Variable> {
         target.chain().find_map(|link| {
             let (kind, name) = link.method_name()?;
             let body = self.config.method(kind, name)?.body.clone();

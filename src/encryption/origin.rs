@@ -1,11 +1,11 @@
 //! Where the key of a method comes from, in words: so that people know which value to check.
 
-use model::config::{Encryption, KeyProvider, Method};
+use model::config::{Encryption, EncryptionMethod, KeyProvider};
 
 use super::reference::key_provider_of;
 
 /// `method.aes_gcm.m, with the key of key_provider.pbkdf2.k (passphrase from var.p)`
-pub fn of_method(method: &Method, config: &Encryption) -> String {
+pub fn of_method(method: &EncryptionMethod, config: &Encryption) -> String {
     let name = format!("method.{}.{}", method.kind, method.name);
     let (attributes, _) = method.body.just_attributes();
     let keys = attributes.get("keys").map(|keys| keys.expr.variables()).unwrap_or_default();

@@ -10,7 +10,7 @@ use lang::functions::{Function, Machine};
 use lang::syntax::ast::{Expression, Traversal};
 use model::addr::Subject;
 use model::addr::parse::parse_reference;
-use model::config::Early;
+use model::config::StaticContext;
 use terrane_value::Value;
 
 use super::needs::missing_in;
@@ -18,7 +18,7 @@ use super::reference::key_provider_of;
 
 /// The names that something of the configuration, `subject`, may use.
 pub struct KeyScope<'s> {
-    pub early: &'s Early,
+    pub early: &'s StaticContext,
     pub subject: &'s str,
     /// Where the configuration is declared.
     pub declared: Option<Range>,

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use lang::syntax::ast::{Attribute, Expression, Traversal};
 use lang::syntax::body::{Body, BodySchema, Content};
-use model::config::{self, Early, KeyProvider, UNENCRYPTED};
+use model::config::{self, KeyProvider, StaticContext, UNENCRYPTED};
 use terrane_value::Value;
 use tokio::sync::Mutex;
 
@@ -28,7 +28,7 @@ use super::settings::Settings;
 /// The configuration with what its expressions need.
 pub struct Setup {
     pub config: Arc<config::Encryption>,
-    early: Early,
+    early: StaticContext,
     services: Services,
     /// Methods to encrypt with, which have one key per run, by type and name; or why there is none.
     made: Mutex<HashMap<(Arc<str>, Arc<str>), Made>>,
@@ -43,12 +43,12 @@ impl std::fmt::Debug for Setup {
 }
 
 impl Setup {
-    pub fn new(config: Arc<config::Encryption>, early: Early, services: Services) -> Setup {
+    pub fn new(config: Arc<config::Encryption>, early: StaticContext, services: Services) -> Setup {
         Setup { config, early, services, made: Mutex::default() }
     }
 
     /// A method to encrypt with, and what has to be kept to find its keys again. None with errors.
-    pub async fn to_encrypt(&self, method: &config::Method) -> Made {
+    pub async fn to_encrypt(&self, method: &config::EncryptionMethod) -> Made {
         let address = (method.kind.clone(), method.name.clone());
         let mut made = self.made.lock().await;
         if let Some(found) = made.get(&address) {
@@ -67,7 +67,7 @@ impl Setup {
     /// are an error, also where they belong to two methods.
     pub async fn to_decrypt(
         &self,
-        method: &config::Method,
+        method: &config::EncryptionMethod,
         stored: &Meta,
         kept: &mut Meta,
     ) -> Result<Method, Diagnostics> {
@@ -99,7 +99,7 @@ impl<'s> MethodSetup<'s> {
         MethodSetup { setup, stored, kept, need, diags: Diagnostics::new() }
     }
 
-    async fn method(&mut self, method: &config::Method) -> Option<Method> {
+    async fn method(&mut self, method: &config::EncryptionMethod) -> Option<Method> {
         let subject = format!("encryption.method.{}.{}", method.kind, method.name);
         let made = match &*method.kind {
             UNENCRYPTED => return Some(Method::Unencrypted),

@@ -42,7 +42,7 @@ pub type Fits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// What decides about the version of the run.
 #[derive(Default)]
-struct Choice {
+struct RunVersion {
     wish: Option<Wish>,
     /// The pins of the configuration.
     pins: Option<Fits>,
@@ -51,7 +51,8 @@ struct Choice {
     settled: Option<&'static Release>,
 }
 
-static CHOICE: RwLock<Choice> = RwLock::new(Choice { wish: None, pins: None, more: Vec::new(), settled: None });
+static RUN_VERSION: RwLock<RunVersion> =
+    RwLock::new(RunVersion { wish: None, pins: None, more: Vec::new(), settled: None });
 
 fn table_of(prefix: &str) -> Vec<Release> {
     let release = |text: &'static str| Some(Release { text, numbers: numbers(text)? });
@@ -100,7 +101,7 @@ pub fn compatible_version() -> &'static str {
 }
 
 fn current() -> &'static Release {
-    CHOICE.read().unwrap_or_else(|e| e.into_inner()).current()
+    RUN_VERSION.read().unwrap_or_else(|e| e.into_inner()).current()
 }
 
 /// Whether the run is compatible with a release of Terraform from 1.MINOR on. Never as OpenTofu, whose releases have other numbers.
@@ -115,19 +116,19 @@ pub fn tofu_at_least(minor: u64) -> bool {
 
 /// What the user wants, if that is known.
 pub fn wish() -> Option<Wish> {
-    CHOICE.read().unwrap_or_else(|e| e.into_inner()).wish.clone()
+    RUN_VERSION.read().unwrap_or_else(|e| e.into_inner()).wish.clone()
 }
 
 /// Sets the wish of the user, if there is one, which no pin changes.
 pub fn begin(wish: Option<Wish>) {
-    let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
+    let mut choice = RUN_VERSION.write().unwrap_or_else(|e| e.into_inner());
     choice.wish = wish;
     choice.follow();
 }
 
 /// Sets the pins of the configuration, in the place of those that were known before.
 pub fn set_pins(pins: Fits) {
-    let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
+    let mut choice = RUN_VERSION.write().unwrap_or_else(|e| e.into_inner());
     choice.pins = Some(pins);
     // Where none is left, what was settled before is nearer to the wishes of all than the newest.
     choice.settled = choice.newest().or(choice.settled);
@@ -136,7 +137,7 @@ pub fn set_pins(pins: Fits) {
 
 /// Adds something that the version has to meet. False, and nothing is added, if no release meets it as well.
 pub fn narrow(more: Fits) -> bool {
-    let mut choice = CHOICE.write().unwrap_or_else(|e| e.into_inner());
+    let mut choice = RUN_VERSION.write().unwrap_or_else(|e| e.into_inner());
     if let Some(wish) = &choice.wish {
         return more(wish.release.text);
     }
@@ -154,7 +155,7 @@ pub fn narrow(more: Fits) -> bool {
     }
 }
 
-impl Choice {
+impl RunVersion {
     fn current(&self) -> &'static Release {
         self.wish.as_ref().map(|wish| wish.release).or(self.settled).unwrap_or_else(newest)
     }
@@ -181,7 +182,7 @@ impl Choice {
 /// of them, as long as the pins of the run allow it and it knows what is written. `needs`: the minor release of Terraform that first
 /// knew all of it.
 pub fn version_of_state(before: &str, needs: u64) -> String {
-    let choice = CHOICE.read().unwrap_or_else(|e| e.into_inner());
+    let choice = RUN_VERSION.read().unwrap_or_else(|e| e.into_inner());
     let fits = match &choice.wish {
         Some(wish) => wish.release.text == before,
         None => choice.fits(before),

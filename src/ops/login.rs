@@ -252,7 +252,7 @@ fn way(services: &HostServices, host: &str) -> (Option<Way>, Diagnostics) {
             diagnostics.error(no_tokens(), detail);
         }
         Err(_) if !services.offers(API) => diagnostics.error(no_tokens(), newer),
-        Err(why) => diagnostics.error(no_tokens(), cannot(why)),
+        Err(why) => diagnostics.error(no_tokens(), cannot(why.to_string())),
     }
     (None, diagnostics)
 }

@@ -14,7 +14,7 @@ use engine::event::Event;
 use engine::ports::{Observer, Ports, StateSink};
 use engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
 use model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
-use model::config::{self, Config, ModuleRequest, ModuleSite, Nothing};
+use model::config::{self, Config, ModuleRequest, ModuleSite, NoInputs};
 use model::plan::{DEFAULT_PARALLELISM, Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
@@ -48,7 +48,7 @@ fn config_of(files: &[(String, String)]) -> Arc<Config> {
         let dir = request.parent_dir.join(request.call.source.trim_start_matches("./"));
         Ok(ModuleSite { dir, version: None, unreadable: None })
     };
-    let (config, found) = config::load(Path::new(""), &memory, &resolver, Arc::new(Nothing));
+    let (config, found) = config::load(Path::new(""), &memory, &resolver, Arc::new(NoInputs));
     assert!(!found.has_errors(), "{found:?}");
     Arc::new(config.unwrap())
 }

@@ -11,14 +11,14 @@ use base::stop::Stop;
 use encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpError, HttpSettings, Services};
 use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
-use model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
+use model::config::{NoInputs, StaticContext, load_root, no_module, parse_encryption, test_file, values_file};
 use model::deps::lock::Lock;
 use model::deps::module_lock::ModuleLock;
 use model::deps::module_manifest::ModuleManifest;
 use model::plan::{document, file as plan_file};
 use model::service::cli_file;
 use model::state::State;
-use model::state::file::{self as state_file, Piece};
+use model::state::file::{self as state_file, StateChange};
 use model::state::journal::{Header, Journal, Record};
 use render::text::plan::{PlanText, plan_text};
 use render::text::style::Style;
@@ -144,7 +144,7 @@ fn encryption_configurations() {
 
 async fn encryption_of(text: &str) -> Option<Encryption> {
     let config = Arc::new(parse_encryption("TF_ENCRYPTION", text).0?);
-    let early = Early::root(&no_module(Path::new(".")), Arc::new(Nothing));
+    let early = StaticContext::root(no_module(Path::new(".")).static_names(), Arc::new(NoInputs));
     let services = Services {
         environment: Environment::of([("", "")]),
         stop: Stop::new(),
@@ -196,14 +196,14 @@ fn real_journal() -> Vec<u8> {
     let header = Header { lineage: "l".into(), serial: 3, base: "b".into(), process };
     let output = r#"{"value":["a"],"type":["list","string"]}"#;
     let records = [
-        Record::Prior(vec![Piece::Instance(addr.clone(), entry.into()), Piece::Checks("null".into())]),
+        Record::Prior(vec![StateChange::Instance(addr.clone(), entry.into()), StateChange::Checks("null".into())]),
         Record::Started { addr: addr.clone(), deposed: None },
         Record::Plugin { name: "p".into(), process },
-        Record::Changed(Piece::Instance(addr.clone(), entry.into())),
-        Record::Changed(Piece::Output("o".into(), output.into())),
+        Record::Changed(StateChange::Instance(addr.clone(), entry.into())),
+        Record::Changed(StateChange::Output("o".into(), output.into())),
         Record::Snapshot { fingerprint: "f".into(), serial: 4 },
-        Record::Changed(Piece::GoneInstance(addr)),
-        Record::Changed(Piece::GoneOutput("o".into())),
+        Record::Changed(StateChange::GoneInstance(addr)),
+        Record::Changed(StateChange::GoneOutput("o".into())),
     ];
     let mut content = header.encode();
     records.iter().for_each(|record| content.extend(record.encode()));
@@ -288,7 +288,7 @@ fn configurations() {
     survives("configurations", 600, &seeds, HCL, |input| {
         for name in ["main.tf", "main.tf.json"] {
             let files = Memory::of([(name, input), ("tests/a.tftest.hcl", input)]);
-            let _ = load_root(Path::new("."), &files, Arc::new(Nothing));
+            let _ = load_root(Path::new("."), &files, Arc::new(NoInputs));
         }
         let files = Memory::of([("tests/a.tftest.hcl", input)]);
         let _ = test_file::load::read(Path::new("."), "tests", &files);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::files::Memory;
 use base::stop::Stage;
-use model::config::{Config, ModuleRequest, Nothing, RootFiles, load_with};
+use model::config::{Config, ModuleRequest, NoInputs, RootFiles, load_with};
 use model::plan::ListResults;
 use model::state::State;
 
@@ -17,7 +17,7 @@ use crate::{GivenVariables, QueryInput, ValidateInput};
 fn config(main: &str, query: &str) -> Arc<Config> {
     let files = Memory::of([("main.tf", main), ("q.tfquery.hcl", query)]);
     let resolver = |_: &ModuleRequest<'_>| unreachable!("no module is called");
-    let (config, found) = load_with(RootFiles::WithQueries, Path::new(""), &files, &resolver, Arc::new(Nothing));
+    let (config, found) = load_with(RootFiles::WithQueries, Path::new(""), &files, &resolver, Arc::new(NoInputs));
     assert!(!found.has_errors(), "{:?}", texts(&found));
     Arc::new(config.expect("has no errors"))
 }

@@ -211,7 +211,7 @@ async fn excluded_moves_are_reported_by_resource() {
         "{}\nmoved {{\n from = test_thing.a\n to = test_thing.b\n}}\nmoved {{\n from = test_thing.c\n to = test_thing.d\n}}",
         before.replace("\"a\" {", "\"b\" {").replace("resource \"test_thing\" \"c\" {}", "")
     );
-    let target = Target::from_instance(parse_abs_instance("test_thing.d").unwrap());
+    let target = Target::Resource(parse_abs_instance("test_thing.d").unwrap().containing_resource());
     let options = Options { targets: vec![target], ..Options::default() };
     let (_, found) = plan(&world, &config(&[("main.tf", &after)]), &state, options).await;
     let summaries: Vec<&str> = found.iter().map(|d| &*d.summary).collect();

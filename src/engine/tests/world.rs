@@ -12,7 +12,7 @@ use base::diag::Diagnostics;
 use base::files::{Files, Memory};
 use machine::Machine;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
-use model::config::{Config, ModuleRequest, ModuleSite, Nothing, load};
+use model::config::{Config, ModuleRequest, ModuleSite, NoInputs, load};
 use model::plan::{Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
@@ -479,7 +479,7 @@ pub fn read_config(files: &[(&str, &str)]) -> (Option<Config>, Diagnostics) {
             unreadable: None,
         })
     };
-    load(FilePath::new(""), &memory, &resolver, Arc::new(Nothing))
+    load(FilePath::new(""), &memory, &resolver, Arc::new(NoInputs))
 }
 
 pub fn texts(diagnostics: &Diagnostics) -> Vec<String> {

@@ -9,8 +9,8 @@ use base::process::ProcessId;
 use base::stop::Stop;
 use model::addr;
 use model::config::module_source::ModuleSource;
-use model::config::{Early, ModuleCall};
-use model::deps::module_manifest::{ModuleManifest, Record};
+use model::config::{ModuleCall, StaticContext};
+use model::deps::module_manifest::{ModuleManifest, ModuleRecord};
 use model::deps::{ModuleLock, PackageId};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -63,8 +63,8 @@ pub struct Caller {
     /// None for the root.
     pub source: Option<ModuleSource>,
     pub parent: Option<Arc<Caller>>,
-    /// CopyScope the module's own sources and versions are evaluated with; None if it is not sound.
-    pub early: Option<Early>,
+    /// What the module's own sources and versions are evaluated with; None if it is not sound.
+    pub early: Option<StaticContext>,
     /// It is new here: nothing that was recorded of what it calls counts.
     pub fresh: bool,
 }
@@ -72,7 +72,7 @@ pub struct Caller {
 /// CopyScope a task says of its module; children are said last.
 pub enum Item {
     Event(ModuleEvent),
-    Record(addr::Module, Record),
+    Record(addr::Module, ModuleRecord),
     /// A package that is in use, and what it holds if that is known.
     Package(addr::Module, PackageId, Option<Content>),
     Problem(Diagnostic),

@@ -10,7 +10,7 @@ use base::name::PROGRAM;
 use base::secret::redacted;
 use model::addr;
 use model::config::module_source::{self, ModuleSource, SourceError};
-use model::config::{Module, Nothing, load_module, load_root};
+use model::config::{Module, NoInputs, load_module, load_root};
 use model::deps::ModuleLock;
 use model::deps::module_manifest::ModuleManifest;
 
@@ -117,7 +117,7 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
     let quoted = source.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "$${").replace("%{", "%%{");
     let text = format!("module \"{ROOT}\" {{\n  source = \"{quoted}\"\n}}\n");
     let files = Memory::of([("main.tf", text)]);
-    let (module, mut diagnostics) = load_root(Path::new("."), &files, Arc::new(Nothing));
+    let (module, mut diagnostics) = load_root(Path::new("."), &files, Arc::new(NoInputs));
     match module {
         Some(module) if !diagnostics.has_errors() => Ok(module),
         _ => Err(diagnostics.iter_mut().next().cloned().unwrap_or_else(|| invalid(redacted(&source)))),

@@ -12,8 +12,8 @@ use base::name::{self, COMMAND};
 use base::secret::{redacted, without_secrets};
 use model::addr;
 use model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
-use model::config::{Early, Module, ModuleCall, evaluate_early, load_module};
-use model::deps::module_manifest::{ModuleManifest, Record};
+use model::config::{Module, ModuleCall, StaticContext, evaluate_static_arguments, load_module};
+use model::deps::module_manifest::{ModuleManifest, ModuleRecord};
 use model::deps::{ModuleLock, PackageId, Version};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -90,7 +90,7 @@ pub async fn install(
         Arc::new(Caller { path, dir: input.root.dir.clone(), source: None, parent: None, early, fresh: false })
     };
     let calls = input.root.calls.values().cloned().collect();
-    let mut tree = spawn(&context, &caller(addr::Module::root(), input.root.early.clone()), calls);
+    let mut tree = spawn(&context, &caller(addr::Module::root(), input.root.static_context.clone()), calls);
     for (path, call) in input.test_calls {
         tree.extend(spawn(&context, &caller(path, None), vec![call]));
     }
@@ -104,7 +104,7 @@ fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall
     calls.sort_by(|a, b| a.name.cmp(&b.name));
     let mut tree = Vec::with_capacity(calls.len());
     // A source that could not be evaluated is reported when the whole is loaded.
-    for call in calls.into_iter().filter(|call| call.early.is_none()) {
+    for call in calls.into_iter().filter(|call| call.unevaluated.is_none()) {
         let Ok(source) = module_source::parse(&call.source) else { continue };
         let path = caller.path.child(&call.name);
         if path.0.len() > MAX_DEPTH {
@@ -206,7 +206,7 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             dir: found.dir,
             source: Some(source.clone()),
             parent: Some(caller.clone()),
-            early: module.early.clone(),
+            early: module.static_context.clone(),
             fresh: found.fresh,
         };
         let children = spawn(context, &Arc::new(caller), module.calls.into_values().collect());
@@ -214,13 +214,13 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     })
 }
 
-/// A module with its calls' sources evaluated. CopyScope is wrong inside is said when the whole is loaded.
-fn load_sound(dir: &Path, path: addr::Module, early: Option<Early>, call: &ModuleCall) -> Option<Module> {
+/// A module with its calls' sources evaluated. What is wrong inside is said when the whole is loaded.
+fn load_sound(dir: &Path, path: addr::Module, early: Option<StaticContext>, call: &ModuleCall) -> Option<Module> {
     let (module, problems) = load_module(dir, path, &Disk);
     let mut module = module?;
     if let Some(early) = early.filter(|_| !problems.has_errors()) {
-        let early = early.child(call, &module);
-        evaluate_early(&mut module, early, &mut Diagnostics::new());
+        let early = early.child(&call.body, module.static_names());
+        evaluate_static_arguments(&mut module, early, &mut Diagnostics::new());
     }
     Some(module)
 }
@@ -244,7 +244,7 @@ impl Task {
             }
             ModuleSource::Remote(remote) => (self.by_address(remote).await?, None),
         };
-        let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
+        let record = ModuleRecord { source: self.source.to_string(), version, dir: dir.clone() };
         self.send(Item::Record(self.path.clone(), record));
         self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
         Ok(LocatedModule { dir, fresh: true })
@@ -257,8 +257,8 @@ impl Task {
         }
     }
 
-    /// CopyScope is installed already, if it is what the call asks for.
-    fn recorded(&self) -> Option<&Record> {
+    /// What is installed already, if it is what the call asks for.
+    fn recorded(&self) -> Option<&ModuleRecord> {
         if self.context.upgrade || self.caller.fresh {
             return None;
         }
@@ -278,7 +278,7 @@ impl Task {
     }
 
     /// Whether an installed package is unchanged. False: unknown, it has to be fetched again.
-    async fn is_intact(&self, record: &Record) -> Result<bool, Diagnostics> {
+    async fn is_intact(&self, record: &ModuleRecord) -> Result<bool, Diagnostics> {
         let context = &self.context;
         let place = context.place(&self.path);
         let Some(id) = self.id(record.version.as_ref()) else { return Ok(true) };

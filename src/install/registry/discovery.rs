@@ -42,7 +42,7 @@ impl Hosts {
 
     /// Where a service of a host is: an address that ends in a slash.
     pub async fn service(&self, host: &Host, id: &str) -> Result<Url, DiscoveryError> {
-        self.services(host).await?.url(id).map_err(DiscoveryError::Failed)
+        self.services(host).await?.url(id).map_err(|why| DiscoveryError::Failed(why.to_string()))
     }
 
     /// What a host offers.
@@ -53,7 +53,7 @@ impl Hosts {
 
     async fn ask(&self, host: &Host) -> Result<Arc<HostServices>, DiscoveryError> {
         let failed = |why: String| DiscoveryError::Failed(why);
-        let url = discovery::document_url(host).map_err(failed)?;
+        let url = discovery::document_url(host).map_err(|why| failed(why.to_string()))?;
         let token = self.credentials.of(host).await;
         let request = Request::get(url).header(ACCEPT, "application/json").token(token.as_ref());
         let answer = self.http.send(&request).await.map_err(|e| match e.kind {

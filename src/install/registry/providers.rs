@@ -195,7 +195,7 @@ impl Hosts {
         if let Err(why) = self.credentials.demanded(&host).await {
             return Err(ProviderRegistryError::NoCredentials { host, why: why.to_string() });
         }
-        let mut url = services.url(SERVICE).map_err(ProviderRegistryError::Failed)?;
+        let mut url = services.url(SERVICE).map_err(|why| ProviderRegistryError::Failed(why.to_string()))?;
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend([&*provider.namespace, &*provider.kind]).extend(rest);
         }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use model::addr::Provider;
 use model::deps::Version;
-use model::service::{Location, Method, Pattern, ProviderInstallation};
+use model::service::{Location, Method, ProviderInstallation, ProviderPattern};
 
 use super::filesystem::Filesystem;
 use super::network_mirror::NetworkMirror;
@@ -38,7 +38,8 @@ impl Multi {
         let folders: Vec<PathBuf> = folders.iter().filter(|folder| folder.is_dir()).cloned().collect();
         let mut multi = Multi::folders(&folders);
         let found = folders.iter().flat_map(|folder| Filesystem::new(folder).providers());
-        let direct = Method { exclude: found.map(|p| Pattern::exactly(&p)).collect(), ..Method::new(Location::Direct) };
+        let direct =
+            Method { exclude: found.map(|p| ProviderPattern::exactly(&p)).collect(), ..Method::new(Location::Direct) };
         multi.methods.push((direct, Box::new(Registry::new(hosts.clone()))));
         multi
     }

@@ -55,7 +55,7 @@ fn parse_address(text: &str) -> Result<Parts, Diagnostics> {
 }
 
 /// Reads an address; `read` reads what follows the module.
-fn parse<T>(text: &str, read: impl Fn(ModuleInstance, &[Step]) -> Result<T, Invalid>) -> Result<T, Diagnostics> {
+fn parse<T>(text: &str, read: impl Fn(ModuleInstance, &[AddressStep]) -> Result<T, Invalid>) -> Result<T, Diagnostics> {
     let file = unnamed(text);
     let (traversal, diagnostics) = parser::parse_traversal(file);
     let of_traversal = |traversal: &Traversal| {
@@ -100,19 +100,20 @@ impl<T: Into<String>> From<T> for Invalid {
 }
 
 /// The names and keys of a traversal, one after the other.
-enum Step {
+enum AddressStep {
     Name(Arc<str>),
     Key(InstanceKey),
 }
 
-fn steps_of(traversal: &Traversal) -> Result<Vec<Step>, Invalid> {
-    let mut steps = vec![Step::Name(traversal.root.name.clone())];
+fn steps_of(traversal: &Traversal) -> Result<Vec<AddressStep>, Invalid> {
+    let mut steps = vec![AddressStep::Name(traversal.root.name.clone())];
     for step in &traversal.steps {
         steps.push(match step {
-            TraversalStep::Attr { name, .. } => Step::Name(name.name.clone()),
+            TraversalStep::Attr { name, .. } => AddressStep::Name(name.name.clone()),
             TraversalStep::Index { key, .. } => {
-                let of_module = matches!(&*steps, [.., Step::Name(word), Step::Name(_)] if &**word == "module");
-                Step::Key(instance_key(key).ok_or_else(|| match of_module {
+                let of_module =
+                    matches!(&*steps, [.., AddressStep::Name(word), AddressStep::Name(_)] if &**word == "module");
+                AddressStep::Key(instance_key(key).ok_or_else(|| match of_module {
                     true => Invalid::in_module(format!("Invalid module index: {NO_WHOLE_NUMBER}")),
                     false => format!("Invalid resource instance key: {NO_WHOLE_NUMBER}").into(),
                 })?)
@@ -124,14 +125,14 @@ fn steps_of(traversal: &Traversal) -> Result<Vec<Step>, Invalid> {
 }
 
 /// The module that an address begins with, and the rest.
-fn module_of(steps: &[Step]) -> Result<(ModuleInstance, &[Step]), Invalid> {
+fn module_of(steps: &[AddressStep]) -> Result<(ModuleInstance, &[AddressStep]), Invalid> {
     let mut rest = steps;
     let mut module = Vec::new();
-    while let [Step::Name(name), after @ ..] = rest {
+    while let [AddressStep::Name(name), after @ ..] = rest {
         if &**name != "module" {
             break;
         }
-        let [Step::Name(name), after @ ..] = after else {
+        let [AddressStep::Name(name), after @ ..] = after else {
             return Err(Invalid::in_module(MODULE_NAME_REQUIRED));
         };
         let (key, after) = key_of(after);
@@ -141,32 +142,32 @@ fn module_of(steps: &[Step]) -> Result<(ModuleInstance, &[Step]), Invalid> {
     Ok((ModuleInstance(module.into()), rest))
 }
 
-fn action_of(steps: &[Step]) -> Result<ActionInstance, Invalid> {
+fn action_of(steps: &[AddressStep]) -> Result<ActionInstance, Invalid> {
     let (kind, name, after) = match steps {
         [] => return Err("Action addresses must contain an action reference after the module reference.".into()),
-        [Step::Name(word), rest @ ..] if &**word == "action" => match rest {
+        [AddressStep::Name(word), rest @ ..] if &**word == "action" => match rest {
             [] | [_] => return Err("Action specification must include an action type and name.".into()),
-            [Step::Key(_), ..] => return Err("Action type is required.".into()),
-            [_, Step::Key(_), ..] => return Err("An action name is required.".into()),
-            [Step::Name(kind), Step::Name(name), after @ ..] => (kind, name, after),
+            [AddressStep::Key(_), ..] => return Err("Action type is required.".into()),
+            [_, AddressStep::Key(_), ..] => return Err("An action name is required.".into()),
+            [AddressStep::Name(kind), AddressStep::Name(name), after @ ..] => (kind, name, after),
         },
         _ => return Err("Action specification must start with `action`.".into()),
     };
     let action = Action { kind: kind.clone(), name: name.clone() };
     match after {
         [] => Ok(action.instance(InstanceKey::None)),
-        [Step::Key(key)] => Ok(action.instance(key.clone())),
-        [Step::Name(_)] => Err("Action instance key must be given in square brackets.".into()),
+        [AddressStep::Key(key)] => Ok(action.instance(key.clone())),
+        [AddressStep::Name(_)] => Err("Action instance key must be given in square brackets.".into()),
         _ => Err(TOO_LONG.into()),
     }
 }
 
-fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), Invalid> {
+fn resource(steps: &[AddressStep]) -> Result<(Resource, InstanceKey), Invalid> {
     let (mode, rest) = match steps {
-        [Step::Name(name), rest @ ..] if &**name == "data" => (ResourceMode::Data, rest),
-        [Step::Name(name), rest @ ..] if &**name == "ephemeral" => (ResourceMode::Ephemeral, rest),
-        [Step::Name(name), rest @ ..] if &**name == "resource" => (ResourceMode::Managed, rest),
-        [Step::Name(name), ..] if RESERVED.contains(&&**name) => {
+        [AddressStep::Name(name), rest @ ..] if &**name == "data" => (ResourceMode::Data, rest),
+        [AddressStep::Name(name), rest @ ..] if &**name == "ephemeral" => (ResourceMode::Ephemeral, rest),
+        [AddressStep::Name(name), rest @ ..] if &**name == "resource" => (ResourceMode::Managed, rest),
+        [AddressStep::Name(name), ..] if RESERVED.contains(&&**name) => {
             return Err(format!(
                 "The keyword {name:?} is reserved and cannot be used to target a resource address. If you are targeting a \
                  resource type that uses a reserved keyword, please prefix your address with \"resource.\".",
@@ -177,23 +178,23 @@ fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), Invalid> {
     };
     match rest {
         [] | [_] => Err(TYPE_AND_NAME_REQUIRED.into()),
-        [Step::Key(_), ..] => Err("A resource type name is required.".into()),
-        [_, Step::Key(_), ..] => Err("A resource name is required.".into()),
-        [Step::Name(kind), Step::Name(name), after @ ..] => {
+        [AddressStep::Key(_), ..] => Err("A resource type name is required.".into()),
+        [_, AddressStep::Key(_), ..] => Err("A resource name is required.".into()),
+        [AddressStep::Name(kind), AddressStep::Name(name), after @ ..] => {
             let resource = Resource { mode, kind: kind.clone(), name: name.clone() };
             match after {
                 [] => Ok((resource, InstanceKey::None)),
-                [Step::Key(key)] => Ok((resource, key.clone())),
-                [Step::Name(_)] => Err(BRACKETS_REQUIRED.into()),
+                [AddressStep::Key(key)] => Ok((resource, key.clone())),
+                [AddressStep::Name(_)] => Err(BRACKETS_REQUIRED.into()),
                 _ => Err(TOO_LONG.into()),
             }
         }
     }
 }
 
-fn key_of(steps: &[Step]) -> (InstanceKey, &[Step]) {
+fn key_of(steps: &[AddressStep]) -> (InstanceKey, &[AddressStep]) {
     match steps {
-        [Step::Key(key), rest @ ..] => (key.clone(), rest),
+        [AddressStep::Key(key), rest @ ..] => (key.clone(), rest),
         _ => (InstanceKey::None, steps),
     }
 }

@@ -31,12 +31,6 @@ impl Module {
     pub fn starts_with(&self, prefix: &Module) -> bool {
         self.0.starts_with(&prefix.0)
     }
-
-    /// The only instance of this module if none of the calls on its path repeat.
-    pub fn unkeyed_instance(&self) -> ModuleInstance {
-        let steps = self.0.iter().map(|name| ModuleStep { name: name.clone(), key: InstanceKey::None });
-        ModuleInstance(steps.collect())
-    }
 }
 
 impl From<Vec<Arc<str>>> for Module {

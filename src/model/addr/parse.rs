@@ -10,8 +10,7 @@ use lang::syntax::parser;
 use terrane_protocol::schema::ResourceMode;
 
 use super::{
-    AbsResource, AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, Subject,
-    Target,
+    AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, Subject, Target,
 };
 
 /// Text that is no address.
@@ -37,7 +36,7 @@ const INVALID_KEY: &str = "Invalid index key";
 
 /// What a traversal in an expression refers to. Errors are those of the reference, such as "Invalid reference".
 pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
-    let reader = Reader { traversal, file };
+    let reader = ReferenceReader { traversal, file };
     let root = traversal.root.name.clone();
     match &*root {
         "var" => reader.attribute(Subject::Variable),
@@ -73,7 +72,7 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
 
 /// The same where a test file says it, which also knows outputs, checks and runs.
 pub fn parse_test_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
-    let reader = Reader { traversal, file };
+    let reader = ReferenceReader { traversal, file };
     match traversal.root_name() {
         "output" => reader.attribute(Subject::Output),
         "check" => reader.attribute(Subject::Check),
@@ -82,12 +81,12 @@ pub fn parse_test_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Re
     }
 }
 
-struct Reader<'t> {
+struct ReferenceReader<'t> {
     traversal: &'t Traversal,
     file: &'t Arc<SourceFile>,
 }
 
-impl Reader<'_> {
+impl ReferenceReader<'_> {
     fn error(&self, detail: impl Into<String>, span: Span) -> Diagnostic {
         Diagnostic::error(INVALID_REFERENCE, detail).at(span.in_file(self.file))
     }
@@ -287,17 +286,6 @@ pub fn parse_abs_instance_traversal(
     }
 }
 
-/// The address of a resource without an instance key.
-pub fn parse_abs_resource(text: &str) -> Result<AbsResource, Diagnostic> {
-    match parse_target(text)? {
-        Target::Resource(resource) => Ok(resource),
-        _ => {
-            let file = SourceFile::new("", text);
-            Err(invalid("A resource address is required, without an instance key.", Span::new(0, text.len()), &file))
-        }
-    }
-}
-
 /// The address of a module instance: the form that state files hold. Empty for the root.
 pub fn parse_module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
     if text.is_empty() {
@@ -325,13 +313,13 @@ const RESERVED: [&str; 11] =
 
 /// The parts of an address, read one after the other.
 struct Steps<'t> {
-    parts: Vec<(Part<'t>, Span)>,
+    parts: Vec<(AddressPart<'t>, Span)>,
     next: usize,
     file: &'t Arc<SourceFile>,
     whole: Span,
 }
 
-enum Part<'t> {
+enum AddressPart<'t> {
     Name(&'t Arc<str>),
     Key(&'t IndexKey),
     Splat,
@@ -339,11 +327,11 @@ enum Part<'t> {
 
 impl<'t> Steps<'t> {
     fn new(traversal: &'t Traversal, file: &'t Arc<SourceFile>) -> Steps<'t> {
-        let root = (Part::Name(&traversal.root.name), traversal.root.span);
+        let root = (AddressPart::Name(&traversal.root.name), traversal.root.span);
         let rest = traversal.steps.iter().map(|step| match step {
-            TraversalStep::Attr { name, span } => (Part::Name(&name.name), *span),
-            TraversalStep::Index { key, span } => (Part::Key(key), *span),
-            TraversalStep::Splat { span } => (Part::Splat, *span),
+            TraversalStep::Attr { name, span } => (AddressPart::Name(&name.name), *span),
+            TraversalStep::Index { key, span } => (AddressPart::Key(key), *span),
+            TraversalStep::Splat { span } => (AddressPart::Splat, *span),
         });
         Steps { parts: [root].into_iter().chain(rest).collect(), next: 0, file, whole: traversal.span }
     }
@@ -353,7 +341,7 @@ impl<'t> Steps<'t> {
     }
 
     fn name(&mut self) -> Option<Arc<str>> {
-        let (Part::Name(name), _) = self.parts.get(self.next)? else { return None };
+        let (AddressPart::Name(name), _) = self.parts.get(self.next)? else { return None };
         self.next += 1;
         Some((*name).clone())
     }
@@ -369,7 +357,7 @@ impl<'t> Steps<'t> {
     }
 
     fn key(&mut self) -> Result<InstanceKey, Diagnostic> {
-        let Some((Part::Key(key), span)) = self.parts.get(self.next) else { return Ok(InstanceKey::None) };
+        let Some((AddressPart::Key(key), span)) = self.parts.get(self.next) else { return Ok(InstanceKey::None) };
         self.next += 1;
         instance_key(key)
             .ok_or_else(|| invalid(format!("Invalid resource instance key: {NO_WHOLE_NUMBER}"), *span, self.file))
@@ -377,7 +365,7 @@ impl<'t> Steps<'t> {
 
     fn module_instance(&mut self) -> Result<ModuleInstance, Diagnostic> {
         let mut path = Vec::new();
-        while matches!(self.parts.get(self.next), Some((Part::Name(name), _)) if &***name == "module") {
+        while matches!(self.parts.get(self.next), Some((AddressPart::Name(name), _)) if &***name == "module") {
             let keyword = self.span();
             self.next += 1;
             let span = if self.at_end() { keyword } else { self.span() };
@@ -427,7 +415,9 @@ impl<'t> Steps<'t> {
     fn expect_end(&self) -> Result<(), Diagnostic> {
         match self.parts.get(self.next) {
             None => Ok(()),
-            Some((Part::Name(_), span)) if matches!(self.parts[..self.next].last(), Some((Part::Name(_), _))) => {
+            Some((AddressPart::Name(_), span))
+                if matches!(self.parts[..self.next].last(), Some((AddressPart::Name(_), _))) =>
+            {
                 Err(invalid(BRACKETS_REQUIRED, *span, self.file))
             }
             Some((_, span)) => Err(invalid(TOO_LONG, *span, self.file)),

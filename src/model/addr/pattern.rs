@@ -191,12 +191,12 @@ fn is_like(pattern: &str, name: &str) -> bool {
 }
 
 /// A word between dots, with the key behind it.
-struct Step {
+struct PatternStep {
     word: String,
     key: Option<KeyPattern>,
 }
 
-fn steps(text: &str) -> Result<Vec<Step>, String> {
+fn steps(text: &str) -> Result<Vec<PatternStep>, String> {
     let mut steps = Vec::new();
     let mut rest = text;
     loop {
@@ -212,7 +212,7 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
             }
             None => (None, after),
         };
-        steps.push(Step { word: word.to_owned(), key });
+        steps.push(PatternStep { word: word.to_owned(), key });
         match after.strip_prefix('.') {
             Some(after) => rest = after,
             None if after.is_empty() => return Ok(steps),
@@ -257,11 +257,11 @@ fn key(text: &str) -> Result<(KeyPattern, &str), String> {
 
 const UNKNOWN_KEY: &str = "a key is a whole number, a text in quotes, or *.";
 
-fn sorted_out(steps: &[Step]) -> Result<(Vec<ModulePattern>, Last), String> {
+fn sorted_out(steps: &[PatternStep]) -> Result<(Vec<ModulePattern>, Last), String> {
     let mut modules = Vec::new();
     let mut rest = steps;
     loop {
-        let key_of = |step: &Step| step.key.clone().unwrap_or(KeyPattern::Any);
+        let key_of = |step: &PatternStep| step.key.clone().unwrap_or(KeyPattern::Any);
         rest = match rest {
             [] => return Ok((modules, Last::Modules)),
             [step] if step.word == "*" && step.key.is_none() => return Ok((modules, Last::Everything)),
@@ -285,7 +285,7 @@ fn sorted_out(steps: &[Step]) -> Result<(Vec<ModulePattern>, Last), String> {
     }
 }
 
-fn resource(steps: &[Step]) -> Result<Last, String> {
+fn resource(steps: &[PatternStep]) -> Result<Last, String> {
     let (mode, rest) = match steps {
         [step, rest @ ..] if step.word == "data" => (ResourceMode::Data, rest),
         [step, rest @ ..] if step.word == "ephemeral" => (ResourceMode::Ephemeral, rest),
@@ -293,7 +293,7 @@ fn resource(steps: &[Step]) -> Result<Last, String> {
         rest => (ResourceMode::Managed, rest),
     };
     match rest {
-        [Step { word: kind, key: None }, Step { word: name, key }] => Ok(Last::Resource {
+        [PatternStep { word: kind, key: None }, PatternStep { word: name, key }] => Ok(Last::Resource {
             mode,
             kind: (&**kind).into(),
             name: (&**name).into(),

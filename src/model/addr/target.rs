@@ -46,14 +46,6 @@ impl Target {
             Target::Pattern(pattern) => pattern.touches(block),
         }
     }
-
-    /// The widest set that the command line means by an address: without a key, all instances of the resource.
-    pub fn from_instance(addr: AbsResourceInstance) -> Target {
-        match addr.resource.key {
-            InstanceKey::None => Target::Resource(addr.containing_resource()),
-            _ => Target::Instance(addr),
-        }
-    }
 }
 
 impl fmt::Display for Target {

@@ -14,24 +14,33 @@ pub mod write;
 
 pub use blocks::action::{Action, ActionCall, ActionTrigger};
 pub use blocks::action_event::{ActionEvent, OnActionFailure};
-pub use blocks::block::{
-    ByName, Condition, Deprecation, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy,
-    ProviderBlock, ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,
-};
+pub use blocks::backend::{Backend, StoreProvider};
+pub use blocks::by_name::ByName;
 pub use blocks::check::Check;
-pub use blocks::encryption::{Encryption, KeyProvider, Method, Target, UNENCRYPTED, parse as parse_encryption};
+pub use blocks::condition::Condition;
+pub use blocks::deprecation::Deprecation;
+pub use blocks::encryption::{
+    Encryption, EncryptionMethod, EncryptionTarget, KeyProvider, UNENCRYPTED, parse as parse_encryption,
+};
 pub use blocks::import::{Import, ImportBy};
+pub use blocks::lifecycle::{IgnoreChanges, Lifecycle, PreventDestroy};
+pub use blocks::locals::Local;
+pub use blocks::module_call::ModuleCall;
 pub use blocks::moved::{MoveEndpoint, Moved};
+pub use blocks::output::Output;
+pub use blocks::provisioner::{OnFailure, ProvisionerBlock, ProvisionerWhen};
 pub use blocks::references::static_traversal;
 pub use blocks::removed::Removed;
-pub use blocks::resource::decode_managed as resource_from_text;
-pub use blocks::state_store::StoreProvider;
+pub use blocks::repetition::Repetition;
+pub use blocks::resource::{ListArguments, Resource, decode_managed as resource_from_text};
+pub use blocks::variable::Variable;
 pub use constants::constant::NoNames;
 pub use constants::ignored_attributes;
-pub use constants::static_arguments::{evaluate_early, settings_of_values, settle_settings};
-pub use constants::static_context::{DYNAMIC, Early, Nothing, Outside};
+pub use constants::literal::settings_of_values;
+pub use constants::static_arguments::{evaluate_settings, evaluate_static_arguments};
+pub use constants::static_context::{DYNAMIC, NoInputs, StaticContext, StaticInputs};
 pub use file_kinds::migration_file::migration_source;
-pub use file_kinds::query_file::{ListArguments, has_query_files};
+pub use file_kinds::query_file::has_query_files;
 pub use file_kinds::{test_file, values_file};
 pub use files::call_check;
 pub use files::file_set::{has_configuration, load as load_body, mention as files_mention};
@@ -40,5 +49,8 @@ pub use files::load::{
     load_root_and_backend, load_with, manifest_resolver, no_module, warnings_between_modules,
 };
 pub use files::required_version::{check_versions, note_versions};
-pub use module::{Backend, Config, Module, ProviderRequirement};
+pub use module::{Config, Module};
+pub use providers::provider_block::ProviderBlock;
 pub use providers::provider_check;
+pub use providers::provider_ref::{ProviderPassing, ProviderRef};
+pub use providers::requirements::ProviderRequirement;

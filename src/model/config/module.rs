@@ -5,21 +5,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::source::Range;
-use indexmap::IndexMap;
-use lang::syntax::ast::Expression;
 use lang::syntax::body::Body;
 
 use crate::addr;
-use crate::config::blocks::action::Action;
-use crate::config::blocks::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
+use crate::config::blocks::action::Actions;
+use crate::config::blocks::backend::Backend;
+use crate::config::blocks::by_name::ByName;
 use crate::config::blocks::check::Check;
 use crate::config::blocks::encryption::Encryption;
 use crate::config::blocks::import::Import;
 use crate::config::blocks::language::Compatibility;
+use crate::config::blocks::locals::Local;
+use crate::config::blocks::module_call::ModuleCall;
 use crate::config::blocks::moved::Moved;
+use crate::config::blocks::output::Output;
 use crate::config::blocks::removed::Removed;
-use crate::config::blocks::state_store::StoreProvider;
-use crate::config::constants::static_context::Early;
+use crate::config::blocks::resource::Resources;
+use crate::config::blocks::variable::Variable;
+use crate::config::constants::static_context::{StaticContext, StaticNames};
+use crate::config::providers::provider_block::ProviderBlocks;
+use crate::config::providers::requirements::{self, RequiredProviders};
 use crate::deps::Version;
 
 /// The whole configuration: the root module, with its children inside.
@@ -46,7 +51,7 @@ impl Config {
 }
 
 /// One module of the tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     pub path: addr::Module,
     /// Its folder, relative to the working directory: the value of `path.module`.
@@ -65,16 +70,16 @@ pub struct Module {
     /// Of the root module; those of others mean nothing.
     pub encryption: Option<Arc<Encryption>>,
     /// By local name; implied ones included.
-    pub requirements: BTreeMap<Arc<str>, ProviderRequirement>,
+    pub requirements: RequiredProviders,
     /// By local name and alias.
-    pub providers: IndexMap<addr::LocalProviderConfig, ProviderBlock>,
+    pub providers: ProviderBlocks,
     pub variables: ByName<Variable>,
     pub locals: ByName<Local>,
     pub outputs: ByName<Output>,
     pub calls: ByName<ModuleCall>,
     /// Managed, data and ephemeral; in the root module with query files also lists.
-    pub resources: IndexMap<addr::Resource, Resource>,
-    pub actions: IndexMap<addr::Action, Action>,
+    pub resources: Resources,
+    pub actions: Actions,
     /// Their data sources stand among the resources.
     pub checks: ByName<Check>,
     pub moved: Vec<Moved>,
@@ -82,16 +87,23 @@ pub struct Module {
     pub imports: Vec<Import>,
     pub provider_metas: BTreeMap<Arc<str>, Body>,
     pub children: BTreeMap<Arc<str>, Arc<Module>>,
-    /// What its names mean before anything is planned; none before [`crate::config::constants::static_arguments`].
-    pub early: Option<Early>,
+    /// What its names mean before anything is planned; none before that is evaluated.
+    pub static_context: Option<StaticContext>,
 }
 
 impl Module {
     /// The provider that a local name stands for in this module.
     pub fn provider_for_local_name(&self, local_name: &str) -> addr::Provider {
-        match self.requirements.get(local_name) {
-            Some(requirement) => requirement.source.clone(),
-            None => addr::Provider::default_for(local_name),
+        requirements::provider_for(&self.requirements, local_name)
+    }
+
+    /// The names that may be used before anything is planned.
+    pub fn static_names(&self) -> StaticNames {
+        StaticNames {
+            path: self.path.clone(),
+            dir: self.dir.clone(),
+            variables: self.variables.clone(),
+            locals: self.locals.clone(),
         }
     }
 
@@ -100,39 +112,4 @@ impl Module {
         let explicit = self.requirements.iter().find(|(_, r)| r.source == *provider);
         explicit.map_or_else(|| provider.kind.clone(), |(name, _)| name.clone())
     }
-}
-
-/// One entry of `required_providers`, or what the use of a provider implies.
-#[derive(Clone, Debug)]
-pub struct ProviderRequirement {
-    pub local_name: Arc<str>,
-    pub source: addr::Provider,
-    /// Constraints as written, each with its place.
-    pub versions: Vec<(String, Range)>,
-    /// What is only known once variables and local values are.
-    pub early: EarlyRequirement,
-    /// `configuration_aliases`.
-    pub aliases: Vec<addr::LocalProviderConfig>,
-    /// False if nothing but a use implies it.
-    pub explicit: bool,
-    pub range: Range,
-}
-
-/// Parts of a requirement that are more than constants, as since Terraform 1.17.
-#[derive(Clone, Debug, Default)]
-pub struct EarlyRequirement {
-    pub source: Option<Expression>,
-    pub version: Option<Expression>,
-}
-
-/// `backend "type" {}`, `state_store "type" {}`, or `cloud {}`, whose kind is `cloud`.
-#[derive(Clone, Debug)]
-pub struct Backend {
-    pub kind: Arc<str>,
-    pub is_cloud_block: bool,
-    /// The provider of a `state_store` block; other blocks have none.
-    pub store: Option<StoreProvider>,
-    pub kind_range: Range,
-    pub body: Body,
-    pub range: Range,
 }

@@ -43,14 +43,39 @@ pub struct Constraint {
     with_metadata: bool,
 }
 
+/// Why a text is no version constraint, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConstraintError {
+    Malformed(String),
+    /// `v1.0`, which is not allowed for providers.
+    Prefix,
+    /// `1.2.3.4`, which is not allowed for providers.
+    TooManyNumbers(String),
+}
+
+impl fmt::Display for ConstraintError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConstraintError::Malformed(text) => write!(f, "Malformed constraint: {text}"),
+            ConstraintError::Prefix => f.write_str("a \"v\" prefix should not be used"),
+            ConstraintError::TooManyNumbers(text) => write!(
+                f,
+                "invalid specification {text:?}: too many numbered portions; only three are allowed (major, minor, patch)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ConstraintError {}
+
 impl Constraint {
-    fn parse(text: &str) -> Result<Constraint, String> {
+    fn parse(text: &str) -> Result<Constraint, ConstraintError> {
         let text = text.trim();
         let (op, rest) = Operator::ALL
             .iter()
             .find_map(|(symbol, op)| Some((*op, text.strip_prefix(symbol)?)))
             .unwrap_or((Operator::Equal, text));
-        let version = Version::parse(rest.trim()).map_err(|_| format!("Malformed constraint: {text}"))?;
+        let version = Version::parse(rest.trim()).map_err(|_| ConstraintError::Malformed(text.to_owned()))?;
         Ok(Constraint { op, version, with_metadata: false })
     }
 
@@ -120,24 +145,21 @@ impl Constraint {
 pub struct Constraints(pub Vec<Constraint>);
 
 impl Constraints {
-    /// Comma-separated comparisons. The error is for people.
-    pub fn parse(text: &str) -> Result<Constraints, String> {
+    /// Comma-separated comparisons.
+    pub fn parse(text: &str) -> Result<Constraints, ConstraintError> {
         text.split(',').map(Constraint::parse).collect::<Result<Vec<_>, _>>().map(Constraints)
     }
 
     /// The stricter reading for providers: no `v`, at most three numbers, and build metadata counts.
-    pub fn parse_for_provider(text: &str) -> Result<Constraints, String> {
+    pub fn parse_for_provider(text: &str) -> Result<Constraints, ConstraintError> {
         let mut parsed = Constraints::parse(text)?;
         for (constraint, part) in parsed.0.iter_mut().zip(text.split(',')) {
             constraint.with_metadata = true;
             if part.contains('v') && part.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with('v') {
-                return Err("a \"v\" prefix should not be used".to_owned());
+                return Err(ConstraintError::Prefix);
             }
             if constraint.version.written_segments() > 3 {
-                return Err(format!(
-                    "invalid specification {:?}: too many numbered portions; only three are allowed (major, minor, patch)",
-                    part.trim()
-                ));
+                return Err(ConstraintError::TooManyNumbers(part.trim().to_owned()));
             }
         }
         Ok(parsed)
@@ -246,7 +268,7 @@ mod tests {
             ("1.0.0+a", "1.0.0+a"),
             ("~> 1.0", "1.0.0+a"),
         ];
-        let allowed = |parse: fn(&str) -> Result<Constraints, String>| {
+        let allowed = |parse: fn(&str) -> Result<Constraints, ConstraintError>| {
             cases.map(|(constraint, version)| parse(constraint).unwrap().allows(&Version::parse(version).unwrap()))
         };
         assert_eq!(allowed(Constraints::parse_for_provider), [false, false, false, true, true]);

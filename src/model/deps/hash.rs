@@ -23,15 +23,27 @@ impl Scheme {
     }
 }
 
+/// A text without a scheme is no hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashError;
+
+impl fmt::Display for HashError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("hash string must start with a scheme keyword followed by a colon")
+    }
+}
+
+impl std::error::Error for HashError {}
+
 impl Hash {
     pub fn new(scheme: Scheme, value: &str) -> Hash {
         Hash(format!("{}{value}", scheme.prefix()))
     }
 
     /// Any text with a scheme before a colon; schemes of the future are kept.
-    pub fn parse(text: &str) -> Result<Hash, String> {
+    pub fn parse(text: &str) -> Result<Hash, HashError> {
         match text.split_once(':') {
-            None | Some(("", _)) => Err("hash string must start with a scheme keyword followed by a colon".to_owned()),
+            None | Some(("", _)) => Err(HashError),
             Some(_) => Ok(Hash(text.to_owned())),
         }
     }

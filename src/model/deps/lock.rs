@@ -14,7 +14,7 @@ use lang::syntax::{parser, syntax_errors};
 
 use super::constraint::Constraints;
 use super::hash::Hash;
-use super::lock_comments::{Comments, LockFileLine};
+use super::lock_comments::{Comments, HASHES, LockFileLine, MANUAL_EDITS};
 use super::version::Version;
 use crate::addr::Provider;
 use crate::model_errors::UNSUITABLE_VALUE;
@@ -47,11 +47,8 @@ static FILE: LazyLock<BodySchema> =
 static PROVIDER: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required(VERSION).attribute(CONSTRAINTS).attribute(HASHES));
 
-/// The second line of every lock file; the first one is [`maintainer_line`].
-pub(super) const MANUAL_EDITS: &str = "# Manual edits may be lost in future updates.";
 const VERSION: &str = "version";
 const CONSTRAINTS: &str = "constraints";
-pub(super) const HASHES: &str = "hashes";
 
 /// Names the command that owns the file's format, not this program: all of them write the same file.
 fn maintainer_line() -> String {

@@ -11,7 +11,11 @@ use lang::syntax::lexer::{self, Start};
 use lang::syntax::parser;
 use lang::syntax::token::{Token, TokenKind};
 
-use super::lock::{HASHES, MANUAL_EDITS};
+/// The second line of every lock file; the first one names the command that maintains it.
+pub const MANUAL_EDITS: &str = "# Manual edits may be lost in future updates.";
+
+/// The argument whose elements have comments of their own.
+pub const HASHES: &str = "hashes";
 
 /// A line of the file that comments may be about, within the block of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,10 +190,10 @@ fn anchors(text: &str, tokens: &[Token]) -> Vec<Anchor> {
     anchors
 }
 
-type Elements = (Span, Vec<(Span, Box<str>)>, Span);
+type HashList = (Span, Vec<(Span, Box<str>)>, Span);
 
 /// The list of hashes: its opening bracket, its elements with their commas, its closing bracket.
-fn elements(attribute: &Attribute, tokens: &[Token]) -> Option<Elements> {
+fn elements(attribute: &Attribute, tokens: &[Token]) -> Option<HashList> {
     let items = attribute.expr.as_static_list().filter(|_| attribute.name.as_str() == HASHES)?;
     let within = |t: &&Token| t.start >= attribute.equals.end && t.end <= attribute.span.end;
     let open = tokens.iter().filter(within).find(|t| t.kind == TokenKind::OpenBracket)?.span();

@@ -1,6 +1,6 @@
 //! Version constraints of module calls. The reference reads them with other rules than those of providers.
 
-use super::constraint::Constraints;
+use super::constraint::{ConstraintError, Constraints};
 use super::version::Version;
 
 /// The `version` argument of a module call.
@@ -12,8 +12,8 @@ pub struct ModuleConstraints {
 }
 
 impl ModuleConstraints {
-    /// The error is for people.
-    pub fn parse(text: &str) -> Result<ModuleConstraints, String> {
+    /// Reads the argument.
+    pub fn parse(text: &str) -> Result<ModuleConstraints, ConstraintError> {
         let all = Constraints::parse(text)?;
         let version = text.trim();
         let version = version.strip_prefix('=').unwrap_or(version);

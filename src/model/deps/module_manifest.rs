@@ -1,6 +1,7 @@
 //! `.terraform/modules/modules.json`: which modules are installed, and where.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,15 +9,16 @@ use serde::{Deserialize, Serialize};
 use crate::addr;
 use crate::config::module_source;
 use crate::deps::Version;
+use crate::deps::version::VersionError;
 
 /// Installed modules by their path in the tree; the root is the entry with an empty path.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleManifest {
-    records: BTreeMap<addr::Module, Record>,
+    records: BTreeMap<addr::Module, ModuleRecord>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct ModuleRecord {
     /// The source address in its normal form.
     pub source: String,
     pub version: Option<Version>,
@@ -41,20 +43,44 @@ struct Entry {
     dir: String,
 }
 
+/// Why a text is no manifest.
+#[derive(Debug)]
+pub enum ManifestError {
+    Json(serde_json::Error),
+    /// The version of the module with this key.
+    Version {
+        key: String,
+        text: String,
+        error: VersionError,
+    },
+}
+
+impl fmt::Display for ManifestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ManifestError::Json(error) => write!(f, "error unmarshalling snapshot: {error}"),
+            ManifestError::Version { key, text, error } => write!(f, "invalid version {text:?} for {key}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ManifestError {}
+
 impl ModuleManifest {
-    /// Reads the text of a manifest; the error is for people.
-    pub fn parse(text: &str) -> Result<ModuleManifest, String> {
+    /// Reads the text of a manifest.
+    pub fn parse(text: &str) -> Result<ModuleManifest, ManifestError> {
         if text.is_empty() {
             return Ok(ModuleManifest::default());
         }
-        let file: File = serde_json::from_str(text).map_err(|e| format!("error unmarshalling snapshot: {e}"))?;
+        let file: File = serde_json::from_str(text).map_err(ManifestError::Json)?;
         let mut records = BTreeMap::new();
         for entry in file.modules {
             let version = match entry.version.as_str() {
                 "" => None,
-                text => {
-                    Some(Version::parse(text).map_err(|e| format!("invalid version {text:?} for {}: {e}", entry.key))?)
-                }
+                text => Some(Version::parse(text).map_err(|error| {
+                    let (key, text) = (entry.key.clone(), text.to_owned());
+                    ManifestError::Version { key, text, error }
+                })?),
             };
             let path = match entry.key.as_str() {
                 "" => addr::Module::root(),
@@ -67,7 +93,7 @@ impl ModuleManifest {
                 Ok(source) => source.to_string(),
                 Err(_) => entry.source,
             };
-            records.insert(path, Record { source, version, dir });
+            records.insert(path, ModuleRecord { source, version, dir });
         }
         Ok(ModuleManifest { records })
     }
@@ -85,12 +111,12 @@ impl ModuleManifest {
         serde_json::to_string(&File { modules }).unwrap_or_default()
     }
 
-    pub fn get(&self, path: &addr::Module) -> Option<&Record> {
+    pub fn get(&self, path: &addr::Module) -> Option<&ModuleRecord> {
         self.records.get(path)
     }
 
     pub fn insert(&mut self, path: addr::Module, source: &str, version: Option<Version>, dir: &Path) {
-        self.records.insert(path, Record { source: source.to_owned(), version, dir: dir.to_owned() });
+        self.records.insert(path, ModuleRecord { source: source.to_owned(), version, dir: dir.to_owned() });
     }
 
     pub fn is_empty(&self) -> bool {
@@ -102,7 +128,7 @@ impl ModuleManifest {
         self.records.retain(|known, _| !known.starts_with(path));
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&addr::Module, &Record)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&addr::Module, &ModuleRecord)> {
         self.records.iter()
     }
 }

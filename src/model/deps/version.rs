@@ -17,14 +17,33 @@ pub struct Version {
     metadata: String,
 }
 
+/// Why a text is no version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionError {
+    Malformed(String),
+    /// A version, but not in the form of published ones.
+    Inexact(String),
+}
+
+impl fmt::Display for VersionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VersionError::Malformed(text) => write!(f, "Malformed version: {text}"),
+            VersionError::Inexact(text) => write!(f, "not an exact version: {text:?}"),
+        }
+    }
+}
+
+impl std::error::Error for VersionError {}
+
 impl Version {
     pub fn new(major: u64, minor: u64, patch: u64) -> Version {
         Version { segments: vec![major, minor, patch], written: 3, prerelease: String::new(), metadata: String::new() }
     }
 
     /// The lenient form that constraints take: `v1`, `1.2`, `1.2.3.4-beta`.
-    pub fn parse(text: &str) -> Result<Version, String> {
-        let malformed = || format!("Malformed version: {text}");
+    pub fn parse(text: &str) -> Result<Version, VersionError> {
+        let malformed = || VersionError::Malformed(text.to_owned());
         let rest = text.strip_prefix('v').unwrap_or(text);
         let (rest, metadata) = match rest.split_once('+') {
             Some((rest, metadata)) => (rest, metadata),
@@ -53,11 +72,11 @@ impl Version {
     }
 
     /// The strict form of published versions: exactly three numbers, no `v`, no leading zeros.
-    pub fn parse_exact(text: &str) -> Result<Version, String> {
+    pub fn parse_exact(text: &str) -> Result<Version, VersionError> {
         let version = Version::parse(text)?;
         let zeros = text.split(['-', '+']).next().unwrap_or("").split('.').any(|n| n.len() > 1 && n.starts_with('0'));
         if version.written != 3 || zeros || text.starts_with('v') || version.to_string() != text {
-            return Err(format!("not an exact version: {text:?}"));
+            return Err(VersionError::Inexact(text.to_owned()));
         }
         Ok(version)
     }

@@ -81,7 +81,7 @@ impl References {
             self.add_encryption(encryption);
         }
         for requirement in module.requirements.values() {
-            self.add_expressions(requirement.early.source.iter().chain(&requirement.early.version));
+            self.add_expressions(requirement.unevaluated.source.iter().chain(&requirement.unevaluated.version));
         }
         self.add_bodies(module.provider_metas.values());
     }
@@ -129,8 +129,10 @@ impl References {
         self.add_repetition(call.repetition());
         self.add_traversals(&call.depends_on);
         call.providers.iter().for_each(|passing| self.add_provider_key(Some(&passing.in_parent)));
-        if let Some(early) = &call.early {
-            self.add_expressions([Some(&early.source), early.version.as_ref()].into_iter().flatten().map(|a| &a.expr));
+        if let Some(unevaluated) = &call.unevaluated {
+            self.add_expressions(
+                [Some(&unevaluated.source), unevaluated.version.as_ref()].into_iter().flatten().map(|a| &a.expr),
+            );
         }
         self.add_body(&call.body);
     }

@@ -61,7 +61,7 @@ pub fn body_variables(body: &Body, schema: &Block) -> Vec<Variable> {
 /// The value of a body: an object of the type that the schema implies. With errors, the parts at fault are unknown.
 pub fn decode_body(body: &Body, schema: &Block, scope: &dyn Scope) -> (Value, Diagnostics) {
     if scope.checks_generated() {
-        let mistakes = names::mistakes_in_generated(body, schema, scope);
+        let mistakes = generated_references::mistakes_in_generated(body, schema, scope);
         if mistakes.has_errors() {
             return (Value::unknown(schema.implied_type()), mistakes);
         }
@@ -69,10 +69,10 @@ pub fn decode_body(body: &Body, schema: &Block, scope: &dyn Scope) -> (Value, Di
     let mut diagnostics = Diagnostics::new();
     let value = decode(body, schema, scope, &Inherited::default(), &mut diagnostics);
     if diagnostics.has_errors() && scope.names_first() {
-        return names::names_first(body, schema, scope, (value, diagnostics));
+        return generated_references::names_first(body, schema, scope, (value, diagnostics));
     }
     if scope.checks_generated() {
-        diagnostics.extend(names::mistakes_in_nested_generators(body, schema, scope));
+        diagnostics.extend(generated_references::mistakes_in_nested_generators(body, schema, scope));
     }
     (value, diagnostics)
 }
@@ -353,6 +353,6 @@ pub fn each_object(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut
     }
 }
 
-mod names;
+mod generated_references;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Schemas from a JSON document, in the format of `providers schema -json`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -10,8 +11,38 @@ use terrane_protocol::schema::{
 };
 use terrane_value::Type;
 
+/// What cannot be read in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaDocumentError {
+    Type(String),
+    Nesting(String),
+    /// In a part of the document: `schema of aws_vpc`, `function cidr`.
+    In {
+        part: String,
+        error: Box<SchemaDocumentError>,
+    },
+}
+
+impl SchemaDocumentError {
+    fn within(self, part: String) -> SchemaDocumentError {
+        SchemaDocumentError::In { part, error: Box::new(self) }
+    }
+}
+
+impl fmt::Display for SchemaDocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SchemaDocumentError::Type(why) => f.write_str(why),
+            SchemaDocumentError::Nesting(mode) => write!(f, "invalid nesting mode {mode:?}"),
+            SchemaDocumentError::In { part, error } => write!(f, "{part}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SchemaDocumentError {}
+
 /// The resource types of one provider. An error names the type that cannot be read.
-pub fn read_provider(document: &Json) -> Result<StaticSchemas, String> {
+pub fn read_provider(document: &Json) -> Result<StaticSchemas, SchemaDocumentError> {
     Ok(StaticSchemas {
         managed: types(&document["resource_schemas"])?,
         data: types(&document["data_source_schemas"])?,
@@ -21,11 +52,12 @@ pub fn read_provider(document: &Json) -> Result<StaticSchemas, String> {
 }
 
 /// All schemas of one provider. An error names the type or function that cannot be read.
-pub fn read_whole_provider(document: &Json) -> Result<StaticSchemas, String> {
-    let provider = block(&document["provider"]["block"]).map_err(|why| format!("schema of the provider: {why}"))?;
+pub fn read_whole_provider(document: &Json) -> Result<StaticSchemas, SchemaDocumentError> {
+    let provider =
+        block(&document["provider"]["block"]).map_err(|why| why.within("schema of the provider".to_owned()))?;
     let function = |(name, found): (&String, &Json)| {
-        let function = function(found).map_err(|why| format!("function {name}: {why}"))?;
-        Ok::<_, String>((Arc::from(name.as_str()), Arc::new(function)))
+        let function = function(found).map_err(|why| why.within(format!("function {name}")))?;
+        Ok::<_, SchemaDocumentError>((Arc::from(name.as_str()), Arc::new(function)))
     };
     Ok(StaticSchemas {
         provider: Arc::new(Schema::new(document["provider"]["version"].as_i64().unwrap_or_default(), provider)),
@@ -37,12 +69,12 @@ pub fn read_whole_provider(document: &Json) -> Result<StaticSchemas, String> {
     })
 }
 
-fn function(document: &Json) -> Result<FunctionSignature, String> {
+fn function(document: &Json) -> Result<FunctionSignature, SchemaDocumentError> {
     let parameters = document["parameters"].as_array().into_iter().flatten();
     Ok(FunctionSignature {
         parameters: parameters.map(parameter).collect::<Result<_, _>>()?,
         variadic: Some(&document["variadic_parameter"]).filter(|found| !found.is_null()).map(parameter).transpose()?,
-        returns: Type::from_json(&document["return_type"])?,
+        returns: ty(&document["return_type"])?,
         summary: text(document, "summary"),
         description: text(document, "description"),
         markdown: false,
@@ -50,10 +82,10 @@ fn function(document: &Json) -> Result<FunctionSignature, String> {
     })
 }
 
-fn parameter(document: &Json) -> Result<Parameter, String> {
+fn parameter(document: &Json) -> Result<Parameter, SchemaDocumentError> {
     Ok(Parameter {
         name: text(document, "name"),
-        ty: Type::from_json(&document["type"])?,
+        ty: ty(&document["type"])?,
         allow_null: flag(document, "is_nullable"),
         allow_unknown: false,
         description: text(document, "description"),
@@ -61,9 +93,13 @@ fn parameter(document: &Json) -> Result<Parameter, String> {
     })
 }
 
-fn types(document: &Json) -> Result<BTreeMap<Arc<str>, Arc<Schema>>, String> {
+fn ty(document: &Json) -> Result<Type, SchemaDocumentError> {
+    Type::from_json(document).map_err(|why| SchemaDocumentError::Type(why.to_string()))
+}
+
+fn types(document: &Json) -> Result<BTreeMap<Arc<str>, Arc<Schema>>, SchemaDocumentError> {
     let read = |(name, found): (&String, &Json)| {
-        let block = block(&found["block"]).map_err(|why| format!("schema of {name}: {why}"))?;
+        let block = block(&found["block"]).map_err(|why| why.within(format!("schema of {name}")))?;
         let version = found["version"].as_i64().unwrap_or_default();
         Ok((Arc::from(name.as_str()), Arc::new(Schema::new(version, block))))
     };
@@ -83,7 +119,7 @@ fn flag(document: &Json, name: &str) -> bool {
     document[name].as_bool().unwrap_or_default()
 }
 
-fn block(document: &Json) -> Result<Block, String> {
+fn block(document: &Json) -> Result<Block, SchemaDocumentError> {
     let nested = |(name, found): (&String, &Json)| {
         let nested = NestedBlock {
             block: block(&found["block"])?,
@@ -91,7 +127,7 @@ fn block(document: &Json) -> Result<Block, String> {
             min_items: found["min_items"].as_u64().unwrap_or_default(),
             max_items: found["max_items"].as_u64().unwrap_or_default(),
         };
-        Ok::<_, String>((Arc::from(name.as_str()), nested))
+        Ok::<_, SchemaDocumentError>((Arc::from(name.as_str()), nested))
     };
     Ok(Block {
         attributes: attributes(&document["attributes"])?,
@@ -105,24 +141,24 @@ fn block(document: &Json) -> Result<Block, String> {
     })
 }
 
-fn nesting(document: &Json) -> Result<Nesting, String> {
+fn nesting(document: &Json) -> Result<Nesting, SchemaDocumentError> {
     Ok(match document["nesting_mode"].as_str().unwrap_or_default() {
         "single" => Nesting::Single,
         "group" => Nesting::Group,
         "list" => Nesting::List,
         "set" => Nesting::Set,
         "map" => Nesting::Map,
-        other => return Err(format!("invalid nesting mode {other:?}")),
+        other => return Err(SchemaDocumentError::Nesting(other.to_owned())),
     })
 }
 
-fn attributes(document: &Json) -> Result<BTreeMap<Arc<str>, Attribute>, String> {
+fn attributes(document: &Json) -> Result<BTreeMap<Arc<str>, Attribute>, SchemaDocumentError> {
     members(document).map(|(name, found)| Ok((Arc::from(name.as_str()), attribute(found)?))).collect()
 }
 
-fn attribute(document: &Json) -> Result<Attribute, String> {
+fn attribute(document: &Json) -> Result<Attribute, SchemaDocumentError> {
     let shape = match &document["nested_type"] {
-        Json::Null => AttributeShape::Plain(Type::from_json(&document["type"])?),
+        Json::Null => AttributeShape::Plain(ty(&document["type"])?),
         nested => AttributeShape::Nested(ObjectShape {
             attributes: attributes(&nested["attributes"])?,
             nesting: nesting(nested)?,
@@ -187,7 +223,7 @@ mod tests {
         assert_eq!(function.variadic.as_ref().map(|variadic| &variadic.ty), Some(&Type::list(Type::String)));
         assert!(found.actions.contains_key("x_act") && found.list_resources.is_empty());
         let broken = read_whole_provider(&json!({"functions": {"f": {"return_type": "x"}}})).map(drop);
-        assert_eq!(broken, Err("function f: invalid primitive type name \"x\"".to_owned()));
+        assert_eq!(broken.unwrap_err().to_string(), "function f: invalid primitive type name \"x\"");
     }
 
     #[test]
@@ -196,12 +232,10 @@ mod tests {
             let block = json!({"attributes": {"a": attribute}});
             read_provider(&json!({"data_source_schemas": {"x": {"block": block}}})).map(drop)
         };
-        assert_eq!(
-            of(json!({"type": "strong"})),
-            Err("schema of x: invalid primitive type name \"strong\"".to_owned())
-        );
+        let error = |attribute: Json| of(attribute).unwrap_err().to_string();
+        assert_eq!(error(json!({"type": "strong"})), "schema of x: invalid primitive type name \"strong\"");
         let nested = json!({"nested_type": {"nesting_mode": "tree"}});
-        assert_eq!(of(nested), Err("schema of x: invalid nesting mode \"tree\"".to_owned()));
+        assert_eq!(error(nested), "schema of x: invalid nesting mode \"tree\"");
         assert!(read_provider(&json!([])).is_ok_and(|found| found.managed.is_empty()));
     }
 }

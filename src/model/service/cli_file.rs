@@ -87,23 +87,44 @@ impl Node {
     }
 }
 
-/// The items of a file, in either syntax. The error says where, for people.
-pub fn parse(text: &str) -> Result<Vec<Item>, String> {
+/// What is wrong with the syntax of a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CliFileError {
+    at: LineColumn,
+    what: String,
+}
+
+impl CliFileError {
+    fn new(line: usize, column: usize, what: impl Into<String>) -> CliFileError {
+        CliFileError { at: LineColumn(Some((line, column))), what: what.into() }
+    }
+}
+
+impl fmt::Display for CliFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "At {}: {}", self.at, self.what)
+    }
+}
+
+impl std::error::Error for CliFileError {}
+
+/// The items of a file, in either syntax.
+pub fn parse(text: &str) -> Result<Vec<Item>, CliFileError> {
     if text.trim_start().starts_with('{') {
         return parse_json(text);
     }
-    let mut reader = Reader { text, chars: text.char_indices().peekable(), depth: 0 };
+    let mut reader = CliFileReader { text, chars: text.char_indices().peekable(), depth: 0 };
     let items = reader.items(None)?;
     Ok(items)
 }
 
 /// The same in JSON, where blocks are members of objects, and of arrays of objects if there are several of a kind; labels are
 /// not told apart from keys.
-fn parse_json(text: &str) -> Result<Vec<Item>, String> {
+fn parse_json(text: &str) -> Result<Vec<Item>, CliFileError> {
     // The reader of the text limits how deep it goes.
-    match serde_json::from_str(text).map_err(|e| format!("At {}:{}: {e}", e.line(), e.column()))? {
+    match serde_json::from_str(text).map_err(|e| CliFileError::new(e.line(), e.column(), e.to_string()))? {
         Json(Some(Node::Items(items))) => Ok(items),
-        _ => Err("At 1:1: an object is required".to_owned()),
+        _ => Err(CliFileError::new(1, 1, "an object is required")),
     }
 }
 
@@ -184,15 +205,15 @@ fn item_of_json(key: &str, value: Node) -> Item {
 
 const MAX_DEPTH: usize = 32;
 
-struct Reader<'a> {
+struct CliFileReader<'a> {
     text: &'a str,
     chars: Peekable<CharIndices<'a>>,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn fail<T>(&mut self, what: &str) -> Result<T, String> {
-        Err(format!("At {}: {what}", self.place()))
+impl CliFileReader<'_> {
+    fn fail<T>(&mut self, what: &str) -> Result<T, CliFileError> {
+        Err(CliFileError { at: self.place(), what: what.to_owned() })
     }
 
     fn place(&mut self) -> LineColumn {
@@ -240,7 +261,7 @@ impl Reader<'_> {
         self.chars.next();
     }
 
-    fn items(&mut self, end: Option<char>) -> Result<Vec<Item>, String> {
+    fn items(&mut self, end: Option<char>) -> Result<Vec<Item>, CliFileError> {
         let mut items = Vec::new();
         loop {
             self.skip();
@@ -256,7 +277,7 @@ impl Reader<'_> {
         }
     }
 
-    fn item(&mut self) -> Result<Item, String> {
+    fn item(&mut self) -> Result<Item, CliFileError> {
         let at = self.place();
         let key = self.word()?;
         let mut labels = Vec::new();
@@ -277,7 +298,7 @@ impl Reader<'_> {
         Ok(Item { key, labels, value: self.node()?, at, value_at, assigned })
     }
 
-    fn word(&mut self) -> Result<String, String> {
+    fn word(&mut self) -> Result<String, CliFileError> {
         if self.peek() == Some('"') {
             return self.string();
         }
@@ -289,7 +310,7 @@ impl Reader<'_> {
         if word.is_empty() { self.fail("expected a name") } else { Ok(word) }
     }
 
-    fn string(&mut self) -> Result<String, String> {
+    fn string(&mut self) -> Result<String, CliFileError> {
         self.chars.next();
         let mut text = String::new();
         loop {
@@ -308,7 +329,7 @@ impl Reader<'_> {
         }
     }
 
-    fn node(&mut self) -> Result<Node, String> {
+    fn node(&mut self) -> Result<Node, CliFileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return self.fail("nested too deeply");
@@ -334,7 +355,7 @@ impl Reader<'_> {
         Ok(node)
     }
 
-    fn list(&mut self) -> Result<Node, String> {
+    fn list(&mut self) -> Result<Node, CliFileError> {
         let mut nodes = Vec::new();
         loop {
             self.skip();
@@ -365,7 +386,7 @@ mod tests {
         for bad in ["a", "a = ", "a {", "a = [", "= 1", "a = \"x", "a = foo"] {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
-        assert_eq!(parse("a = 1\nb = $"), Err("At 2:5: expected a name".into()));
+        assert_eq!(parse("a = 1\nb = $").unwrap_err().to_string(), "At 2:5: expected a name");
         assert_eq!((items[1].at.to_string(), items[2].value_at.to_string()), ("2:1".into(), "3:13".into()));
     }
 

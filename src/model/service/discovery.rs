@@ -1,5 +1,7 @@
 //! What a host says that it offers: the document at `/.well-known/terraform.json`, or a `host` block that stands in for it.
 
+use std::fmt;
+
 use serde_json::Value as Json;
 use url::Url;
 
@@ -18,9 +20,100 @@ pub struct HostServices {
     services: Option<serde_json::Map<String, Json>>,
 }
 
+/// A host whose name is no part of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostAddressError {
+    host: Host,
+    error: url::ParseError,
+}
+
+impl fmt::Display for HostAddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid hostname {}: {}", self.host, self.error)
+    }
+}
+
+impl std::error::Error for HostAddressError {}
+
+/// Why a `host` block cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostBlockError {
+    Incomplete,
+    Hostname(String),
+    Address(HostAddressError),
+}
+
+impl fmt::Display for HostBlockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostBlockError::Incomplete => f.write_str("a host block needs a hostname and a body"),
+            HostBlockError::Hostname(given) => write!(f, "The host {given:?} block has an invalid hostname"),
+            HostBlockError::Address(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for HostBlockError {}
+
+/// Why an address in a document cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AddressError {
+    Url(url::ParseError),
+    Scheme(String),
+    Credentials,
+}
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AddressError::Url(error) => error.fmt(f),
+            AddressError::Scheme(scheme) => write!(f, "unsupported scheme {scheme}"),
+            AddressError::Credentials => f.write_str("embedded username/password information is not permitted"),
+        }
+    }
+}
+
+impl std::error::Error for AddressError {}
+
+/// Why a host has no address for a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServiceError {
+    /// The host offers nothing.
+    NoServices {
+        service: String,
+    },
+    NotOffered {
+        host: String,
+        service: String,
+    },
+    OtherVersion {
+        host: String,
+        service: String,
+        version: String,
+    },
+    Address(AddressError),
+}
+
+impl fmt::Display for ServiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServiceError::NoServices { service } => write!(f, "host does not provide a {service} service"),
+            ServiceError::NotOffered { host, service } => {
+                write!(f, "host {host} does not provide a {service} service")
+            }
+            ServiceError::OtherVersion { host, service, version } => {
+                write!(f, "host {host} does not support {service} version {version}")
+            }
+            ServiceError::Address(why) => write!(f, "Failed to parse service URL: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ServiceError {}
+
 /// The address of the document of a host.
-pub fn document_url(host: &Host) -> Result<Url, String> {
-    Url::parse(&format!("https://{host}{DOCUMENT}")).map_err(|e| format!("invalid hostname {host}: {e}"))
+pub fn document_url(host: &Host) -> Result<Url, HostAddressError> {
+    Url::parse(&format!("https://{host}{DOCUMENT}")).map_err(|error| HostAddressError { host: host.clone(), error })
 }
 
 impl HostServices {
@@ -30,14 +123,14 @@ impl HostServices {
     }
 
     /// `host "name" { services = { ... } }`, which replaces discovery.
-    pub fn from_block(item: &Item) -> Result<HostServices, String> {
+    pub fn from_block(item: &Item) -> Result<HostServices, HostBlockError> {
         let (given, body) = match (item.labels.first(), item.value.as_items()) {
             (Some(given), Some(body)) => (given, body),
-            _ => return Err("a host block needs a hostname and a body".to_owned()),
+            _ => return Err(HostBlockError::Incomplete),
         };
-        let host = Host::parse(given).map_err(|_| format!("The host {given:?} block has an invalid hostname"))?;
+        let host = Host::parse(given).map_err(|_| HostBlockError::Hostname(given.clone()))?;
         let services = body.iter().find(|i| i.key == "services").and_then(|i| i.value.as_items()).unwrap_or_default();
-        let base = document_url(&host)?;
+        let base = document_url(&host).map_err(HostBlockError::Address)?;
         let services = services.iter().map(|i| (i.key.clone(), json(&i.value))).collect();
         Ok(HostServices { host, base, services: Some(services) })
     }
@@ -63,36 +156,32 @@ impl HostServices {
     }
 
     /// An address of the document.
-    pub(super) fn absolute(&self, text: &str) -> Result<Url, String> {
-        let mut url = self.base.join(text).map_err(|e| e.to_string())?;
+    pub(super) fn absolute(&self, text: &str) -> Result<Url, AddressError> {
+        let mut url = self.base.join(text).map_err(AddressError::Url)?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("unsupported scheme {}", url.scheme()));
+            return Err(AddressError::Scheme(url.scheme().to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("embedded username/password information is not permitted".to_owned());
+            return Err(AddressError::Credentials);
         }
         url.set_fragment(None);
         Ok(url)
     }
 
-    /// The address of a service, which ends in a slash. The error is for people.
-    pub fn url(&self, id: &str) -> Result<Url, String> {
-        let service = id.split('.').next().unwrap_or(id);
-        let Some(services) = &self.services else {
-            return Err(format!("host does not provide a {service} service"));
-        };
+    /// The address of a service, which ends in a slash.
+    pub fn url(&self, id: &str) -> Result<Url, ServiceError> {
+        let (service, version) = id.split_once('.').unwrap_or((id, ""));
+        let service = service.to_owned();
+        let Some(services) = &self.services else { return Err(ServiceError::NoServices { service }) };
         let Some(text) = services.get(id).and_then(Json::as_str) else {
-            let shown = self.host.for_display();
-            let other = services.keys().any(|known| known.split('.').next() == Some(service));
+            let host = self.host.for_display();
+            let other = services.keys().any(|known| known.split('.').next() == Some(service.as_str()));
             return Err(match other {
-                true => {
-                    let version = id.split_once('.').map_or("", |(_, version)| version);
-                    format!("host {shown} does not support {service} version {version}")
-                }
-                false => format!("host {shown} does not provide a {service} service"),
+                true => ServiceError::OtherVersion { host, service, version: version.to_owned() },
+                false => ServiceError::NotOffered { host, service },
             });
         };
-        let mut url = self.absolute(text).map_err(|why| format!("Failed to parse service URL: {why}"))?;
+        let mut url = self.absolute(text).map_err(ServiceError::Address)?;
         if !url.path().ends_with('/') {
             let path = format!("{}/", url.path());
             url.set_path(&path);
@@ -134,10 +223,11 @@ mod tests {
         ];
         for (id, expected) in cases {
             let got = services.url(id);
-            assert_eq!(got.as_ref().map(Url::as_str).map_err(String::as_str), expected, "{id}");
+            let got = got.as_ref().map(Url::as_str).map_err(ToString::to_string);
+            assert_eq!(got, expected.map_err(str::to_owned), "{id}");
         }
         let none = HostServices::new(host, base, None);
-        assert_eq!(none.url("modules.v1").unwrap_err(), "host does not provide a modules service");
+        assert_eq!(none.url("modules.v1").unwrap_err().to_string(), "host does not provide a modules service");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! `provider_installation` of the CLI configuration: where packages of which providers come from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 
 use base::diag::{Diagnostic, Diagnostics};
 
-use super::cli_file::{Item, LineColumn, Node};
-use super::pattern::Pattern;
+use super::arguments::{text, texts, truth};
+use super::cli_file::{Item, LineColumn};
+use super::pattern::{ProviderPattern, ProviderPatternError};
 use super::repository_template::RepositoryTemplate;
 use crate::addr::Provider;
 
@@ -25,8 +27,8 @@ pub struct ProviderInstallation {
 pub struct Method {
     pub location: Location,
     /// Empty: every provider.
-    pub include: Vec<Pattern>,
-    pub exclude: Vec<Pattern>,
+    pub include: Vec<ProviderPattern>,
+    pub exclude: Vec<ProviderPattern>,
     /// What a network mirror says of the packages for other platforms may be locked.
     pub trust_all_hashes: bool,
 }
@@ -44,7 +46,7 @@ pub enum Location {
 
 /// What a block means, and what is wrong with it.
 #[derive(Debug, Default)]
-pub struct Decoded {
+pub struct DecodedInstallation {
     pub installation: ProviderInstallation,
     /// Errors in the block itself.
     pub problems: Diagnostics,
@@ -72,8 +74,8 @@ impl ProviderInstallation {
     }
 
     /// Reads a `provider_installation` block. `builtins`: the providers that a `builtin` method may name.
-    pub fn decode(block: &Item, builtins: &BTreeSet<Provider>) -> Decoded {
-        let mut decoded = Decoded::default();
+    pub fn decode(block: &Item, builtins: &BTreeSet<Provider>) -> DecodedInstallation {
+        let mut decoded = DecodedInstallation::default();
         let Some(items) = block.value.as_items().filter(|_| !block.assigned) else {
             decoded.problems.push(invalid_block(block.at, "must not be introduced with an equals sign"));
             return decoded;
@@ -81,7 +83,7 @@ impl ProviderInstallation {
         if !block.labels.is_empty() {
             decoded.problems.push(invalid_block(block.at, "must not have any labels"));
         }
-        let mut reader = Reader { at: block.at, builtins, decoded };
+        let mut reader = BlockReader { at: block.at, builtins, decoded };
         items.iter().for_each(|item| reader.method(item));
         reader.decoded
     }
@@ -96,22 +98,22 @@ fn invalid(detail: impl Into<String>) -> Diagnostic {
     Diagnostic::error(INVALID_METHOD, detail)
 }
 
-struct Reader<'a> {
+struct BlockReader<'a> {
     /// Where the whole block is.
     at: LineColumn,
     builtins: &'a BTreeSet<Provider>,
-    decoded: Decoded,
+    decoded: DecodedInstallation,
 }
 
 /// A method as it is written: patterns are looked at when everything else is known to be right.
-struct Written {
+struct WrittenMethod {
     location: Location,
     trust_all_hashes: bool,
     include: Vec<String>,
     exclude: Vec<String>,
 }
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn method(&mut self, item: &Item) {
         let at = self.at;
         let Some(body) = item.value.as_items().filter(|_| !item.assigned) else {
@@ -135,26 +137,29 @@ impl Reader<'_> {
         }
     }
 
-    fn written(&self, item: &Item, body: &[Item]) -> Result<Written, Diagnostics> {
+    fn written(&self, item: &Item, body: &[Item]) -> Result<WrittenMethod, Diagnostics> {
         let (kind, at) = (item.key.as_str(), self.at);
-        let failed = |why: String| Diagnostics::from(invalid(format!("Invalid {kind} block at {at}: {why}.")));
-        let required = |name: &str| match text(body, name).map_err(failed)? {
+        let failed =
+            |why: &dyn fmt::Display| Diagnostics::from(invalid(format!("Invalid {kind} block at {at}: {why}.")));
+        let required = |name: &str| match text(body, name).map_err(|why| failed(&why))? {
             Some(text) if !text.is_empty() => Ok(text),
-            _ => Err(failed(format!("{name:?} argument is required"))),
+            _ => Err(failed(&format!("{name:?} argument is required"))),
         };
-        let (include, exclude) =
-            || -> Result<_, String> { Ok((texts(body, "include")?, texts(body, "exclude")?)) }().map_err(failed)?;
+        let listed = |name: &str| texts(body, name).map_err(|why| failed(&why));
+        let (include, exclude) = (listed("include")?, listed("exclude")?);
         let location = match kind {
             "direct" => Location::Direct,
             "filesystem_mirror" => Location::FilesystemMirror(required("path")?.into()),
             "network_mirror" => Location::NetworkMirror(required("url")?),
             "oci_mirror" => {
                 let given = required("repository_template")?;
-                let include: Result<Vec<Pattern>, String> = include.iter().map(|text| Pattern::parse(text)).collect();
+                let include: Result<Vec<_>, _> = include.iter().map(|text| ProviderPattern::parse(text)).collect();
                 Location::OciMirror(RepositoryTemplate::parse(&given, include.as_deref().ok(), item.at)?)
             }
             "builtin" => {
-                self.check_builtins(&include).map_err(failed)?;
+                if let Some(why) = self.unknown_builtin(&include) {
+                    return Err(failed(&why));
+                }
                 Location::BuiltIn
             }
             other => {
@@ -162,25 +167,25 @@ impl Reader<'_> {
             }
         };
         let is_mirror = matches!(location, Location::NetworkMirror(_));
-        let trust_all_hashes = is_mirror && truth(body, "trust_all_hashes").map_err(failed)?;
-        Ok(Written { location, trust_all_hashes, include, exclude })
+        let trust_all_hashes = is_mirror && truth(body, "trust_all_hashes").map_err(|why| failed(&why))?;
+        Ok(WrittenMethod { location, trust_all_hashes, include, exclude })
     }
 
-    /// Providers that are named in full must be there.
-    fn check_builtins(&self, include: &[String]) -> Result<(), String> {
-        for pattern in include.iter().filter_map(|text| Pattern::parse(text).ok()) {
+    /// The error of a provider that is named in full and is not there.
+    fn unknown_builtin(&self, include: &[String]) -> Option<String> {
+        for pattern in include.iter().filter_map(|text| ProviderPattern::parse(text).ok()) {
             let all = [&pattern.host, &pattern.namespace, &pattern.kind];
             if all.contains(&&"*".to_owned()) || self.builtins.iter().any(|provider| pattern.matches(provider)) {
                 continue;
             }
             let shown = Provider::new(&pattern.host, &pattern.namespace, &pattern.kind).for_display();
             let known: Vec<String> = self.builtins.iter().map(Provider::for_display).collect();
-            return Err(format!("no provider {shown} is built in; those that are: {}", known.join(", ")));
+            return Some(format!("no provider {shown} is built in; those that are: {}", known.join(", ")));
         }
-        Ok(())
+        None
     }
 
-    fn checked(&mut self, written: Written) -> Option<Method> {
+    fn checked(&mut self, written: WrittenMethod) -> Option<Method> {
         let method = || -> Result<Method, Diagnostic> {
             Ok(Method {
                 include: patterns(&written.include, "inclusion")?,
@@ -227,52 +232,8 @@ impl Reader<'_> {
     }
 }
 
-/// A string argument; numbers and booleans keep their written form. The error is a text for users.
-pub(super) fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
-    let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(None) };
-    let text = plain(&item.value);
-    text.map(Some)
-        .ok_or_else(|| format!("At {}: root.{name}: unknown type for string {}", item.value_at, kind(&item.value)))
-}
-
-/// A boolean that need not be there.
-pub(super) fn truth(body: &[Item], name: &str) -> Result<bool, String> {
-    let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(false) };
-    let value = item.value.as_bool();
-    value.ok_or_else(|| format!("At {}: root.{name}: a boolean is required", item.value_at))
-}
-
-pub(super) fn texts(body: &[Item], name: &str) -> Result<Vec<String>, String> {
-    let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(Vec::new()) };
-    let at = item.value_at;
-    let Node::List(nodes) = &item.value else {
-        return Err(format!("At {at}: unknown slice type: {}", kind(&item.value)));
-    };
-    let text = |(i, node)| {
-        plain(node).ok_or_else(|| format!("At {at}: root.{name}[{i}]: unknown type for string {}", kind(node)))
-    };
-    nodes.iter().enumerate().map(text).collect()
-}
-
-fn plain(node: &Node) -> Option<String> {
-    match node {
-        Node::String(text) | Node::Number(text) => Some(text.clone()),
-        Node::Bool(b) => Some(b.to_string()),
-        Node::List(_) | Node::Items(_) => None,
-    }
-}
-
-/// As the reference names it.
-fn kind(node: &Node) -> &'static str {
-    match node {
-        Node::String(_) | Node::Number(_) | Node::Bool(_) => "*ast.LiteralType",
-        Node::List(_) => "*ast.ListType",
-        Node::Items(_) => "*ast.ObjectType",
-    }
-}
-
-fn patterns(texts: &[String], what: &str) -> Result<Vec<Pattern>, Diagnostic> {
-    let patterns: Result<Vec<Pattern>, String> = texts.iter().map(|text| Pattern::parse(text)).collect();
+fn patterns(texts: &[String], what: &str) -> Result<Vec<ProviderPattern>, Diagnostic> {
+    let patterns: Result<_, ProviderPatternError> = texts.iter().map(|text| ProviderPattern::parse(text)).collect();
     patterns.map_err(|problem| {
         let detail = format!("CLI config specifies invalid provider {what} patterns: {problem}.");
         Diagnostic::error(format!("Invalid provider source {what} patterns"), detail)
@@ -302,7 +263,7 @@ mod tests {
     use super::*;
     use crate::service::cli_file;
 
-    fn decode(text: &str) -> Decoded {
+    fn decode(text: &str) -> DecodedInstallation {
         let items = cli_file::parse(text).unwrap();
         let builtins = ["null", "random"].map(Provider::default_for).into();
         ProviderInstallation::decode(&items[0], &builtins)

@@ -3,6 +3,7 @@
 //!
 //! Never sends requests, and never knows how packages are unpacked.
 
+mod arguments;
 pub mod cli_file;
 pub mod credentials;
 pub mod discovery;
@@ -20,5 +21,5 @@ pub use host::{Host, HostError};
 pub use installation::{Location, Method, ProviderInstallation};
 pub use oci_credentials::OciCredentials;
 pub use oci_repository::Repository;
-pub use pattern::Pattern;
+pub use pattern::ProviderPattern;
 pub use repository_template::RepositoryTemplate;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use base::diag::{Diagnostic, Diagnostics};
 use base::secret::Secret;
 
+use super::arguments::{ArgumentError, text, texts, truth};
 use super::cli_file::{Item, LineColumn};
-use super::installation::{text, texts, truth};
 use super::oci_repository::RepositoryPrefix;
 
 /// The credentials of all settings files.
@@ -146,7 +146,7 @@ fn decode_defaults(item: &Item, folder: &Path) -> Result<OciDefaults, String> {
         return Err("must not have any labels".to_owned());
     }
     let body = block_body(item)?;
-    let failed = |why: String| format!("is invalid: {why}");
+    let failed = |why: ArgumentError| format!("is invalid: {why}");
     let is_set = |name: &str| body.iter().any(|argument| argument.key == name);
     let discover =
         !is_set("discover_ambient_credentials") || truth(body, "discover_ambient_credentials").map_err(failed)?;

@@ -20,9 +20,30 @@ impl fmt::Display for Repository {
     }
 }
 
+/// The part of an address that is invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepositoryError {
+    Registry(String),
+    Name(String),
+}
+
+impl fmt::Display for RepositoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RepositoryError::Registry(text) => write!(f, "{text:?} is not a registry host with an optional port"),
+            RepositoryError::Name(text) => write!(
+                f,
+                "{text:?} is not a repository name: its segments are lower-case letters and digits, separated by \".\", \"_\", \
+                 \"__\" or dashes"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RepositoryError {}
+
 impl Repository {
-    /// The error, for people, says which part is invalid.
-    pub fn new(registry: &str, name: &str) -> Result<Repository, String> {
+    pub fn new(registry: &str, name: &str) -> Result<Repository, RepositoryError> {
         check_registry(registry)?;
         check_name(name)?;
         Ok(Repository { registry: registry.to_owned(), name: name.to_owned() })
@@ -50,8 +71,8 @@ impl fmt::Display for RepositoryPrefix {
 }
 
 impl RepositoryPrefix {
-    /// The error, for people, says which part is invalid.
-    pub fn parse(text: &str) -> Result<RepositoryPrefix, String> {
+    /// Reads a prefix as people write it.
+    pub fn parse(text: &str) -> Result<RepositoryPrefix, RepositoryError> {
         let (registry, path) = match text.split_once('/') {
             Some((registry, path)) => (registry, Some(path)),
             None => (text, None),
@@ -74,22 +95,19 @@ impl RepositoryPrefix {
     }
 }
 
-fn check_registry(registry: &str) -> Result<(), String> {
+fn check_registry(registry: &str) -> Result<(), RepositoryError> {
     let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     let url = Url::parse(&format!("https://{registry}/")).ok();
     match url.filter(|_| registry.chars().all(usual)).is_some_and(|url| url.host_str().is_some()) {
         true => Ok(()),
-        false => Err(format!("{registry:?} is not a registry host with an optional port")),
+        false => Err(RepositoryError::Registry(registry.to_owned())),
     }
 }
 
-fn check_name(name: &str) -> Result<(), String> {
+fn check_name(name: &str) -> Result<(), RepositoryError> {
     match is_repository_name(name) {
         true => Ok(()),
-        false => Err(format!(
-            "{name:?} is not a repository name: its segments are lower-case letters and digits, separated by \".\", \"_\", \"__\" or \
-             dashes"
-        )),
+        false => Err(RepositoryError::Name(name.to_owned())),
     }
 }
 
@@ -129,10 +147,10 @@ mod tests {
             ("example.com", "a/../b", Some("is not a repository name")),
             ("example.com", "a?b", Some("is not a repository name")),
         ] {
-            let found = Repository::new(registry, name).err();
+            let found = Repository::new(registry, name).err().map(|error| error.to_string());
             match expected {
                 None => assert_eq!(found, None, "{registry}/{name}"),
-                Some(part) => assert!(found.clone().unwrap_or_default().contains(part), "{registry}/{name}: {found:?}"),
+                Some(part) => assert!(found.as_ref().is_some_and(|e| e.contains(part)), "{registry}/{name}: {found:?}"),
             }
         }
         for (tag, valid) in [("latest", true), ("1.0.0_x-y", true), ("", false), (".x", false), ("a:b", false)] {

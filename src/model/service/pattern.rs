@@ -1,5 +1,7 @@
 //! Patterns of providers' addresses, for choosing who supplies what.
 
+use std::fmt;
+
 use crate::addr::Provider;
 use crate::addr::provider::{default_host, normal_host, parse_part};
 
@@ -7,15 +9,68 @@ const ANY: &str = "*";
 
 /// `host/namespace/type` where each part but the host may be `*`; the host may be too if both others are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct ProviderPattern {
     pub host: String,
     pub namespace: String,
     pub kind: String,
 }
 
-impl Pattern {
-    pub fn exactly(provider: &Provider) -> Pattern {
-        Pattern {
+/// Why a text is no pattern, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProviderPatternError {
+    Segments(String),
+    Kind {
+        kind: String,
+        text: String,
+    },
+    /// The message shows the type: so does the reference.
+    Namespace {
+        kind: String,
+        text: String,
+    },
+    Host {
+        text: String,
+        why: &'static str,
+    },
+    /// A wildcard in front of a part that is none.
+    Wildcard {
+        text: String,
+        why: &'static str,
+    },
+}
+
+impl fmt::Display for ProviderPatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProviderPatternError::Segments(text) => write!(
+                f,
+                "invalid provider matching pattern {text:?}: must have either two or three slash-separated segments"
+            ),
+            ProviderPatternError::Kind { kind, text } => write!(
+                f,
+                "invalid provider type {kind:?} in provider matching pattern {text:?}: must either be the wildcard * or a provider \
+                 type name"
+            ),
+            ProviderPatternError::Namespace { kind, text } => write!(
+                f,
+                "invalid registry namespace {kind:?} in provider matching pattern {text:?}: must either be the wildcard * or a \
+                 literal namespace"
+            ),
+            ProviderPatternError::Host { text, why } => {
+                write!(f, "invalid hostname in provider matching pattern {text:?}: {why}")
+            }
+            ProviderPatternError::Wildcard { text, why } => {
+                write!(f, "invalid provider matching pattern {text:?}: {why}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ProviderPatternError {}
+
+impl ProviderPattern {
+    pub fn exactly(provider: &Provider) -> ProviderPattern {
+        ProviderPattern {
             host: provider.host.to_string(),
             namespace: provider.namespace.to_string(),
             kind: provider.kind.to_string(),
@@ -29,42 +84,29 @@ impl Pattern {
             && fits(&self.kind, &provider.kind)
     }
 
-    /// Reads a pattern; the error is for people, without a full stop.
-    pub fn parse(text: &str) -> Result<Pattern, String> {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<ProviderPattern, ProviderPatternError> {
         let parts: Vec<&str> = text.split('/').collect();
+        let written = || text.to_owned();
         let (host, namespace, kind) = match parts.as_slice() {
             [namespace, kind] => (default_host(), *namespace, *kind),
             [host, namespace, kind] => (*host, *namespace, *kind),
-            _ => {
-                return Err(format!(
-                    "invalid provider matching pattern {text:?}: must have either two or three slash-separated segments"
-                ));
-            }
+            _ => return Err(ProviderPatternError::Segments(written())),
         };
         let part = |given: &str| if given == ANY { Ok(ANY.to_owned()) } else { parse_part(given) };
-        let kind_found = part(kind).map_err(|_| {
-            format!(
-                "invalid provider type {kind:?} in provider matching pattern {text:?}: must either be the wildcard * or a provider \
-                 type name"
-            )
-        })?;
-        let namespace = part(namespace).map_err(|_| {
-            // It shows the type: so does the reference.
-            format!(
-                "invalid registry namespace {kind:?} in provider matching pattern {text:?}: must either be the wildcard * or a \
-                 literal namespace"
-            )
-        })?;
+        let found = part(kind).map_err(|_| ProviderPatternError::Kind { kind: kind.to_owned(), text: written() })?;
+        let namespace =
+            part(namespace).map_err(|_| ProviderPatternError::Namespace { kind: kind.to_owned(), text: written() })?;
         let host = if host == ANY { Ok(ANY.to_owned()) } else { normal_host(host) };
-        let host = host.map_err(|e| format!("invalid hostname in provider matching pattern {text:?}: {e}"))?;
-        let narrow = |why: &str| Err(format!("invalid provider matching pattern {text:?}: {why}"));
-        if host == ANY && (namespace != ANY || kind_found != ANY) {
-            return narrow("hostname can be a wildcard only if both namespace and provider type are also wildcards");
+        let host = host.map_err(|why| ProviderPatternError::Host { text: written(), why })?;
+        let wildcard = |why: &'static str| Err(ProviderPatternError::Wildcard { text: written(), why });
+        if host == ANY && (namespace != ANY || found != ANY) {
+            return wildcard("hostname can be a wildcard only if both namespace and provider type are also wildcards");
         }
-        if namespace == ANY && kind_found != ANY {
-            return narrow("namespace can be a wildcard only if the provider type is also a wildcard");
+        if namespace == ANY && found != ANY {
+            return wildcard("namespace can be a wildcard only if the provider type is also a wildcard");
         }
-        Ok(Pattern { host, namespace, kind: kind_found })
+        Ok(ProviderPattern { host, namespace, kind: found })
     }
 }
 
@@ -85,9 +127,9 @@ mod tests {
             ("*/*", false),
             ("other.example/*/*", false),
         ] {
-            assert_eq!(Pattern::parse(text).unwrap().matches(&provider), expected, "{text}");
+            assert_eq!(ProviderPattern::parse(text).unwrap().matches(&provider), expected, "{text}");
         }
-        assert!(Pattern::parse("*/*").unwrap().matches(&Provider::default_for("null")));
+        assert!(ProviderPattern::parse("*/*").unwrap().matches(&Provider::default_for("null")));
     }
 
     /// Texts observed on the reference 1.11.4.
@@ -119,7 +161,7 @@ mod tests {
                  are also wildcards",
             ),
         ] {
-            assert_eq!(Pattern::parse(text), Err(expected.to_owned()));
+            assert_eq!(ProviderPattern::parse(text).unwrap_err().to_string(), expected);
         }
     }
 }

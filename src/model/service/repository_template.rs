@@ -1,88 +1,123 @@
 //! Where an OCI mirror keeps a provider: `example.com/mirror/${namespace}/${type}`, a repository for each.
 
+use std::fmt;
+
 use base::diag::{Diagnostic, Diagnostics};
 
 use super::cli_file::LineColumn;
 use super::oci_repository::{Repository, is_repository_name};
-use super::pattern::Pattern;
+use super::pattern::ProviderPattern;
 use crate::addr::Provider;
-
-const INVALID_ADDRESS: &str = "template must generate a valid OCI repository address, including a registry hostname followed by a \
-                               slash and then a repository name";
 
 /// Texts and parts of a provider's address that make the address of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTemplate {
-    pieces: Vec<Piece>,
+    parts: Vec<TemplatePart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePart {
     Text(String),
     Hostname,
     Namespace,
     Type,
 }
 
+/// Why a text is no template, without a full stop. Texts as OpenTofu has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateError {
+    /// The sign of a symbol behind a dollar.
+    Dollar(String),
+    Unterminated,
+    UnknownSymbol(String),
+    /// It makes no address of a repository.
+    Address,
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TemplateError::Dollar(open) => {
+                write!(f, "template must not contain \"${open}\", which no repository's address has")
+            }
+            TemplateError::Unterminated => f.write_str("template has an interpolation without an end"),
+            TemplateError::UnknownSymbol(name) => write!(
+                f,
+                "the symbol {name:?} is not available for an OCI mirror repository address template. Only \"hostname\", \
+                 \"namespace\", and \"type\" are available"
+            ),
+            TemplateError::Address => f.write_str(
+                "template must generate a valid OCI repository address, including a registry hostname followed by a slash and then \
+                 a repository name",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
 impl RepositoryTemplate {
     /// Every part of the address must be in the template that the patterns of `include` (None: they are wrong, which is said
     /// elsewhere) do not make certain: otherwise providers would share a repository. Texts as OpenTofu has them.
-    pub fn parse(text: &str, include: Option<&[Pattern]>, at: LineColumn) -> Result<RepositoryTemplate, Diagnostics> {
+    pub fn parse(
+        text: &str,
+        include: Option<&[ProviderPattern]>,
+        at: LineColumn,
+    ) -> Result<RepositoryTemplate, Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut invalid = |why: &str| {
             let detail = format!("Invalid oci_mirror block at {at}: {why}.");
             problems.push(Diagnostic::error("Invalid oci_mirror repository template", detail));
         };
-        let mut template = RepositoryTemplate { pieces: Vec::new() };
-        match pieces(text, "${") {
-            Ok(pieces) => template.pieces = pieces,
-            Err(why) => invalid(&why),
+        let mut template = RepositoryTemplate { parts: Vec::new() };
+        match read_parts(text, "${") {
+            Ok(parts) => template.parts = parts,
+            Err(why) => invalid(&why.to_string()),
         }
-        if let Some(include) = include.filter(|_| !template.pieces.is_empty()) {
-            let certain = |part: fn(&Pattern) -> &String| {
+        if let Some(include) = include.filter(|_| !template.parts.is_empty()) {
+            let certain = |part: fn(&ProviderPattern) -> &String| {
                 let mut found: Vec<&String> = include.iter().map(part).filter(|part| *part != "*").collect();
                 found.sort();
                 found.dedup();
                 found.len() == 1
             };
-            for (piece, certain, name, what) in [
-                (Piece::Hostname, certain(|p| &p.host), "hostname", "registry hostname"),
-                (Piece::Namespace, certain(|p| &p.namespace), "namespace", "provider namespace"),
-                (Piece::Type, certain(|p| &p.kind), "type", "provider"),
+            for (part, certain, name, what) in [
+                (TemplatePart::Hostname, certain(|p| &p.host), "hostname", "registry hostname"),
+                (TemplatePart::Namespace, certain(|p| &p.namespace), "namespace", "provider namespace"),
+                (TemplatePart::Type, certain(|p| &p.kind), "type", "provider"),
             ] {
-                if !certain && !template.pieces.contains(&piece) {
+                if !certain && !template.parts.contains(&part) {
                     invalid(&format!(
                         "template must refer to the {name:?} symbol unless the \"include\" argument selects exactly one {what}"
                     ));
                 }
             }
             if template.repository(&Provider::new("example.com", "example-namespace", "example-type")).is_none() {
-                invalid(INVALID_ADDRESS);
+                invalid(&TemplateError::Address.to_string());
             }
         }
         if problems.is_empty() { Ok(template) } else { Err(problems) }
     }
 
-    /// The form of command lines, `{namespace}` in place of `${namespace}`: a simple URI template of RFC 6570. The error, for people,
-    /// says what is invalid.
-    pub fn parse_uri(text: &str) -> Result<RepositoryTemplate, String> {
-        let template = RepositoryTemplate { pieces: pieces(text, "{")? };
+    /// The form of command lines, `{namespace}` in place of `${namespace}`: a simple URI template of RFC 6570.
+    pub fn parse_uri(text: &str) -> Result<RepositoryTemplate, TemplateError> {
+        let template = RepositoryTemplate { parts: read_parts(text, "{")? };
         match template.repository(&Provider::new("example.com", "example-namespace", "example-type")) {
             Some(_) => Ok(template),
-            None => Err(INVALID_ADDRESS.to_owned()),
+            None => Err(TemplateError::Address),
         }
     }
 
     /// None if what comes out is no address of a repository.
     pub fn repository(&self, provider: &Provider) -> Option<Repository> {
         let text: String = self
-            .pieces
+            .parts
             .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) => text.as_str(),
-                Piece::Hostname => &provider.host,
-                Piece::Namespace => &provider.namespace,
-                Piece::Type => &provider.kind,
+            .map(|part| match part {
+                TemplatePart::Text(text) => text.as_str(),
+                TemplatePart::Hostname => &provider.host,
+                TemplatePart::Namespace => &provider.namespace,
+                TemplatePart::Type => &provider.kind,
             })
             .collect();
         let (registry, name) = text.split_once('/')?;
@@ -96,31 +131,26 @@ impl RepositoryTemplate {
 }
 
 /// `open` begins a symbol.
-fn pieces(text: &str, open: &str) -> Result<Vec<Piece>, String> {
-    let mut pieces = Vec::new();
+fn read_parts(text: &str, open: &str) -> Result<Vec<TemplatePart>, TemplateError> {
+    let mut parts = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(open) {
         if rest[..at].ends_with('$') {
-            return Err(format!("template must not contain \"${open}\", which no repository's address has"));
+            return Err(TemplateError::Dollar(open.to_owned()));
         }
-        pieces.push(Piece::Text(rest[..at].to_owned()));
+        parts.push(TemplatePart::Text(rest[..at].to_owned()));
         let after = &rest[at + open.len()..];
-        let Some(end) = after.find('}') else { return Err("template has an interpolation without an end".to_owned()) };
-        pieces.push(match after[..end].trim() {
-            "hostname" => Piece::Hostname,
-            "namespace" => Piece::Namespace,
-            "type" => Piece::Type,
-            other => {
-                return Err(format!(
-                    "the symbol {other:?} is not available for an OCI mirror repository address template. Only \"hostname\", \
-                     \"namespace\", and \"type\" are available"
-                ));
-            }
+        let Some(end) = after.find('}') else { return Err(TemplateError::Unterminated) };
+        parts.push(match after[..end].trim() {
+            "hostname" => TemplatePart::Hostname,
+            "namespace" => TemplatePart::Namespace,
+            "type" => TemplatePart::Type,
+            other => return Err(TemplateError::UnknownSymbol(other.to_owned())),
         });
         rest = &after[end + 1..];
     }
-    pieces.push(Piece::Text(rest.to_owned()));
-    Ok(pieces)
+    parts.push(TemplatePart::Text(rest.to_owned()));
+    Ok(parts)
 }
 
 #[cfg(test)]
@@ -128,7 +158,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str, include: &[&str]) -> Result<RepositoryTemplate, Vec<String>> {
-        let include: Vec<Pattern> = include.iter().map(|text| Pattern::parse(text).unwrap()).collect();
+        let include: Vec<ProviderPattern> = include.iter().map(|text| ProviderPattern::parse(text).unwrap()).collect();
         let parsed = RepositoryTemplate::parse(text, Some(&include), LineColumn::default());
         parsed.map_err(|problems| problems.into_iter().map(|d| d.detail).collect())
     }
@@ -158,7 +188,7 @@ mod tests {
             ("example.com/{type", "without an end"),
             ("{type}", "must generate a valid OCI repository address"),
         ] {
-            let error = RepositoryTemplate::parse_uri(bad).unwrap_err();
+            let error = RepositoryTemplate::parse_uri(bad).unwrap_err().to_string();
             assert!(error.contains(expected), "{bad}: {error}");
         }
     }

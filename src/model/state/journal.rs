@@ -23,7 +23,9 @@ use serde_json::ser::{Formatter, Serializer};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::file::{Piece, Rendered, compact_parts, merge_checks, merge_output, merge_resource, resource_instance};
+use super::file::{
+    Rendered, StateChange, compact_parts, merge_checks, merge_output, merge_resource, resource_instance,
+};
 use super::{DeposedKey, State};
 use crate::addr::AbsResourceInstance;
 
@@ -49,7 +51,7 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// What planning made of the base before anything was changed.
-    Prior(Vec<Piece>),
+    Prior(Vec<StateChange>),
     /// A plugin's process that this run started.
     Plugin { name: String, process: ProcessId },
     /// An object is about to be changed.
@@ -57,7 +59,7 @@ pub enum Record {
     /// How far an action is that the change of an object invokes.
     Action { caller: AbsResourceInstance, action: String, phase: ActionPhase },
     /// Something is as it now is.
-    Changed(Piece),
+    Changed(StateChange),
     /// The snapshot that holds everything recorded before this is about to be written.
     Snapshot { fingerprint: String, serial: u64 },
 }
@@ -209,28 +211,32 @@ impl Record {
     }
 }
 
-fn piece_line(piece: &Piece) -> Line<'_> {
+fn piece_line(piece: &StateChange) -> Line<'_> {
     fn raw(text: &str) -> Option<&RawValue> {
         serde_json::from_str(text).ok()
     }
     match piece {
-        Piece::Instance(addr, text) => Line { addr: Some(addr.to_string()), entry: raw(text), ..Line::of("instance") },
-        Piece::GoneInstance(addr) => Line { addr: Some(addr.to_string()), ..Line::of("gone") },
-        Piece::Output(name, text) => Line { name: Some(name.to_string()), entry: raw(text), ..Line::of("output") },
-        Piece::GoneOutput(name) => Line { name: Some(name.to_string()), ..Line::of("gone_output") },
-        Piece::Checks(text) => Line { entry: raw(text), ..Line::of("checks") },
+        StateChange::Instance(addr, text) => {
+            Line { addr: Some(addr.to_string()), entry: raw(text), ..Line::of("instance") }
+        }
+        StateChange::GoneInstance(addr) => Line { addr: Some(addr.to_string()), ..Line::of("gone") },
+        StateChange::Output(name, text) => {
+            Line { name: Some(name.to_string()), entry: raw(text), ..Line::of("output") }
+        }
+        StateChange::GoneOutput(name) => Line { name: Some(name.to_string()), ..Line::of("gone_output") },
+        StateChange::Checks(text) => Line { entry: raw(text), ..Line::of("checks") },
     }
 }
 
-fn piece_of(line: Line<'_>) -> Option<Piece> {
+fn piece_of(line: Line<'_>) -> Option<StateChange> {
     let entry = line.entry.map(|raw| raw.get().to_string());
     Some(match &*line.k {
-        "instance" => Piece::Instance(resource_instance(&line.addr?)?, entry?),
-        "gone" => Piece::GoneInstance(resource_instance(&line.addr?)?),
-        "output" => Piece::Output(line.name?.into(), entry?),
-        "gone_output" => Piece::GoneOutput(line.name?.into()),
+        "instance" => StateChange::Instance(resource_instance(&line.addr?)?, entry?),
+        "gone" => StateChange::GoneInstance(resource_instance(&line.addr?)?),
+        "output" => StateChange::Output(line.name?.into(), entry?),
+        "gone_output" => StateChange::GoneOutput(line.name?.into()),
         // No results at all are null, which reads as no entry.
-        "checks" => Piece::Checks(entry.unwrap_or_else(|| "null".into())),
+        "checks" => StateChange::Checks(entry.unwrap_or_else(|| "null".into())),
         _ => return None,
     })
 }
@@ -312,7 +318,7 @@ impl Journal {
         for record in &self.records {
             match record {
                 Record::Started { addr, deposed } => _ = open.insert((addr.clone(), deposed.clone())),
-                Record::Changed(Piece::Instance(addr, _) | Piece::GoneInstance(addr)) => {
+                Record::Changed(StateChange::Instance(addr, _) | StateChange::GoneInstance(addr)) => {
                     open.retain(|(other, _)| other != addr);
                 }
                 _ => {}
@@ -350,9 +356,8 @@ impl Journal {
     /// Every instance that the journal speaks of: what is at stake when it cannot be replayed.
     pub fn instances(&self) -> BTreeSet<AbsResourceInstance> {
         let named = |record: &Record| match record {
-            Record::Started { addr, .. } | Record::Changed(Piece::Instance(addr, _) | Piece::GoneInstance(addr)) => {
-                Some(addr.clone())
-            }
+            Record::Started { addr, .. }
+            | Record::Changed(StateChange::Instance(addr, _) | StateChange::GoneInstance(addr)) => Some(addr.clone()),
             _ => None,
         };
         self.records.iter().filter_map(named).collect()
@@ -360,8 +365,8 @@ impl Journal {
 
     /// Instances that the records from a position on hold, as they became.
     pub fn recorded(&self, from: usize) -> BTreeSet<AbsResourceInstance> {
-        let named = |piece: &Piece| match piece {
-            Piece::Instance(addr, _) | Piece::GoneInstance(addr) => Some(addr.clone()),
+        let named = |piece: &StateChange| match piece {
+            StateChange::Instance(addr, _) | StateChange::GoneInstance(addr) => Some(addr.clone()),
             _ => None,
         };
         self.records.iter().skip(from).flat_map(pieces).filter_map(named).collect()
@@ -376,7 +381,7 @@ impl Journal {
     }
 }
 
-fn pieces(record: &Record) -> &[Piece] {
+fn pieces(record: &Record) -> &[StateChange] {
     match record {
         Record::Prior(pieces) => pieces,
         Record::Changed(piece) => std::slice::from_ref(piece),
@@ -411,18 +416,18 @@ fn damaged(why: &str) -> Diagnostics {
         .into()
 }
 
-fn apply(piece: &Piece, state: &mut State) -> Result<(), Diagnostics> {
+fn apply(piece: &StateChange, state: &mut State) -> Result<(), Diagnostics> {
     match piece {
-        Piece::Instance(_, text) => merge_resource(text, state)?,
-        Piece::GoneInstance(addr) => {
+        StateChange::Instance(_, text) => merge_resource(text, state)?,
+        StateChange::GoneInstance(addr) => {
             if let Some(resource) = state.resources.get_mut(&addr.containing_resource()) {
                 Arc::make_mut(resource).instances.remove(addr.key());
             }
             state.prune(addr);
         }
-        Piece::Output(name, text) => _ = state.outputs.insert(name.clone(), merge_output(name, text)?),
-        Piece::GoneOutput(name) => _ = state.outputs.remove(name),
-        Piece::Checks(text) => state.checks = merge_checks(text)?,
+        StateChange::Output(name, text) => _ = state.outputs.insert(name.clone(), merge_output(name, text)?),
+        StateChange::GoneOutput(name) => _ = state.outputs.remove(name),
+        StateChange::Checks(text) => state.checks = merge_checks(text)?,
     }
     Ok(())
 }
@@ -443,7 +448,7 @@ mod tests {
     }
 
     /// Every piece that leads from nothing to a state with everything in it.
-    fn everything() -> (State, Vec<Piece>) {
+    fn everything() -> (State, Vec<StateChange>) {
         let state = read(WIDE.as_bytes()).unwrap().unwrap().state;
         let pieces = Rendered::of(&state).unwrap().changes_since(&Rendered::of(&State::default()).unwrap());
         (state, pieces)
@@ -560,7 +565,7 @@ mod tests {
     #[test]
     fn snapshots_move_the_base_and_open_changes_are_known() {
         let (_, pieces) = everything();
-        let Piece::Instance(addr, _) = &pieces[0] else { panic!("the first piece is an instance") };
+        let StateChange::Instance(addr, _) = &pieces[0] else { panic!("the first piece is an instance") };
         let journal = Journal {
             header: header(),
             records: vec![

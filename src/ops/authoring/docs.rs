@@ -144,7 +144,7 @@ fn read_document(path: &Path, name: Option<&str>) -> Result<Described, Diagnosti
     let mut found = providers.iter().filter(|(address, _)| fits(address));
     match (found.next(), found.next()) {
         (Some((_, provider)), None) => Ok(Described {
-            schemas: read_whole_provider(provider).map_err(bad)?,
+            schemas: read_whole_provider(provider).map_err(|why| bad(why.to_string()))?,
             identities: identities(&provider["resource_identity_schemas"]).map_err(bad)?,
         }),
         _ => {

@@ -76,7 +76,7 @@ fn of_encryption(problem: Diagnostic) -> Diagnostic {
 async fn ask_for_variables(
     setup: &Setup,
     wanted: &config::Encryption,
-    early: &config::Early,
+    early: &config::StaticContext,
 ) -> Result<(), Diagnostics> {
     let Some(asker) = setup.encryption.asker() else { return Ok(()) };
     while let Some(variable) = encryption::missing_variable(wanted, early) {

@@ -12,7 +12,7 @@ use base::name::COMMAND;
 use base::source::SourceFile;
 use lang::syntax::body::{Body, BodySchema};
 use lang::syntax::parser;
-use model::config::{self, Early, NoNames};
+use model::config::{self, NoNames, StaticContext};
 use model::model_errors::INVALID_BACKEND_TYPE;
 use model::schema::decode::decode_body;
 use serde_json::{Map, Value as Json};
@@ -173,7 +173,7 @@ pub fn not_found_elsewhere(diagnostics: Diagnostics) -> Diagnostics {
 pub fn overlay(
     given: &[String],
     kind: &dyn Kind,
-    early: Option<&Early>,
+    early: Option<&StaticContext>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
     match given {
@@ -258,7 +258,7 @@ fn settings_file(
     path: &str,
     kind: &dyn Kind,
     schema: &Block,
-    early: Option<&Early>,
+    early: Option<&StaticContext>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
     let mut found = Diagnostics::new();
@@ -270,7 +270,7 @@ fn settings_file(
         });
         found.extend(body.content(&all).1);
         match early {
-            Some(early) => config::settle_settings(&body, kind.name(), &body.range(), early, &mut found),
+            Some(early) => config::evaluate_settings(&body, kind.name(), &body.range(), early, &mut found),
             None => body,
         }
     });

@@ -8,7 +8,7 @@ use base::source::{Range, SourceFile};
 use base::suggest;
 use lang::syntax::body::Body;
 use model::addr;
-use model::config::{self, Early, NoNames};
+use model::config::{self, NoNames, StaticContext};
 use model::deps::{Constraints, Version};
 use model::plan::file::StoreProviderSettings;
 use model::schema::decode::decode_body;
@@ -25,7 +25,7 @@ use crate::plugins::state_stores::{self, StoreProvider};
 use crate::setup::Setup;
 
 /// What the command line lays over a block, and what names in files of settings mean.
-pub type OverlayArguments<'a> = (&'a [String], Option<&'a Early>);
+pub type OverlayArguments<'a> = (&'a [String], Option<&'a StaticContext>);
 
 /// The settings of a `state_store` block.
 pub async fn of_block(

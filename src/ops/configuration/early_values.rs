@@ -9,7 +9,7 @@ use base::files::Files;
 use base::moment::Moment;
 use engine::ports::Host;
 use lang::functions;
-use model::config::{ByName, Outside, Variable};
+use model::config::{ByName, StaticInputs, Variable};
 use terrane_value::Value;
 
 use super::variables::{self, Collected};
@@ -25,13 +25,13 @@ pub struct GivenValues {
 }
 
 impl GivenValues {
-    pub fn of(setup: &Setup) -> Arc<dyn Outside> {
+    pub fn of(setup: &Setup) -> Arc<dyn StaticInputs> {
         let surroundings = Surroundings(Machine::new(setup));
         Arc::new(GivenValues { setup: setup.clone(), surroundings, collected: Mutex::default() })
     }
 }
 
-impl Outside for GivenValues {
+impl StaticInputs for GivenValues {
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         let mut diagnostics = Diagnostics::new();
@@ -70,12 +70,12 @@ pub struct PlannedValues {
 }
 
 impl PlannedValues {
-    pub fn of(setup: &Setup, variables: &BTreeMap<Arc<str>, Value>) -> Arc<dyn Outside> {
+    pub fn of(setup: &Setup, variables: &BTreeMap<Arc<str>, Value>) -> Arc<dyn StaticInputs> {
         Arc::new(PlannedValues { variables: variables.clone(), surroundings: Surroundings(Machine::new(setup)) })
     }
 }
 
-impl Outside for PlannedValues {
+impl StaticInputs for PlannedValues {
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
         (self.variables.get(&variable.name).cloned(), Diagnostics::new())
     }

@@ -9,7 +9,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Entry, Files, Metadata};
 use base::name::COMMAND;
 use model::config::test_file::{self, TestFile};
-use model::config::{self, Config, Module, Outside, RootFiles};
+use model::config::{self, Config, Module, RootFiles, StaticInputs};
 use model::deps::module_manifest::ModuleManifest;
 use model::plan::file::ConfigSnapshot;
 use model::version::at_least;
@@ -108,7 +108,7 @@ fn config_with(
     root: &Path,
     workdir: &WorkDir,
     files: &dyn Files,
-    outside: Arc<dyn Outside>,
+    outside: Arc<dyn StaticInputs>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
     let recorder = Recorder { files, read: Mutex::default() };
     let manifest = match manifest(workdir, &recorder) {
@@ -243,7 +243,7 @@ pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
 
 /// Remembers what the root module says of encryption.
 fn declare(setup: &Setup, root: &Module) {
-    let early = config::Early::root(root, early_values::GivenValues::of(setup));
+    let early = config::StaticContext::root(root.static_names(), early_values::GivenValues::of(setup));
     setup.encryption.declare(DeclaredEncryption { block: root.encryption.clone(), early });
 }
 
@@ -257,7 +257,7 @@ pub fn encryption(setup: &Setup) -> Result<DeclaredEncryption, Diagnostics> {
         false => config::no_module(Path::new(".")),
     };
     declare(setup, &module);
-    let early = config::Early::root(&module, early_values::GivenValues::of(setup));
+    let early = config::StaticContext::root(module.static_names(), early_values::GivenValues::of(setup));
     Ok(DeclaredEncryption { block: module.encryption, early })
 }
 

@@ -162,7 +162,7 @@ impl Step<'_, '_> {
         recorded: Option<BackendRecord>,
         root: &Module,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
-        let given = (&self.request.backend_config[..], root.early.as_ref());
+        let given = (&self.request.backend_config[..], root.static_context.as_ref());
         let Some(recorded) = recorded.filter(|_| !self.request.reconfigure) else {
             let settings = state_store::of_block(self.setup, block, store, given).await?;
             return self.first(settings, Diagnostics::new()).await;
@@ -190,7 +190,7 @@ impl Step<'_, '_> {
     ) -> Result<(BackendSettings, bool, Diagnostics), Diagnostics> {
         let kind = settings::kind_of(block)?;
         let mut found = Diagnostics::new();
-        let overlay = settings::overlay(&self.request.backend_config, kind, root.early.as_ref(), &mut found);
+        let overlay = settings::overlay(&self.request.backend_config, kind, root.static_context.as_ref(), &mut found);
         if found.has_errors() {
             return Err(found);
         }

@@ -15,7 +15,7 @@ use crate::interface::ask::Ask;
 pub struct DeclaredEncryption {
     /// None: it has no `encryption` block.
     pub block: Option<Arc<config::Encryption>>,
-    pub early: config::Early,
+    pub early: config::StaticContext,
 }
 
 #[derive(Default)]

@@ -176,7 +176,7 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
                 for block in item.labelled() {
                     match HostServices::from_block(&block) {
                         Ok(services) => settings.hosts.push(services),
-                        Err(why) => diagnostics.error(why, ""),
+                        Err(why) => diagnostics.error(why.to_string(), ""),
                     }
                 }
             }

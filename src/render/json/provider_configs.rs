@@ -144,7 +144,7 @@ mod tests {
     use std::sync::Arc;
 
     use base::files::Memory;
-    use model::config::{ModuleRequest, Nothing, load};
+    use model::config::{ModuleRequest, NoInputs, load};
 
     use super::*;
 
@@ -160,7 +160,7 @@ mod tests {
             provider "one" { version = "~> 5.0" }"#;
         let files = Memory::of([("main.tf", text)]);
         let no_modules = |request: &ModuleRequest<'_>| panic!("{} is called", request.call.source);
-        let (config, _) = load(Path::new(""), &files, &no_modules, Arc::new(Nothing));
+        let (config, _) = load(Path::new(""), &files, &no_modules, Arc::new(NoInputs));
         let json = ProviderConfigs::collect(&config.unwrap(), &|_: &addr::Provider| None).json();
         assert_eq!(json["one"]["version_constraint"], "~> 5.0, >= 5.46.0, < 6.0.0");
         assert_eq!(json["two"]["version_constraint"], "1.0.0");

@@ -4,14 +4,19 @@ use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
+use indexmap::IndexMap;
 use lang::syntax::ast::{Attribute, Block, Expression};
 use lang::syntax::body::{Body, BodySchema};
 
 use super::action_event::{ActionEvent, OnActionFailure};
-use super::block::{ProviderRef, Repetition};
-use super::references;
+use super::override_rule::{MISSING_RESOURCE, OverrideRule, missing_base};
+use super::repetition::Repetition;
+use super::{labels, override_bodies, references};
 use crate::addr::parse::parse_reference;
+use crate::addr::provider::parse_part;
 use crate::addr::{self, Subject};
+use crate::config::providers::provider_ref::{self, ProviderRef};
+use crate::config::providers::requirements::{RequiredProviders, imply, provider_for};
 use crate::model_errors::{INVALID_ON_FAILURE, duplicate_count_and_for_each};
 use crate::schema::decode::duplicate_block;
 
@@ -31,6 +36,9 @@ pub struct Action {
     /// The block's header.
     pub range: Range,
 }
+
+/// The actions of a module.
+pub type Actions = IndexMap<addr::Action, Action>;
 
 impl Action {
     pub fn repetition(&self) -> Repetition<'_> {
@@ -83,8 +91,8 @@ static TRIGGER: LazyLock<BodySchema> = LazyLock::new(|| {
 
 /// None if the block has more than one configuration. The provider is filled in when the whole module is known.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Action> {
-    references::check_label(block, 0, "Invalid action type name", diags);
-    references::check_label(block, 1, "Invalid action name", diags);
+    labels::check_label(block, 0, "Invalid action type name", diags);
+    labels::check_label(block, 1, "Invalid action name", diags);
     let addr = addr::Action { kind: block.label(0).clone(), name: block.label(1).clone() };
     let content = diags.take(block.body.content(&ACTION));
     let expr = |name: &str| content.attribute(name).map(|attribute| attribute.expr.clone());
@@ -103,7 +111,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Action> {
         addr,
         count: expr("count"),
         for_each: expr("for_each"),
-        provider_ref: content.attribute("provider").and_then(|a| references::provider_ref(&a.expr, "provider", diags)),
+        provider_ref: content.attribute("provider").and_then(|a| provider_ref::decode(&a.expr, "provider", diags)),
         config,
         body: block.body.clone(),
         range: block.header_range(),
@@ -215,6 +223,39 @@ fn decode_call(expr: &Expression) -> Result<addr::Action, Diagnostic> {
             Err(Diagnostic::error("Invalid action expression", detail).at(expr.range()))
         }
     }
+}
+
+/// The effect of a block in an override file.
+pub const OVERRIDE: OverrideRule = OverrideRule { merge_bodies, allows_depends_on: true, ..OverrideRule::new(missing) };
+
+fn missing(over: &Block) -> Diagnostic {
+    let subject = format!("action named {:?}", &**over.label(1));
+    missing_base(over, MISSING_RESOURCE, &subject, "a resource block defined")
+}
+
+fn merge_bodies(base: Body, over: Body) -> Body {
+    let (base, over) = override_bodies::one_repetition(base, over);
+    let both = |base: &Body, over: &Body| Body::merged(base.clone(), over.clone());
+    override_bodies::merged_block("config", &base, &over, both, Body::clone)
+}
+
+/// Adds an action to those of its module, with the provider that serves it.
+pub fn add(mut action: Action, actions: &mut Actions, requirements: &mut RequiredProviders, diags: &mut Diagnostics) {
+    if let Some(existing) = actions.get(&action.addr) {
+        let detail = format!(
+            "An action named {:?} was already declared at {}. Resource names must be unique per type in each module.",
+            &*action.addr.name, existing.range
+        );
+        let summary = format!("Duplicate action {:?} configuration", &*action.addr.kind);
+        diags.push(Diagnostic::error(summary, detail).at(action.range.clone()));
+        return;
+    }
+    let local_name = action.local_provider_config().local_name;
+    if parse_part(&local_name).is_ok() {
+        action.provider = provider_for(requirements, &local_name);
+        imply(requirements, &local_name, &action.range);
+    }
+    actions.insert(action.addr.clone(), action);
 }
 
 #[cfg(test)]

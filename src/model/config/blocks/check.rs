@@ -5,11 +5,14 @@ use std::sync::{Arc, LazyLock};
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
 use lang::syntax::ast::Block;
-use lang::syntax::body::BodySchema;
+use lang::syntax::body::{Body, BodySchema};
 use terrane_protocol::schema::ResourceMode;
 
-use super::block::{Condition, Resource};
-use super::{condition, references, resource};
+use super::by_name::{Duplicate, Named};
+use super::condition::{self, Condition};
+use super::labels;
+use super::override_bodies::{have_same_labels, items};
+use super::resource::{self, Resource};
 use crate::addr;
 
 static SCHEMA: LazyLock<BodySchema> =
@@ -26,7 +29,7 @@ pub struct Check {
 
 /// The block, and the data source inside it.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> (Check, Option<Resource>) {
-    references::check_label(block, 0, "Invalid check block name", diags);
+    labels::check_label(block, 0, "Invalid check block name", diags);
     let content = diags.take(block.body.content(&SCHEMA));
     let mut check =
         Check { name: block.label(0).clone(), data: None, asserts: Vec::new(), range: block.header_range() };
@@ -77,4 +80,46 @@ fn refuse_meta_arguments(block: &Block, diags: &mut Diagnostics) {
                       containing block.";
         diags.push(Diagnostic::error("Invalid lifecycle block", detail).at(lifecycle.header_range()));
     }
+}
+
+impl Named for Check {
+    const DUPLICATE: Duplicate = Duplicate {
+        summary: "Duplicate check NAME configuration",
+        what: "A check block",
+        verb: "declared",
+        rule: "Check blocks must be unique within each module.",
+    };
+
+    fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    fn range(&self) -> &Range {
+        &self.range
+    }
+}
+
+/// The error of a `check` block in an override file.
+pub const NOT_OVERRIDABLE: (&str, &str) =
+    ("Can't override check blocks", "Override files cannot override check blocks.");
+
+/// Overrides a data source that a `check` block has for itself. False if there is none.
+pub fn override_data(files: &mut [Vec<Block>], over: &Block) -> bool {
+    for check in files.iter_mut().flatten().filter(|block| block.kind.as_str() == "check") {
+        if let Some(body) = with_override(check, over) {
+            check.body = body;
+            return true;
+        }
+    }
+    false
+}
+
+/// The body of a `check` block whose data source is overridden. None if it has no such data source.
+fn with_override(check: &Block, over: &Block) -> Option<Body> {
+    let schema = BodySchema::new().block("data", &["type", "name"]);
+    let (content, rest, _) = check.body.partial_content(&schema);
+    let mut blocks = content.blocks;
+    let base = blocks.iter_mut().find(|block| have_same_labels(block, over))?;
+    base.body = resource::DATA_OVERRIDE.merged(&base.body, &over.body);
+    Some(Body::joined(rest, items(check, Vec::new(), blocks)))
 }

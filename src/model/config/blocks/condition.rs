@@ -3,12 +3,20 @@
 use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
-use lang::syntax::ast::{Block, Traversal};
+use base::source::Range;
+use lang::syntax::ast::{Block, Expression, Traversal};
 use lang::syntax::body::BodySchema;
 use terrane_protocol::schema::ResourceMode;
 
-use super::block::Condition;
 use crate::addr;
+
+/// `validation`, `precondition`, `postcondition` or `assert`: a condition and what to say when it is false.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    pub condition: Expression,
+    pub error_message: Expression,
+    pub range: Range,
+}
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("condition").required("error_message"));

@@ -17,12 +17,12 @@ use crate::config::constants::constant;
 #[derive(Clone, Debug)]
 pub struct Encryption {
     pub key_providers: Vec<KeyProvider>,
-    pub methods: Vec<Method>,
-    pub state: Option<Target>,
-    pub plan: Option<Target>,
-    pub remote_default: Option<Target>,
+    pub methods: Vec<EncryptionMethod>,
+    pub state: Option<EncryptionTarget>,
+    pub plan: Option<EncryptionTarget>,
+    pub remote_default: Option<EncryptionTarget>,
     /// By the addresses of data sources, as they are written.
-    pub remotes: Vec<(Arc<str>, Target)>,
+    pub remotes: Vec<(Arc<str>, EncryptionTarget)>,
     /// Where it is declared. None: in several places.
     pub range: Option<Range>,
 }
@@ -39,7 +39,7 @@ pub struct KeyProvider {
 
 /// `method "kind" "name" {}`
 #[derive(Clone, Debug)]
-pub struct Method {
+pub struct EncryptionMethod {
     pub kind: Arc<str>,
     pub name: Arc<str>,
     pub body: Body,
@@ -50,12 +50,12 @@ pub const UNENCRYPTED: &str = "unencrypted";
 
 /// The method for something that is written, with those that it may have been written with before.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct EncryptionTarget {
     pub method: Option<Expression>,
     /// Where the method is, or should be.
     pub place: Range,
     pub enforced: bool,
-    pub fallback: Option<Box<Target>>,
+    pub fallback: Option<Box<EncryptionTarget>>,
 }
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -129,11 +129,11 @@ fn close(address: &str, known: Vec<String>) -> String {
     suggest::address_question(address, known.iter().map(String::as_str))
 }
 
-fn method(block: &Block) -> Method {
-    Method { kind: block.label(0).clone(), name: block.label(1).clone(), body: block.body.clone() }
+fn method(block: &Block) -> EncryptionMethod {
+    EncryptionMethod { kind: block.label(0).clone(), name: block.label(1).clone(), body: block.body.clone() }
 }
 
-fn enforceable(block: &Block, diags: &mut Diagnostics) -> Target {
+fn enforceable(block: &Block, diags: &mut Diagnostics) -> EncryptionTarget {
     let content = diags.take(block.body.content(&ENFORCEABLE));
     let enforced = content.attribute("enforced").and_then(|attribute| {
         let names = constant::value(&attribute.expr).1;
@@ -145,19 +145,19 @@ fn enforceable(block: &Block, diags: &mut Diagnostics) -> Target {
             false => constant::bool(attribute, diags),
         }
     });
-    Target { enforced: enforced.unwrap_or(false), ..of_content(&content, &block.body, diags) }
+    EncryptionTarget { enforced: enforced.unwrap_or(false), ..of_content(&content, &block.body, diags) }
 }
 
-fn target(body: &Body, diags: &mut Diagnostics) -> Target {
+fn target(body: &Body, diags: &mut Diagnostics) -> EncryptionTarget {
     let content = diags.take(body.content(&TARGET));
     of_content(&content, body, diags)
 }
 
-fn of_content(content: &Content, body: &Body, diags: &mut Diagnostics) -> Target {
+fn of_content(content: &Content, body: &Body, diags: &mut Diagnostics) -> EncryptionTarget {
     let method = content.attribute("method").map(|attribute| attribute.expr.clone());
     let place = method.as_ref().map_or_else(|| body.missing_item_range(), Expression::range);
     let fallback = only(content, "fallback", diags).map(|block| Box::new(target(&block.body, diags)));
-    Target { method, place, enforced: false, fallback }
+    EncryptionTarget { method, place, enforced: false, fallback }
 }
 
 /// The block of a kind of which there may be one.
@@ -216,7 +216,7 @@ impl Encryption {
         self.key_providers.iter().find(|p| &*p.kind == kind && &*p.name == name)
     }
 
-    pub fn method(&self, kind: &str, name: &str) -> Option<&Method> {
+    pub fn method(&self, kind: &str, name: &str) -> Option<&EncryptionMethod> {
         self.methods.iter().find(|m| &*m.kind == kind && &*m.name == name)
     }
 
@@ -262,17 +262,17 @@ impl Encryption {
     }
 }
 
-fn merged_target(base: Option<Target>, over: Option<Target>) -> Option<Target> {
+fn merged_target(base: Option<EncryptionTarget>, over: Option<EncryptionTarget>) -> Option<EncryptionTarget> {
     match (base, over) {
         (Some(base), Some(over)) => Some(base.overridden(over)),
         (base, over) => over.or(base),
     }
 }
 
-impl Target {
+impl EncryptionTarget {
     /// A method that is missing in `over` is not taken from here, as in OpenTofu.
-    fn overridden(self, over: Target) -> Target {
-        Target { enforced: self.enforced || over.enforced, fallback: over.fallback.or(self.fallback), ..over }
+    fn overridden(self, over: EncryptionTarget) -> EncryptionTarget {
+        EncryptionTarget { enforced: self.enforced || over.enforced, fallback: over.fallback.or(self.fallback), ..over }
     }
 
     /// Type and name of the method, if it is a reference to one.
@@ -283,7 +283,7 @@ impl Target {
     }
 
     /// This target and its fallbacks.
-    pub fn chain(&self) -> impl Iterator<Item = &Target> {
+    pub fn chain(&self) -> impl Iterator<Item = &EncryptionTarget> {
         std::iter::successors(Some(self), |target| target.fallback.as_deref())
     }
 }

@@ -4,14 +4,16 @@ use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
+use indexmap::IndexMap;
 use lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal, TraversalStep};
 use lang::syntax::body::{BodySchema, Content};
 use terrane_protocol::schema::ResourceMode;
 
-use super::block::ProviderRef;
 use super::references;
+use super::resource::Resource;
 use crate::addr::parse::{INSTANCE_REQUIRED, INVALID_ADDRESS, parse_target_traversal};
-use crate::addr::{ConfigResource, Target};
+use crate::addr::{self, ConfigResource, Target};
+use crate::config::providers::provider_ref::{self, ProviderRef};
 use crate::model_errors::INVALID_IMPORT_PROVIDER;
 use crate::version::at_least;
 
@@ -75,7 +77,7 @@ fn decode_all(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
         diags.push(Diagnostic::error("Invalid import block", detail).at(block.header_range()));
     }
     let provider_ref = content.attribute("provider").and_then(|a| {
-        let found = references::provider_ref(&a.expr, "provider", diags)?;
+        let found = provider_ref::decode(&a.expr, "provider", diags)?;
         Some(ProviderRef { range: a.range(), ..found })
     });
     let by = named(&content, diags);
@@ -101,10 +103,10 @@ fn named(content: &Content, diags: &mut Diagnostics) -> Option<ImportBy> {
 }
 
 /// Errors among the imports of a module: one for each address.
-pub fn check(module: &crate::config::Module, diags: &mut Diagnostics) {
-    for (index, import) in module.imports.iter().enumerate() {
+pub fn check(imports: &[Import], resources: &IndexMap<addr::Resource, Resource>, diags: &mut Diagnostics) {
+    for (index, import) in imports.iter().enumerate() {
         let Some(addr) = static_address(import) else { continue };
-        let first = module.imports[..index].iter().find(|other| static_address(other).as_ref() == Some(&addr));
+        let first = imports[..index].iter().find(|other| static_address(other).as_ref() == Some(&addr));
         if let Some(first) = first {
             let addr = import.resource.to_string();
             let detail = format!(
@@ -115,13 +117,17 @@ pub fn check(module: &crate::config::Module, diags: &mut Diagnostics) {
             let summary = format!("Duplicate import configuration for {addr:?}");
             diags.push(Diagnostic::error(summary, detail).at(import.to.range()));
         }
-        diags.extend(import.provider_ref.as_ref().and_then(|reference| provider_mistake(module, import, reference)));
+        diags.extend(import.provider_ref.as_ref().and_then(|reference| provider_error(import, resources, reference)));
     }
 }
 
 /// An import may choose a provider configuration if no block does. If the block of the resource chooses one too, it has to be the
 /// same; only the key in the block counts, as in OpenTofu.
-fn provider_mistake(module: &crate::config::Module, import: &Import, reference: &ProviderRef) -> Option<Diagnostic> {
+fn provider_error(
+    import: &Import,
+    resources: &IndexMap<addr::Resource, Resource>,
+    reference: &ProviderRef,
+) -> Option<Diagnostic> {
     let unneeded = |instead: &str| {
         let detail = format!(
             "The provider argument can only be specified in import blocks that will generate configuration.\n\n{instead}"
@@ -134,12 +140,12 @@ fn provider_mistake(module: &crate::config::Module, import: &Import, reference: 
              including imported resources.",
         );
     }
-    match (module.resources.get(&import.resource.resource), &reference.key) {
+    match (resources.get(&import.resource.resource), &reference.key) {
         (None, None) => None,
         (None, Some(key)) => {
             let detail = "Configuration is written for a single provider configuration: an instance key may only stand in the \
                           block of the resource itself.";
-            Some(Diagnostic::error(references::INVALID_PROVIDER_REFERENCE, detail).at(key.range()))
+            Some(Diagnostic::error(provider_ref::INVALID_PROVIDER_REFERENCE, detail).at(key.range()))
         }
         (Some(block), _) if block.provider_ref.as_ref().is_some_and(|own| own.addr == reference.addr) => None,
         (Some(_), _) => unneeded(
@@ -209,6 +215,10 @@ fn without_keys(
         _ => None,
     }
 }
+
+/// The error of an `import` block in an override file.
+pub const NOT_OVERRIDABLE: (&str, &str) =
+    ("Cannot override 'import' blocks", "Import blocks can appear only in normal files, not in override files.");
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use lang::syntax::ast::{Attribute, Block};
 use lang::syntax::body::BodySchema;
 
 use super::{references, terraform};
-use crate::config::providers::requirements;
+use crate::config::constants::version_constraint;
 use crate::deps::{Constraints, Version};
 use crate::symbols::SYMBOL_LIBRARIES;
 use crate::version::{compatible_version, tofu_at_least};
@@ -51,7 +51,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
         // Other arguments are for other programs.
         let (attributes, _, _) = inner.body.partial_content(&COMPATIBLE_WITH);
         for (name, program) in [("opentofu", Program::OpenTofu), ("terrane", Program::Terrane)] {
-            let constraint = attributes.attribute(name).and_then(|a| requirements::constraint_text(a, diags));
+            let constraint = attributes.attribute(name).and_then(|a| version_constraint::decode(a, diags));
             if let (Some(_), Some(first)) = (&constraint, found.iter().find(|other| other.program == program)) {
                 diags.push(duplicate(block, first));
                 continue;

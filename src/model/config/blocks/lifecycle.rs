@@ -4,17 +4,60 @@ use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::name;
+use base::source::Range;
 use lang::syntax::ast::{Attribute, Block, Expression, Traversal};
-use lang::syntax::body::BodySchema;
+use lang::syntax::body::{Body, BodySchema};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Type;
 
-use super::block::{IgnoreChanges, Lifecycle, PreventDestroy};
-use super::{action, condition, references};
+use super::action::{self, ActionTrigger};
+use super::condition::{self, Condition};
+use super::override_bodies::{argument, without};
+use super::references;
 use crate::addr::parse::parse_reference;
 use crate::addr::{self, Subject};
 use crate::config::constants::constant;
 use crate::model_errors::INVALID_TRIGGER;
+
+/// `lifecycle {}`.
+#[derive(Clone, Debug, Default)]
+pub struct Lifecycle {
+    /// None: not set, so that a dependent's wish is not overruled.
+    pub create_before_destroy: Option<bool>,
+    pub prevent_destroy: PreventDestroy,
+    /// `destroy = false`: the object is left alone where it would be destroyed.
+    pub keep: bool,
+    /// A `destroy` that is no constant bool: an error of plan for OpenTofu.
+    pub invalid_destroy: Option<Range>,
+    pub enabled: Option<Expression>,
+    pub ignore_changes: IgnoreChanges,
+    pub replace_triggered_by: Vec<Expression>,
+    pub preconditions: Vec<Condition>,
+    pub postconditions: Vec<Condition>,
+    pub action_triggers: Vec<ActionTrigger>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub enum PreventDestroy {
+    #[default]
+    No,
+    Yes,
+    /// An expression in the scope of the module.
+    If(Expression),
+}
+
+#[derive(Clone, Debug)]
+pub enum IgnoreChanges {
+    All,
+    /// Traversals relative to the resource: their root is the attribute's name.
+    Paths(Vec<Traversal>),
+}
+
+impl Default for IgnoreChanges {
+    fn default() -> IgnoreChanges {
+        IgnoreChanges::Paths(Vec::new())
+    }
+}
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -201,4 +244,17 @@ fn check_trigger(item: &Expression) -> Diagnostics {
     };
     diags.push(Diagnostic::error(INVALID_TRIGGER, detail).at(item.range()));
     diags
+}
+
+/// The body of a block with one of an override file on top. `replace_triggered_by` cannot be overridden, and `ignore_changes = all`
+/// stays.
+pub fn merged(base: &Body, over: &Body) -> Body {
+    let over = without(over, "replace_triggered_by");
+    let ignores_all = argument(base, "ignore_changes").is_some_and(|a| a.expr.as_keyword() == Some("all"));
+    Body::merged(base.clone(), if ignores_all { without(&over, "ignore_changes") } else { over })
+}
+
+/// The body of a block in an override file for a resource without one.
+pub fn without_base(over: &Body) -> Body {
+    without(over, "replace_triggered_by")
 }

@@ -1,21 +1,58 @@
 //! `module` blocks: calls of other modules.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::name::PROGRAM;
-use lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
+use base::source::Range;
+use lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal};
 use lang::syntax::body::{Body, BodySchema, Content};
-use lang::syntax::syntax_errors::INVALID_EXPRESSION;
 
-use super::block::{EarlyArguments, ModuleCall, ProviderPassing};
-use super::references;
-use crate::config::constants::constant;
-use crate::config::constants::static_context::Early;
-use crate::config::module::Module;
-use crate::config::module_source::{self, INVALID_REGISTRY_SOURCE, INVALID_SOURCE, SourceError};
-use crate::config::providers::requirements;
-use crate::model_errors::duplicate_count_and_for_each;
+use super::by_name::{Duplicate, Named};
+use super::override_bodies::{self, argument};
+use super::override_rule::{OverrideRule, missing_base};
+use super::repetition::{self, Repetition};
+use super::{labels, references, reserved_blocks};
+use crate::config::constants::{constant, version_constraint};
+use crate::config::module_source::{self, INVALID_REGISTRY_SOURCE, INVALID_SOURCE, ModuleSource, SourceError};
+use crate::config::providers::provider_ref::{self, ProviderPassing};
+use crate::model_errors::INVALID_VERSION_CONSTRAINT;
+
+/// `module "name" {}`.
+#[derive(Clone, Debug)]
+pub struct ModuleCall {
+    pub name: Arc<str>,
+    /// The source as written, and where.
+    pub source: String,
+    pub source_range: Range,
+    pub version: Option<(String, Range)>,
+    /// Source and version, if they are expressions, until they are evaluated: before, neither of the above means anything.
+    pub unevaluated: Option<UnevaluatedSource>,
+    pub count: Option<Expression>,
+    pub for_each: Option<Expression>,
+    /// `lifecycle { enabled = ... }`
+    pub enabled: Option<Expression>,
+    pub depends_on: Vec<Traversal>,
+    pub providers: Vec<ProviderPassing>,
+    /// What is deprecated inside is not this caller's concern.
+    pub ignore_nested_deprecations: bool,
+    /// What is left: the child's input variables.
+    pub body: Body,
+    pub range: Range,
+}
+
+/// Arguments of a module call that are expressions and decide what is installed.
+#[derive(Clone, Debug)]
+pub struct UnevaluatedSource {
+    pub source: Attribute,
+    pub version: Option<Attribute>,
+}
+
+impl ModuleCall {
+    pub fn repetition(&self) -> Repetition<'_> {
+        Repetition { count: self.count.as_ref(), for_each: self.for_each.as_ref(), enabled: self.enabled.as_ref() }
+    }
+}
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -45,30 +82,30 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
         true => found.of_kind(Kind::MissingSource),
         false => found,
     }));
-    references::check_label(block, 0, "Invalid module instance name", diags);
-    let early = early_arguments(&content);
-    let (source, version) = match &early {
+    labels::check_label(block, 0, "Invalid module instance name", diags);
+    let unevaluated = unevaluated_source(&content);
+    let (source, version) = match &unevaluated {
         Some(_) => (Some(String::new()), None),
         None => {
             let version = content.attribute("version");
             let has_version = version.is_some_and(|a| !matches!(a.expr.kind(), ExprKind::Null));
-            let version = version.and_then(|a| requirements::constraint_text(a, diags));
+            let version = version.and_then(|a| version_constraint::decode(a, diags));
             (content.attribute("source").and_then(|a| decode_source(a, has_version, diags)), version)
         }
     };
     let instances = "should be used to be explicit about the number of module instances";
-    let (count, for_each) = repetition(&content, instances, diags);
+    let (count, for_each) = repetition::decode(&content, instances, diags);
     let enabled = decode_lifecycle(&content, diags);
     let depends_on = content.attribute("depends_on").map(|a| references::depends_on(a, diags)).unwrap_or_default();
-    let providers = content.attribute("providers").map(|a| decode_providers(a, diags)).unwrap_or_default();
-    let body = check_blocks(&content, rest, "module", "module input variables", diags);
+    let providers = content.attribute("providers").map(|a| provider_ref::decode_passings(a, diags)).unwrap_or_default();
+    let body = reserved_blocks::check(&content, rest, "module", "module input variables", diags);
     let source_range = content.attribute("source")?.expr.range();
     Some(ModuleCall {
         name: block.label(0).clone(),
         source: source?,
         source_range,
         version,
-        early,
+        unevaluated,
         count,
         for_each,
         enabled,
@@ -81,43 +118,14 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
 }
 
 /// Source and version, if one of them has to be evaluated.
-fn early_arguments(content: &Content) -> Option<EarlyArguments> {
+fn unevaluated_source(content: &Content) -> Option<UnevaluatedSource> {
     let source = content.attribute("source")?;
     let version = content.attribute("version");
     let constant = |a: &Attribute| constant::is_constant(&a.expr);
     if constant(source) && version.is_none_or(constant) {
         return None;
     }
-    Some(EarlyArguments { source: source.clone(), version: version.cloned() })
-}
-
-/// Evaluates source and version. False: they are of no use, which is reported.
-pub fn evaluate_source(call: &mut ModuleCall, early: &Early, diags: &mut Diagnostics) -> bool {
-    let Some(arguments) = call.early.take() else { return true };
-    let target = |argument: &str| format!("module.{}.{argument}", call.name);
-    let mut found = Diagnostics::new();
-    let version = arguments.version.as_ref().and_then(|version| {
-        let text = found.take(early.text(&target("version"), &version.expr))?;
-        requirements::check_constraint(text, version, &mut found)
-    });
-    let source = found.take(early.text(&target("source"), &arguments.source.expr));
-    let failed = found.has_errors();
-    if source.is_none() && !failed {
-        let detail = format!("The value of {} is null. A source address is required.", target("source"));
-        let error = Diagnostic::error(INVALID_SOURCE, detail);
-        found.push(error.at(arguments.source.expr.range()));
-    }
-    let source = source.filter(|_| !failed);
-    let source = source.and_then(|text| check_source(text, &arguments.source, version.is_some(), &mut found));
-    diags.extend(found);
-    call.version = version;
-    match source {
-        Some(source) => {
-            call.source = source;
-            true
-        }
-        None => false,
-    }
+    Some(UnevaluatedSource { source: source.clone(), version: version.cloned() })
 }
 
 fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnostics) -> Option<String> {
@@ -165,48 +173,12 @@ pub fn check_source(
     None
 }
 
-/// `count` and `for_each`; only one of them and of the argument `enabled` in the block `lifecycle` may be set. `instances` is what
-/// there would be too many of.
-pub fn repetition(
-    content: &Content,
-    instances: &str,
-    diags: &mut Diagnostics,
-) -> (Option<Expression>, Option<Expression>) {
-    let (count, for_each) = (content.attribute("count"), content.attribute("for_each"));
-    let enabled =
-        content.blocks_of("lifecycle").find_map(|block| block.body.content(&LIFECYCLE).0.attribute("enabled").cloned());
-    match (count, for_each, &enabled) {
-        (Some(_), Some(for_each), None) => diags.push(
-            duplicate_count_and_for_each("used to be explicit about the number of resources to be created.")
-                .at(for_each.name_range()),
-        ),
-        (None, None, _) | (_, _, None) => {}
-        (_, _, Some(enabled)) => {
-            let names = match (count, for_each) {
-                (Some(_), Some(_)) => "\"count\", \"enabled\", and \"for_each\"",
-                (Some(_), None) => "\"count\" and \"enabled\"",
-                _ => "\"enabled\" and \"for_each\"",
-            };
-            let ranges = [count, for_each].into_iter().flatten().map(|attribute| attribute.name_range());
-            let range = ranges.fold(enabled.name_range(), |range, other| range.to(&other));
-            diags.push(
-                Diagnostic::error(
-                    format!("Invalid combination of {names}"),
-                    format!("The {names} meta-arguments are mutually-exclusive. Only one {instances} to be created.",),
-                )
-                .at(range),
-            );
-        }
-    }
-    (count.map(|a| a.expr.clone()), for_each.map(|a| a.expr.clone()))
-}
-
 static NEWER: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("ignore_nested_deprecations"));
 
 /// Reads the arguments of the block itself that are newer than modules with variables of the same name: such a variable
-/// comes first.
-pub fn take_newer_arguments(call: &mut ModuleCall, child: &Module, diags: &mut Diagnostics) {
-    if child.variables.contains_key("ignore_nested_deprecations") {
+/// comes first. `is_variable`: whether the called module has a variable of the name.
+pub fn take_newer_arguments(call: &mut ModuleCall, is_variable: impl Fn(&str) -> bool, diags: &mut Diagnostics) {
+    if is_variable("ignore_nested_deprecations") {
         return;
     }
     let (content, rest, _) = call.body.partial_content(&NEWER);
@@ -234,73 +206,60 @@ fn decode_lifecycle(content: &Content, diags: &mut Diagnostics) -> Option<Expres
     enabled
 }
 
-/// Reports reserved blocks. Comes back with the body and what its escaping block `_` adds to it: arguments that have the
-/// names of meta-arguments and are none.
-pub fn check_blocks(content: &Content, body: Body, context: &str, escaped: &str, diags: &mut Diagnostics) -> Body {
-    let mut escaping: Option<&Block> = None;
-    for block in &content.blocks {
-        match (block.kind.as_str(), escaping) {
-            ("_", Some(first)) => diags.push(
-                Diagnostic::error(
-                    "Duplicate escaping block",
-                    format!(
-                        "The special block type \"_\" can be used to force particular arguments to be interpreted as \
-                         {escaped} rather than as meta-arguments, but each {context} block can have only one such \
-                         block. The first escaping block was at {}.",
-                        first.header_range()
-                    ),
-                )
-                .at(block.header_range()),
-            ),
-            ("_", None) => escaping = Some(block),
-            ("lifecycle" | "connection" | "provisioner", _) if context == "resource" || context == "data" => {}
-            ("connection", _) if context == "provisioner" => {}
-            ("lifecycle", _) if context == "module" => {}
-            _ => diags.push(references::reserved_block(block, context)),
-        }
+impl Named for ModuleCall {
+    const DUPLICATE: Duplicate = Duplicate {
+        summary: "Duplicate module call",
+        what: "A module call",
+        verb: "defined",
+        rule: "Module calls must have unique names within a module.",
+    };
+
+    fn name(&self) -> &Arc<str> {
+        &self.name
     }
-    match escaping {
-        Some(block) => Body::joined(body, block.body.clone()),
-        None => body,
+
+    fn range(&self) -> &Range {
+        &self.range
     }
 }
 
-pub fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<ProviderPassing> {
-    let Some(pairs) = attribute.expr.as_static_map() else {
-        diags.push(
-            Diagnostic::error(INVALID_EXPRESSION, "A static map expression is required.")
-                .at(constant::start_range(&attribute.expr)),
-        );
-        return Vec::new();
+/// The effect of a block in an override file.
+pub const OVERRIDE: OverrideRule =
+    OverrideRule { merge_bodies, required: Some("source"), check_merged: check_version, ..OverrideRule::new(missing) };
+
+fn missing(over: &Block) -> Diagnostic {
+    let subject = format!("module call named {:?}", &**over.label(0));
+    missing_base(over, "Missing module call to override", &subject, "a module call that was defined")
+}
+
+/// An override that passes no provider configurations leaves those of the base.
+fn merge_bodies(base: Body, over: Body) -> Body {
+    let (base, over) = override_bodies::one_repetition(base, over);
+    let providers = argument(&over, "providers");
+    let passes_nothing = providers.is_some_and(|a| a.expr.as_static_map().is_some_and(|map| map.is_empty()));
+    Body::merged(base, if passes_nothing { override_bodies::without(&over, "providers") } else { over })
+}
+
+/// A call whose source comes from one block and whose version from another.
+fn check_version(base: &Block, over: &Block, diags: &mut Diagnostics) {
+    let has = |name: &str| argument(&over.body, name).is_some();
+    let version = argument(&base.body, "version").filter(|version| !override_bodies::is_null(version));
+    let source = argument(&base.body, "source").and_then(|source| source.expr.as_literal_string());
+    let (Some(_), Some(source), true) = (version, source, has("source") || has("version")) else { return };
+    let why = match module_source::parse(&source) {
+        Ok(ModuleSource::Registry(_)) | Err(_) => return,
+        Ok(ModuleSource::Local(_)) => "it has a relative local path",
+        Ok(ModuleSource::Remote(_)) => "it doesn't come from a module registry",
     };
-    let mut passings: Vec<ProviderPassing> = Vec::with_capacity(pairs.len());
-    let mut written = Vec::with_capacity(pairs.len());
-    for (key, value) in pairs {
-        let in_child = references::provider_ref(&key, "providers", diags);
-        let in_parent = references::provider_ref(&value, "providers", diags);
-        let (Some(in_child), Some(in_parent)) = (in_child, in_parent) else { continue };
-        if let Some(key) = &in_child.key {
-            let detail = "A module expects whole provider configurations: an instance key may stand only on the right side, with \
-                          the configuration that is passed.";
-            diags.push(Diagnostic::error(references::INVALID_PROVIDER_REFERENCE, detail).at(key.range()));
-            continue;
-        }
-        if let Some(previous) = passings.iter().position(|p| p.in_child.addr == in_child.addr) {
-            diags.push(
-                Diagnostic::error(
-                    "Duplicate provider address",
-                    format!(
-                        "A provider configuration was already passed to {} at {}. Each child provider configuration \
-                         can be assigned only once.",
-                        in_child.addr, written[previous]
-                    ),
-                )
-                .at(value.range()),
-            );
-            continue;
-        }
-        passings.push(ProviderPassing { in_child, in_parent });
-        written.push(key.range().to(&value.range()));
+    let range = base.header_range();
+    let detail = format!(
+        "Cannot apply a version constraint to module {:?} (at {}:{}) because {why}.",
+        base.label(0),
+        range.filename(),
+        range.start().line
+    );
+    let error = Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(range);
+    if !diags.iter().any(|known| known.repeats(&error)) {
+        diags.push(error);
     }
-    passings
 }

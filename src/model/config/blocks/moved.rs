@@ -76,3 +76,9 @@ pub fn endpoint(attribute: &Attribute, diags: &mut Diagnostics) -> Option<MoveEn
         }
     }
 }
+
+/// The error of a `moved` block in an override file.
+pub const NOT_OVERRIDABLE: (&str, &str) = (
+    "Cannot override 'moved' blocks",
+    "Records of moved objects can appear only in normal files, not in override files.",
+);

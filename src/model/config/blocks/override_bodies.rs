@@ -1,43 +1,13 @@
-//! Bodies of blocks with what override files say otherwise. The rules are those observed on 1.11.4.
+//! Bodies of blocks with what override files say otherwise: the parts of which kinds of blocks make their rules. They are those
+//! observed on 1.11.4.
 
+use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::ast::{Attribute, Block, ExprKind};
 use lang::syntax::body::{Body, BodySchema, NativeBody};
 
 /// Arguments of blocks themselves, which an escaping block does not mean.
 const OWN_ARGUMENTS: [&str; 8] =
     ["alias", "count", "depends_on", "for_each", "provider", "providers", "source", "version"];
-
-/// The body of a block with an override on top: its arguments replace those of the same name, its nested blocks all of their kind.
-pub fn merged(kind: &str, base: &Body, over: &Body) -> Body {
-    let (base, over) = with_escaped_arguments(base, over);
-    match kind {
-        "resource" | "data" => {
-            let (base, over) = one_repetition(base, over);
-            merged_block("lifecycle", &base, &over)
-        }
-        "action" => {
-            let (base, over) = one_repetition(base, over);
-            merged_block("config", &base, &over)
-        }
-        "module" => {
-            let (base, over) = one_repetition(base, over);
-            let passes_nothing =
-                argument(&over, "providers").is_some_and(|a| a.expr.as_static_map().is_some_and(|map| map.is_empty()));
-            Body::merged(base, if passes_nothing { without(&over, "providers") } else { over })
-        }
-        _ => Body::merged(base, over),
-    }
-}
-
-/// The body of a `check` block whose data source is overridden. None if it has no such data source.
-pub fn merged_in_check(check: &Block, over: &Block) -> Option<Body> {
-    let schema = BodySchema::new().block("data", &["type", "name"]);
-    let (content, rest, _) = check.body.partial_content(&schema);
-    let mut blocks = content.blocks;
-    let base = blocks.iter_mut().find(|block| have_same_labels(block, over))?;
-    base.body = merged("data", &base.body, &over.body);
-    Some(Body::joined(rest, items(check, Vec::new(), blocks)))
-}
 
 pub fn have_same_labels(a: &Block, b: &Block) -> bool {
     a.labels.iter().map(|label| &label.text).eq(b.labels.iter().map(|label| &label.text))
@@ -48,7 +18,7 @@ pub fn argument(body: &Body, name: &str) -> Option<Attribute> {
     body.partial_content(&BodySchema::new().attribute(name)).0.attributes.swap_remove(name)
 }
 
-fn without(body: &Body, name: &str) -> Body {
+pub fn without(body: &Body, name: &str) -> Body {
     body.partial_content(&BodySchema::new().attribute(name)).1
 }
 
@@ -67,7 +37,7 @@ pub fn with_blocks(body: &Body, kind: &str, change: impl Fn(&Block) -> Body) -> 
 }
 
 /// Where `count` and `for_each` come from different blocks, `count` counts.
-fn one_repetition(base: Body, over: Body) -> (Body, Body) {
+pub fn one_repetition(base: Body, over: Body) -> (Body, Body) {
     let has = |body: &Body, name: &str| argument(body, name).is_some();
     let (by_count, by_each) = (has(&base, "count"), has(&base, "for_each"));
     match (by_count, has(&over, "count"), has(&over, "for_each")) {
@@ -79,30 +49,39 @@ fn one_repetition(base: Body, over: Body) -> (Body, Body) {
     }
 }
 
-/// A merge in which one kind of nested block is merged too.
-fn merged_block(kind: &str, base: &Body, over: &Body) -> Body {
+/// A merge in which one kind of nested block is merged too, as `both` says. `alone`: the body of one that the base does not have.
+pub fn merged_block(
+    kind: &str,
+    base: &Body,
+    over: &Body,
+    both: fn(&Body, &Body) -> Body,
+    alone: fn(&Body) -> Body,
+) -> Body {
     let schema = BodySchema::new().block(kind, &[]);
     let (mine, rest, _) = over.partial_content(&schema);
     let (theirs, _, _) = base.partial_content(&schema);
     let Some(inner) = mine.blocks.first() else { return Body::merged(base.clone(), rest) };
-    let block = match (theirs.blocks.first(), kind) {
-        (Some(first), "lifecycle") => Block { body: merged_lifecycle(&first.body, &inner.body), ..first.clone() },
-        (Some(first), _) => Block { body: Body::merged(first.body.clone(), inner.body.clone()), ..first.clone() },
-        (None, "lifecycle") => Block { body: without(&inner.body, "replace_triggered_by"), ..inner.clone() },
-        (None, _) => inner.clone(),
+    let block = match theirs.blocks.first() {
+        Some(first) => Block { body: both(&first.body, &inner.body), ..first.clone() },
+        None => Block { body: alone(&inner.body), ..inner.clone() },
     };
     Body::merged(Body::merged(base.clone(), items(inner, Vec::new(), vec![block])), rest)
 }
 
-/// `replace_triggered_by` cannot be overridden, and `ignore_changes = all` stays.
-fn merged_lifecycle(base: &Body, over: &Body) -> Body {
-    let over = without(over, "replace_triggered_by");
-    let ignores_all = argument(base, "ignore_changes").is_some_and(|a| a.expr.as_keyword() == Some("all"));
-    Body::merged(base.clone(), if ignores_all { without(&over, "ignore_changes") } else { over })
+/// The body without nested blocks of these kinds, which are refused.
+pub fn refuse(body: &Body, kinds: &[&str], diags: &mut Diagnostics) -> Body {
+    let schema = kinds.iter().fold(BodySchema::new(), |schema, kind| schema.block(kind, &[]));
+    let (content, rest, _) = body.partial_content(&schema);
+    for block in &content.blocks {
+        let kind = block.kind.as_str();
+        let detail = format!("Override files cannot override {kind:?} blocks.");
+        diags.push(Diagnostic::error(format!("Can't override {kind} blocks"), detail).at(block.header_range()));
+    }
+    if content.blocks.is_empty() { body.clone() } else { rest }
 }
 
 /// Both bodies, if either has an escaping block `_`: what one says in it replaces what the other says outside of it, and the reverse.
-fn with_escaped_arguments(base: &Body, over: &Body) -> (Body, Body) {
+pub fn with_escaped_arguments(base: &Body, over: &Body) -> (Body, Body) {
     let schema = BodySchema::new().block("_", &[]);
     let (of_base, base_plain, _) = base.partial_content(&schema);
     let (of_over, over_plain, _) = over.partial_content(&schema);

@@ -1,15 +1,40 @@
 //! `provisioner` blocks, and what destroy-time ones may refer to.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
+use base::source::Range;
 use lang::syntax::ast::{Block, Traversal};
 use lang::syntax::body::{Body, BodySchema, Content};
 
-use super::block::{OnFailure, ProvisionerBlock, ProvisionerWhen};
-use super::{module_call, references};
+use super::{references, reserved_blocks};
 use crate::model_errors::INVALID_ON_FAILURE;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProvisionerWhen {
+    Create,
+    Destroy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    Fail,
+    Continue,
+}
+
+/// `provisioner "type" {}`.
+#[derive(Clone, Debug)]
+pub struct ProvisionerBlock {
+    pub kind: Arc<str>,
+    pub when: ProvisionerWhen,
+    pub on_failure: OnFailure,
+    pub connection: Option<Body>,
+    /// What is left for the provisioner's schema.
+    pub body: Body,
+    pub range: Range,
+    pub type_range: Range,
+}
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -57,7 +82,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProvisionerBlock
             check_only_self(&inner.body, diags);
         }
     }
-    let body = module_call::check_blocks(&content, rest, "provisioner", "provisioner-typpe-specific", diags);
+    let body = reserved_blocks::check(&content, rest, "provisioner", "provisioner-typpe-specific", diags);
     Some(ProvisionerBlock {
         kind,
         when,

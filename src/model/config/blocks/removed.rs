@@ -9,9 +9,9 @@ use lang::syntax::ast::{Attribute, Block, TraversalStep};
 use lang::syntax::body::{Body, BodySchema, Content};
 use terrane_protocol::schema::ResourceMode;
 
-use super::block::{ProvisionerBlock, ProvisionerWhen};
 use super::moved::endpoint;
-use super::{provisioner, references};
+use super::provisioner::{self, ProvisionerBlock, ProvisionerWhen};
+use super::references;
 use crate::addr::{Module, Resource};
 use crate::config::constants::constant;
 

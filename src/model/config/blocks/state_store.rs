@@ -1,44 +1,14 @@
 //! `state_store` blocks: a place for states that a provider implements.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
 use lang::syntax::ast::Block;
-use lang::syntax::body::{Body, BodySchema};
+use lang::syntax::body::BodySchema;
 
-use super::references;
-use crate::addr;
-use crate::config::module::{Backend, Module, ProviderRequirement};
+use super::backend::{Backend, StoreProvider};
+use super::labels;
+use crate::config::providers::requirements::RequiredProviders;
 use crate::model_errors::DUPLICATE_PROVIDER;
-
-/// The provider of a state store.
-#[derive(Clone, Debug)]
-pub struct StoreProvider {
-    /// Its local name: the label of the block within.
-    pub name: Arc<str>,
-    /// Its configuration.
-    pub body: Body,
-    pub range: Range,
-    /// None until the requirements are known, and if nothing requires it.
-    pub requirement: Option<ProviderRequirement>,
-}
-
-impl StoreProvider {
-    /// The provider is known: it is required, or the built-in one.
-    pub fn is_resolved(&self) -> bool {
-        self.requirement.is_some() || &*self.name == "terraform"
-    }
-
-    /// The provider that the name stands for; with an entry in `required_providers`, the one of that.
-    pub fn source(&self) -> addr::Provider {
-        match &self.requirement {
-            Some(requirement) => requirement.source.clone(),
-            None => addr::Provider::builtin(&self.name),
-        }
-    }
-}
 
 /// None with an error.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Backend> {
@@ -63,7 +33,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Backend> {
         return None;
     }
     let name = provider.label(0).clone();
-    if let Some(problem) = references::check_provider_name(&name, &provider.header_range()) {
+    if let Some(problem) = labels::check_provider_name(&name, &provider.header_range()) {
         diags.push(problem);
         return None;
     }
@@ -78,21 +48,14 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Backend> {
     })
 }
 
-/// Looks up the provider of the module's state store among its requirements. The built-in provider needs no entry.
-pub fn resolve(module: &mut Module, diags: &mut Diagnostics) {
-    let requirements = explicit(&module.requirements);
-    let Some(backend) = module.conflicting_store.as_mut().or(module.backend.as_mut()) else { return };
+/// Looks up the provider of a state store among the requirements of its module. The built-in provider needs no entry.
+pub fn resolve(backend: &mut Backend, requirements: &RequiredProviders, diags: &mut Diagnostics) {
     let Some(provider) = &mut backend.store else { return };
-    provider.requirement = requirements.get(&provider.name).cloned();
+    // What the use of a provider implies is no entry.
+    provider.requirement = requirements.get(&provider.name).filter(|requirement| requirement.explicit).cloned();
     if !provider.is_resolved() {
         diags.push(not_required(provider, &backend.range));
     }
-}
-
-/// What `required_providers` says, without what the use of a provider implies.
-fn explicit(requirements: &BTreeMap<Arc<str>, ProviderRequirement>) -> BTreeMap<Arc<str>, ProviderRequirement> {
-    let written = requirements.iter().filter(|(_, requirement)| requirement.explicit);
-    written.map(|(name, requirement)| (name.clone(), requirement.clone())).collect()
 }
 
 fn not_required(provider: &StoreProvider, place: &Range) -> Diagnostic {
@@ -147,8 +110,10 @@ mod tests {
     use std::path::Path;
 
     use base::files::Memory;
+    use lang::syntax::body::Body;
 
     use super::*;
+    use crate::addr;
     use crate::config::load_module;
 
     fn load(text: &str) -> (Option<Backend>, Vec<String>) {

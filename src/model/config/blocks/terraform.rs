@@ -8,11 +8,11 @@ use base::source::Range;
 use lang::syntax::ast::{Attribute, Block};
 use lang::syntax::body::{Body, BodySchema};
 
+use super::backend::{self, Backend};
 use super::encryption::{self, Encryption};
-use super::{references, state_store};
-use crate::config::constants::constant;
-use crate::config::module::{Backend, ProviderRequirement};
-use crate::config::providers::requirements;
+use super::{labels, state_store};
+use crate::config::constants::{constant, version_constraint};
+use crate::config::providers::requirements::{self, ProviderRequirement};
 use crate::version::{compatible_version, tofu_at_least};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -50,7 +50,7 @@ pub struct TerraformBlock {
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
     let content = diags.take(block.body.content(&SCHEMA));
     let mut parts = TerraformBlock {
-        required_version: content.attribute("required_version").and_then(|a| requirements::constraint_text(a, diags)),
+        required_version: content.attribute("required_version").and_then(|a| version_constraint::decode(a, diags)),
         ..TerraformBlock::default()
     };
     if let Some(attribute) = content.attribute("experiments").filter(|_| !tofu_at_least(13)) {
@@ -68,22 +68,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
     }
     for inner in &content.blocks {
         match inner.kind.as_str() {
-            "backend" => parts.backends.push(Backend {
-                kind: inner.label(0).clone(),
-                is_cloud_block: false,
-                store: None,
-                kind_range: inner.label_range(0),
-                body: inner.body.clone(),
-                range: inner.header_range(),
-            }),
-            "cloud" => parts.clouds.push(Backend {
-                kind: "cloud".into(),
-                is_cloud_block: true,
-                store: None,
-                kind_range: inner.kind_range(),
-                body: inner.body.clone(),
-                range: inner.header_range(),
-            }),
+            "backend" => parts.backends.push(backend::decode(inner)),
+            "cloud" => parts.clouds.push(backend::decode_cloud(inner)),
             "state_store" => parts.stores.extend(state_store::decode(inner, diags)),
             "encryption" => {
                 let found = diags.take(encryption::decode(&inner.body, inner.header_range()));
@@ -94,7 +80,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
                     .requirements
                     .extend(requirements::decode(inner, diags).map(|found| (found, inner.header_range())));
             }
-            _ => match references::check_provider_name(inner.label(0), &inner.header_range()) {
+            _ => match labels::check_provider_name(inner.label(0), &inner.header_range()) {
                 Some(problem) => diags.push(problem),
                 None => {
                     let (attributes, problems) = inner.body.just_attributes();

@@ -4,15 +4,51 @@ use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{self, PROGRAM};
+use base::source::Range;
 use lang::eval::type_expression::{self, Defaults};
 use lang::syntax::ast::{Attribute, Block, Call, ExprKind, Expression, TemplateForm};
 use lang::syntax::body::BodySchema;
-use terrane_value::{Type, Value, convert};
+use terrane_value::{Marks, Type, Value, convert};
 
-use super::block::{Deprecation, Variable};
-use super::{condition, module_call, references};
+use super::by_name::{Duplicate, Named};
+use super::condition::{self, Condition};
+use super::deprecation::{self, Deprecation};
+use super::override_rule::missing_base;
+use super::{labels, module_call, override_bodies};
 use crate::config::constants::{constant, ignored_attributes};
 use crate::symbols;
+
+/// `variable "name" {}`.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub name: Arc<str>,
+    pub description: Option<String>,
+    /// `Dynamic` where the block gives no type.
+    pub ty: Type,
+    /// The type constraint as written, if one is.
+    pub type_expression: Option<Expression>,
+    /// Defaults of optional attributes within the type.
+    pub type_defaults: Option<Arc<Defaults>>,
+    /// Converted to the type; none: the variable is required.
+    pub default: Option<Value>,
+    pub nullable: bool,
+    pub sensitive: bool,
+    pub ephemeral: bool,
+    /// Its value must be known before anything is planned.
+    pub is_const: bool,
+    /// For callers that set it.
+    pub deprecated: Option<Deprecation>,
+    pub validations: Vec<Condition>,
+    /// The block's header.
+    pub range: Range,
+}
+
+impl Variable {
+    /// Of every value of the variable.
+    pub fn marks(&self) -> Marks {
+        Marks::SENSITIVE.when(self.sensitive) | Marks::EPHEMERAL.when(self.ephemeral)
+    }
+}
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -27,15 +63,11 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("validation", &[])
 });
 
-/// The arguments of the block.
-pub fn schema() -> &'static BodySchema {
-    &SCHEMA
-}
-
+/// A block; what is wrong with it is reported.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
     let content = diags.take(block.body.content(&SCHEMA));
     let name = block.label(0).clone();
-    references::check_label(block, 0, "Invalid variable name", diags);
+    labels::check_label(block, 0, "Invalid variable name", diags);
     if module_call::is_reserved_name(&name) {
         diags.push(
             Diagnostic::error(
@@ -62,7 +94,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
         let detail = format!("A variable that is marked as \"const\" cannot also be marked as \"{other}\".");
         diags.push(Diagnostic::error(format!("Const variable cannot be {other}"), detail).at(block.header_range()));
     }
-    let deprecated = content.attribute("deprecated").and_then(|a| decode_deprecated(a, "variable", diags));
+    let deprecated = content.attribute("deprecated").and_then(|a| deprecation::decode(a, "variable", diags));
     let mut variable = Variable {
         name: name.clone(),
         description,
@@ -118,20 +150,6 @@ fn fit(written: Value, ty: &Type, defaults: Option<&Defaults>) -> Result<Value, 
 /// A default that does not fit its type for a variable.
 pub const INVALID_DEFAULT: &str = "Invalid default value for variable";
 
-/// A `deprecated` argument. OpenTofu refuses an empty message.
-pub fn decode_deprecated(attribute: &Attribute, what: &str, diags: &mut Diagnostics) -> Option<Deprecation> {
-    let text = constant::string(attribute, diags)?;
-    if text.trim().is_empty() && name::is_opentofu() {
-        let detail = format!(
-            "The \"deprecated\" argument must not be empty, and should provide instructions on how to migrate away from usage of \
-             this deprecated {what}."
-        );
-        diags.push(Diagnostic::error("Invalid `deprecated` value", detail).at(attribute.expr.range()));
-        return None;
-    }
-    Some(Deprecation { message: text.into(), range: attribute.range() })
-}
-
 /// A type constraint, with the short forms `list` and `map`, and a word on the quoted forms of long ago.
 pub fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<Defaults>>) {
     if let ExprKind::Template(t) = expr.kind()
@@ -184,4 +202,85 @@ fn quoted_type(text: &str) -> Diagnostic {
              and will be removed in a future version of {PROGRAM}. Remove the quotes around {text:?}{instead}."
         ),
     )
+}
+
+/// Takes over what a block of an override file says of a variable. The block has been read as `over`.
+fn apply_override(variable: &mut Variable, over: Variable, block: &Block, diags: &mut Diagnostics) {
+    let content = block.body.content(&SCHEMA).0;
+    let has = |name: &str| content.attribute(name).is_some();
+    if has("description") {
+        variable.description = over.description;
+    }
+    if has("type") {
+        variable.ty = over.ty;
+        variable.type_expression = over.type_expression;
+        variable.type_defaults = over.type_defaults;
+    }
+    if has("default") {
+        variable.default = over.default;
+    }
+    if has("sensitive") {
+        variable.sensitive = over.sensitive;
+    }
+    if has("nullable") {
+        variable.nullable = over.nullable;
+    }
+    if has("ephemeral") {
+        variable.ephemeral = over.ephemeral;
+    }
+    if has("const") {
+        variable.is_const = over.is_const;
+    }
+    if has("deprecated") {
+        variable.deprecated = over.deprecated;
+    }
+    let invalid = |detail: String| Diagnostic::error(INVALID_DEFAULT, detail).at(block.header_range());
+    let Some(default) = &variable.default else { return };
+    // The value as the types before had it is converted, without optional attributes that the new type would fill in.
+    match convert::convert(default, &variable.ty) {
+        Ok(value) => variable.default = Some(value),
+        Err(why) => diags.push(invalid(match (has("type"), has("default")) {
+            (true, false) => {
+                format!("Overriding this variable's type constraint has made its default value invalid: {why}.")
+            }
+            (false, true) => format!(
+                "The overridden default value for this variable is not compatible with the variable's type constraint: {why}."
+            ),
+            _ => format!("This variable's default value is not compatible with its type constraint: {why}."),
+        })),
+    }
+    if !variable.nullable && variable.default.as_ref().is_some_and(|default| default.is_null()) {
+        diags.push(invalid("A null default value is not valid when nullable=false.".to_string()));
+    }
+}
+
+impl Named for Variable {
+    const DUPLICATE: Duplicate = Duplicate {
+        summary: "Duplicate variable declaration",
+        what: "A variable",
+        verb: "declared",
+        rule: "Variable names must be unique within a module.",
+    };
+
+    fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    fn range(&self) -> &Range {
+        &self.range
+    }
+}
+
+/// Changes a variable of the other files as a block of an override file says. Each override is checked with what came before it.
+pub fn override_by(variables: &mut [Vec<Variable>], over: &Block, diags: &mut Diagnostics) {
+    let over = &Block { body: override_bodies::refuse(&over.body, &["validation"], diags), ..over.clone() };
+    let decoded = decode(over, diags);
+    match variables.iter_mut().flatten().find(|variable| variable.name == decoded.name) {
+        Some(variable) => apply_override(variable, decoded, over, diags),
+        None => {
+            let subject = format!("variable named {:?}", &**over.label(0));
+            let base = "a variable that was already declared";
+            diags.push(missing_base(over, "Missing base variable declaration to override", &subject, base));
+        }
+    }
 }

@@ -4,5 +4,7 @@
 
 pub mod constant;
 pub mod ignored_attributes;
+pub mod literal;
 pub mod static_arguments;
 pub mod static_context;
+pub mod version_constraint;

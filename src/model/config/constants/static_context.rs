@@ -1,8 +1,8 @@
-//! Values that are needed before anything is installed or planned: in the sources and versions of module calls, in
-//! backend blocks, in `for_each` of providers, in constant variables.
+//! The scope of expressions that are evaluated before anything is installed or planned: sources and versions of module
+//! calls, backend blocks, `for_each` of providers, constant variables.
 //!
-//! Owns which names mean something that early and the way by which they are reached. Never knows where values of root
-//! variables come from: [`Outside`] says.
+//! Owns which names have values there and the path by which they are reached. Never knows where values of root
+//! variables come from: [`StaticInputs`] says.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,12 +19,13 @@ use terrane_value::{Marks, Type, Value, convert};
 
 use crate::addr::parse::parse_reference;
 use crate::addr::{self, Subject};
-use crate::config::blocks::block::{ByName, Local, ModuleCall, Variable};
-use crate::config::module::Module;
+use crate::config::blocks::by_name::ByName;
+use crate::config::blocks::locals::Local;
+use crate::config::blocks::variable::Variable;
 use crate::model_errors::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
 
 /// What is known of the world when a configuration is loaded.
-pub trait Outside: Send + Sync {
+pub trait StaticInputs: Send + Sync {
     /// The value given for a variable of the root module, not yet converted; None if there is none.
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics);
     /// The values on the command line for variables that the root module does not declare. Only asked for where the values
@@ -40,10 +41,10 @@ pub trait Outside: Send + Sync {
     fn machine(&self) -> Option<&dyn Machine>;
 }
 
-/// Nothing is given from outside.
-pub struct Nothing;
+/// No values from outside: no variable is set.
+pub struct NoInputs;
 
-impl Outside for Nothing {
+impl StaticInputs for NoInputs {
     fn variable(&self, _: &Variable) -> (Option<Value>, Diagnostics) {
         (None, Diagnostics::new())
     }
@@ -58,25 +59,30 @@ impl Outside for Nothing {
     }
 }
 
-/// The names of one module that mean something early. Cheap to clone.
-#[derive(Clone)]
-pub struct Early(Arc<EarlyModule>);
+/// What the static context of a module is made of.
+pub struct StaticNames {
+    pub path: addr::Module,
+    pub dir: PathBuf,
+    pub variables: ByName<Variable>,
+    pub locals: ByName<Local>,
+}
 
-struct EarlyModule {
-    path: addr::Module,
-    dir: PathBuf,
+/// The names of one module that have values before anything is planned. Cheap to clone.
+#[derive(Clone)]
+pub struct StaticContext(Arc<StaticModule>);
+
+struct StaticModule {
+    names: StaticNames,
     root_dir: PathBuf,
-    variables: ByName<Variable>,
-    locals: ByName<Local>,
     /// The module that calls this one, with the arguments of the call.
-    caller: Option<(Early, Body)>,
-    outside: Arc<dyn Outside>,
+    caller: Option<(StaticContext, Body)>,
+    inputs: Arc<dyn StaticInputs>,
     known: Mutex<HashMap<String, Value>>,
 }
 
-impl std::fmt::Debug for Early {
+impl std::fmt::Debug for StaticContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Early({})", self.0.path)
+        write!(f, "StaticContext({})", self.0.names.path)
     }
 }
 
@@ -86,66 +92,64 @@ pub const DYNAMIC: &str = "Dynamic value in static context";
 /// References nested deeper than this are an error.
 const MAX_DEPTH: usize = 128;
 
-impl Early {
-    pub fn root(module: &Module, outside: Arc<dyn Outside>) -> Early {
-        Early::of(module, module.dir.clone(), None, outside)
+impl StaticContext {
+    /// The context of a root module.
+    pub fn root(names: StaticNames, inputs: Arc<dyn StaticInputs>) -> StaticContext {
+        let root_dir = names.dir.clone();
+        StaticContext::of(names, root_dir, None, inputs)
     }
 
-    /// Of a module that this one calls.
-    pub fn child(&self, call: &ModuleCall, module: &Module) -> Early {
-        let caller = Some((self.clone(), call.body.clone()));
-        Early::of(module, self.0.root_dir.clone(), caller, self.0.outside.clone())
+    /// The context of a module that this one calls. `arguments`: of the call.
+    pub fn child(&self, arguments: &Body, names: StaticNames) -> StaticContext {
+        let caller = Some((self.clone(), arguments.clone()));
+        StaticContext::of(names, self.0.root_dir.clone(), caller, self.0.inputs.clone())
     }
 
-    fn of(module: &Module, root_dir: PathBuf, caller: Option<(Early, Body)>, outside: Arc<dyn Outside>) -> Early {
-        Early(Arc::new(EarlyModule {
-            path: module.path.clone(),
-            dir: module.dir.clone(),
-            root_dir,
-            variables: module.variables.clone(),
-            locals: module.locals.clone(),
-            caller,
-            outside,
-            known: Mutex::default(),
-        }))
+    fn of(
+        names: StaticNames,
+        root_dir: PathBuf,
+        caller: Option<(StaticContext, Body)>,
+        inputs: Arc<dyn StaticInputs>,
+    ) -> StaticContext {
+        StaticContext(Arc::new(StaticModule { names, root_dir, caller, inputs, known: Mutex::default() }))
     }
 
     /// The value of an expression. `target` is what needs it: `module.x.source`.
     pub fn value(&self, target: &str, expr: &Expression) -> (Value, Diagnostics) {
-        evaluate(expr, &EarlyScope { of: self, way: vec![self.within(target)] })
+        evaluate(expr, &StaticScope { of: self, way: vec![self.within(target)] })
     }
 
     /// The names as `target` sees them.
     pub fn scope(&self, target: &str) -> impl Scope {
-        EarlyScope { of: self, way: vec![self.within(target)] }
+        StaticScope { of: self, way: vec![self.within(target)] }
     }
 
     /// Whether a variable or a local value is declared.
     pub fn declares(&self, subject: &Subject) -> bool {
         match subject {
-            Subject::Variable(name) => self.0.variables.contains_key(name),
-            Subject::Local(name) => self.0.locals.contains_key(name),
+            Subject::Variable(name) => self.0.names.variables.contains_key(name),
+            Subject::Local(name) => self.0.names.locals.contains_key(name),
             _ => false,
         }
     }
 
     pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.0.variables.get(name)
+        self.0.names.variables.get(name)
     }
 
     /// The expression of a local value.
     pub fn local(&self, name: &str) -> Option<&Expression> {
-        self.0.locals.get(name).map(|local| &local.expr)
+        self.0.names.locals.get(name).map(|local| &local.expr)
     }
 
     /// Files, for the functions that read them.
     pub fn machine(&self) -> Option<&dyn Machine> {
-        self.0.outside.machine()
+        self.0.inputs.machine()
     }
 
     /// A text that can be written down; none with errors, or where it is null.
     pub fn text(&self, target: &str, expr: &Expression) -> (Option<String>, Diagnostics) {
-        let scope = EarlyScope { of: self, way: vec![self.within(target)] };
+        let scope = StaticScope { of: self, way: vec![self.within(target)] };
         let (value, mut diags) = evaluate_to(expr, &Type::String, &scope);
         if diags.has_errors() {
             return (None, diags);
@@ -160,16 +164,16 @@ impl Early {
     /// Checks the constant variables of the module: each must have a value by now.
     pub fn check_constants(&self) -> Diagnostics {
         let mut diags = Diagnostics::new();
-        let constants: Vec<&Variable> = self.0.variables.values().filter(|variable| variable.is_const).collect();
+        let constants: Vec<&Variable> = self.0.names.variables.values().filter(|variable| variable.is_const).collect();
         if !constants.is_empty() && self.0.caller.is_none() {
-            diags.extend(self.0.outside.undeclared(&self.0.variables));
+            diags.extend(self.0.inputs.undeclared(&self.0.names.variables));
         }
         constants.into_iter().for_each(|variable| diags.extend(self.check_constant(variable)));
         diags
     }
 
     fn check_constant(&self, variable: &Variable) -> Diagnostics {
-        let scope = EarlyScope { of: self, way: vec![self.within(&format!("var.{}", variable.name))] };
+        let scope = StaticScope { of: self, way: vec![self.within(&format!("var.{}", variable.name))] };
         let value = match scope.variable(variable) {
             Ok(value) => value,
             Err(problems) => return problems,
@@ -185,7 +189,7 @@ impl Early {
     }
 
     fn within(&self, name: &str) -> String {
-        if self.0.path.is_root() { name.to_owned() } else { format!("{}.{name}", self.0.path) }
+        if self.0.names.path.is_root() { name.to_owned() } else { format!("{}.{name}", self.0.names.path) }
     }
 }
 
@@ -221,39 +225,39 @@ fn module_argument(target: &str) -> Option<&'static str> {
 }
 
 /// The names of a module as something that needs them sees them; `way` leads from it to the expression that is read.
-struct EarlyScope<'e> {
-    of: &'e Early,
+struct StaticScope<'e> {
+    of: &'e StaticContext,
     way: Vec<String>,
 }
 
-impl EarlyScope<'_> {
-    fn further<'s>(&self, of: &'s Early, name: String) -> EarlyScope<'s> {
+impl StaticScope<'_> {
+    fn further<'s>(&self, of: &'s StaticContext, name: String) -> StaticScope<'s> {
         let way = self.way.iter().cloned().chain([name]).collect();
-        EarlyScope { of, way }
+        StaticScope { of, way }
     }
 
     fn subject(&self, subject: &Subject, what: &str, range: &Range) -> Result<Value, Diagnostics> {
         let module = &self.of.0;
         match subject {
             Subject::Variable(name) => {
-                let Some(variable) = module.variables.get(name) else {
-                    return Err(undeclared_variable(name, module.variables.keys(), range).into());
+                let Some(variable) = module.names.variables.get(name) else {
+                    return Err(undeclared_variable(name, module.names.variables.keys(), range).into());
                 };
                 self.cached(&self.of.within(what), range, |way| way.variable(variable))
             }
             Subject::Local(name) => {
-                let Some(local) = module.locals.get(name) else {
-                    return Err(undeclared_local(name, module.locals.keys(), range).into());
+                let Some(local) = module.names.locals.get(name) else {
+                    return Err(undeclared_local(name, module.names.locals.keys(), range).into());
                 };
                 self.cached(&self.of.within(what), range, |way| {
                     let (value, found) = evaluate(&local.expr, way);
                     if found.has_errors() { Err(found) } else { Ok(value) }
                 })
             }
-            Subject::Path(name) if &**name == "module" => Ok(folder(&module.dir)),
+            Subject::Path(name) if &**name == "module" => Ok(folder(&module.names.dir)),
             Subject::Path(name) if &**name == "root" => Ok(folder(&module.root_dir)),
-            Subject::Path(name) if &**name == "cwd" => Ok(Value::string(module.outside.working_dir())),
-            Subject::Terraform(name) if &**name == "workspace" => Ok(Value::string(module.outside.workspace())),
+            Subject::Path(name) if &**name == "cwd" => Ok(Value::string(module.inputs.working_dir())),
+            Subject::Terraform(name) if &**name == "workspace" => Ok(Value::string(module.inputs.workspace())),
             _ => Err(self.too_early(what, range).into()),
         }
     }
@@ -263,7 +267,7 @@ impl EarlyScope<'_> {
         &self,
         name: &str,
         range: &Range,
-        find: impl FnOnce(&EarlyScope<'_>) -> Result<Value, Diagnostics>,
+        find: impl FnOnce(&StaticScope<'_>) -> Result<Value, Diagnostics>,
     ) -> Result<Value, Diagnostics> {
         if let Some(value) = self.known().get(name) {
             return Ok(value.clone());
@@ -291,11 +295,11 @@ impl EarlyScope<'_> {
         let module = &self.of.0;
         let mut place = variable.range.clone();
         let (given, found) = match &module.caller {
-            None => module.outside.variable(variable),
+            None => module.inputs.variable(variable),
             Some((caller, arguments)) => match arguments.just_attributes().0.get(&variable.name) {
                 Some(argument) => {
                     place = argument.expr.range();
-                    let way = EarlyScope { of: caller, way: self.way.clone() };
+                    let way = StaticScope { of: caller, way: self.way.clone() };
                     let (value, found) = evaluate(&argument.expr, &way);
                     (Some(value), found)
                 }
@@ -380,7 +384,7 @@ fn folder(path: &std::path::Path) -> Value {
     Value::string(if text.is_empty() { ".".to_owned() } else { text })
 }
 
-impl Scope for EarlyScope<'_> {
+impl Scope for StaticScope<'_> {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
         let reference = match parse_reference(traversal, file) {
             Ok(reference) => reference,
@@ -408,6 +412,6 @@ impl Scope for EarlyScope<'_> {
     }
 
     fn machine(&self) -> Option<&dyn Machine> {
-        self.of.0.outside.machine()
+        self.of.0.inputs.machine()
     }
 }

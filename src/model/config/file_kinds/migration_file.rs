@@ -9,12 +9,11 @@ use base::source::Range;
 use lang::syntax::ast::{Block, Expression};
 use lang::syntax::body::{Body, BodySchema};
 
-use crate::config::Backend;
-use crate::config::blocks::{references, state_store};
+use crate::config::blocks::backend::Backend;
+use crate::config::blocks::{labels, state_store};
 use crate::config::constants::constant;
 use crate::config::files::file_set;
-use crate::config::module::{EarlyRequirement, ProviderRequirement};
-use crate::config::providers::requirements;
+use crate::config::providers::requirements::{self, ProviderRequirement, UnevaluatedRequirement};
 use crate::deps::Version;
 
 const SUFFIX: &str = ".tfmigrate.hcl";
@@ -23,7 +22,7 @@ const PROVIDER: &str = "state_store_provider";
 
 /// What the files of a folder say together, or what one of them says.
 #[derive(Default)]
-struct Source {
+struct MigrationSource {
     /// The last `from` block.
     from: Option<Range>,
     backend: Option<Backend>,
@@ -61,7 +60,7 @@ pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diag
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let Source { backend, store, provider, .. } = source;
+    let MigrationSource { backend, store, provider, .. } = source;
     let mut place = store.or(backend);
     if let Some(store) = place.as_mut().and_then(|place| place.store.as_mut()) {
         store.requirement = provider;
@@ -69,8 +68,8 @@ pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diag
     (place, diagnostics)
 }
 
-fn read_file(body: &Body, diagnostics: &mut Diagnostics) -> Source {
-    let mut file = Source::default();
+fn read_file(body: &Body, diagnostics: &mut Diagnostics) -> MigrationSource {
+    let mut file = MigrationSource::default();
     let (content, problems) = body.content(&BodySchema::new().block(FROM, &[]).block(PROVIDER, &[]));
     diagnostics.extend(problems);
     for block in &content.blocks {
@@ -99,7 +98,7 @@ fn read_file(body: &Body, diagnostics: &mut Diagnostics) -> Source {
     file
 }
 
-fn from(block: &Block, file: &mut Source, diagnostics: &mut Diagnostics) {
+fn from(block: &Block, file: &mut MigrationSource, diagnostics: &mut Diagnostics) {
     let schema = BodySchema::new().block("backend", &["type"]).block("state_store", &["type"]);
     let (content, mut found) = block.body.content(&schema);
     let (mut backend, mut store) = (None, None);
@@ -123,7 +122,7 @@ fn from(block: &Block, file: &mut Source, diagnostics: &mut Diagnostics) {
         }
     }
     if !found.has_errors() {
-        *file = Source { from: Some(block.header_range()), backend, store, provider: file.provider.take() };
+        *file = MigrationSource { from: Some(block.header_range()), backend, store, provider: file.provider.take() };
     }
     diagnostics.extend(found);
 }
@@ -139,7 +138,7 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<ProviderRequ
         diagnostics.push(Diagnostic::error(summary, detail).at(block.header_range()));
         return None;
     };
-    if let Some(problem) = references::check_provider_name(&name, &attribute.expr.range()) {
+    if let Some(problem) = labels::check_provider_name(&name, &attribute.expr.range()) {
         diagnostics.push(problem);
         return None;
     }
@@ -173,7 +172,7 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<ProviderRequ
         local_name: name,
         source,
         versions,
-        early: EarlyRequirement::default(),
+        unevaluated: UnevaluatedRequirement::default(),
         aliases: Vec::new(),
         explicit: true,
         range,
@@ -199,8 +198,8 @@ fn exact_version(value: &Expression, diagnostics: &mut Diagnostics) -> Option<St
 }
 
 /// What all files say together; each of them was checked.
-fn joined(files: Vec<Source>, diagnostics: &mut Diagnostics) -> Source {
-    let mut all = Source::default();
+fn joined(files: Vec<MigrationSource>, diagnostics: &mut Diagnostics) -> MigrationSource {
+    let mut all = MigrationSource::default();
     for file in files {
         let from = file.from.clone();
         match (&all.provider, file.provider) {
@@ -262,7 +261,7 @@ fn inconsistent(described: &str, used: &str) -> Diagnostic {
 }
 
 /// What does not go together, or is missing.
-fn combination(source: &Source) -> Option<Diagnostic> {
+fn combination(source: &MigrationSource) -> Option<Diagnostic> {
     let store = source.store.as_ref().and_then(|place| place.store.as_ref());
     match (&source.backend, store, &source.provider) {
         (None, None, None) => Some(Diagnostic::error(

@@ -6,18 +6,18 @@ use std::sync::{Arc, LazyLock};
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::Files;
 use base::source::Range;
-use lang::syntax::ast::{Block, Expression};
+use lang::syntax::ast::Block;
 use lang::syntax::body::{Body, BodySchema};
 use rustc_hash::FxHashMap;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::identifier::is_identifier;
 
 use crate::addr;
-use crate::config::blocks::block::Resource;
-use crate::config::blocks::{locals, references, variable};
+use crate::config::blocks::resource::{ListArguments, Resource};
+use crate::config::blocks::{labels, locals, variable};
 use crate::config::files::file_set;
 use crate::config::files::module_file::ModuleFile;
-use crate::config::providers::provider_block;
+use crate::config::providers::{provider_block, provider_ref};
 use crate::model_errors::COUNT_AND_FOR_EACH;
 use crate::schema::decode::duplicate_block;
 
@@ -41,15 +41,6 @@ fn arguments() -> BodySchema {
         .attribute("provider")
         .attribute("include_resource")
         .attribute("limit")
-}
-
-/// The arguments of a `list` block that other resource blocks do not have.
-#[derive(Clone, Debug, Default)]
-pub struct ListArguments {
-    /// The most results.
-    pub limit: Option<Expression>,
-    /// Whether results contain the objects.
-    pub include_resource: Option<Expression>,
 }
 
 /// True if a folder has query files.
@@ -120,10 +111,10 @@ fn decode_list(block: &Block) -> (Resource, Diagnostics) {
         error("Missing \"provider\" attribute", detail);
     }
     if !is_identifier(block.label(1)) {
-        error("Invalid list block name", references::BAD_IDENTIFIER);
+        error("Invalid list block name", labels::BAD_IDENTIFIER);
     }
     let provider_ref =
-        content.attribute("provider").and_then(|a| references::provider_ref(&a.expr, "provider", &mut diags));
+        content.attribute("provider").and_then(|a| provider_ref::decode(&a.expr, "provider", &mut diags));
     let expression = |name: &str| content.attribute(name).map(|attribute| attribute.expr.clone());
     let (count, for_each) = (expression("count"), content.attribute("for_each"));
     if let (Some(_), Some(for_each)) = (&count, for_each) {

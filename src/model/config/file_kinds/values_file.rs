@@ -12,7 +12,8 @@ use lang::syntax::body::BodySchema;
 use lang::syntax::parser;
 use terrane_value::{Type, Value};
 
-use crate::config::blocks::block::{ByName, Variable};
+use crate::config::blocks::by_name::ByName;
+use crate::config::blocks::variable::Variable;
 use crate::config::constants::constant;
 use crate::config::files::file_set;
 use crate::model_errors::MISSING_VALUE;

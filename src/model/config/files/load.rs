@@ -1,26 +1,25 @@
 //! From a folder to the tree of modules.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::files::Files;
 use base::name::{self, COMMAND, PROGRAM};
-use indexmap::IndexMap;
 use lang::syntax::ast::Block;
 
 use super::file_set::{self, FileSet};
-use super::module_file::{self, ModuleFile};
-use super::{merge, overrides};
+use super::module_file::ModuleFile;
+use super::{decode, merge, overrides};
 use crate::addr;
-use crate::config::blocks::block::{ModuleCall, Variable};
+use crate::config::blocks::backend::Backend;
+use crate::config::blocks::module_call::{self, ModuleCall};
 use crate::config::blocks::terraform::TerraformBlock;
-use crate::config::blocks::{import, module_call};
+use crate::config::blocks::variable::Variable;
 use crate::config::constants::static_arguments;
-use crate::config::constants::static_context::{Early, Outside};
+use crate::config::constants::static_context::{StaticContext, StaticInputs};
 use crate::config::file_kinds::query_file;
-use crate::config::module::{Backend, Config, Module};
+use crate::config::module::{Config, Module};
 use crate::config::module_source::{self, ModuleSource};
 use crate::config::providers::provider_check;
 use crate::deps::module_manifest::ModuleManifest;
@@ -54,9 +53,9 @@ pub fn load(
     root_dir: &Path,
     files: &dyn Files,
     resolver: &Resolver<'_>,
-    outside: Arc<dyn Outside>,
+    inputs: Arc<dyn StaticInputs>,
 ) -> (Option<Config>, Diagnostics) {
-    load_with(RootFiles::Configuration, root_dir, files, resolver, outside)
+    load_with(RootFiles::Configuration, root_dir, files, resolver, inputs)
 }
 
 /// Which files of the root folder are read.
@@ -73,10 +72,10 @@ pub fn load_with(
     root_dir: &Path,
     files: &dyn Files,
     resolver: &Resolver<'_>,
-    outside: Arc<dyn Outside>,
+    inputs: Arc<dyn StaticInputs>,
 ) -> (Option<Config>, Diagnostics) {
     let root = load_files(root_dir, addr::Module::root(), files, which);
-    let (root, mut diags) = with_backend_problems(settle_root(root, outside));
+    let (root, mut diags) = with_backend_problems(evaluate_root(root, inputs));
     let Some(mut root) = root else { return (None, diags) };
     if diags.has_errors() {
         return (Some(Config { root: Arc::new(root) }), diags);
@@ -96,9 +95,9 @@ pub fn warnings_between_modules(
     root_dir: &Path,
     files: &dyn Files,
     resolver: &Resolver<'_>,
-    outside: Arc<dyn Outside>,
+    inputs: Arc<dyn StaticInputs>,
 ) -> Diagnostics {
-    let (Some(mut root), ..) = load_root_and_backend(root_dir, files, outside) else { return Diagnostics::new() };
+    let (Some(mut root), ..) = load_root_and_backend(root_dir, files, inputs) else { return Diagnostics::new() };
     let mut diags = Diagnostics::new();
     load_children(&mut root, files, resolver, &mut diags);
     if diags.has_errors() {
@@ -109,8 +108,8 @@ pub fn warnings_between_modules(
 }
 
 /// The root module without what it calls, with all that has to be evaluated before anything is installed.
-pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
-    with_backend_problems(load_root_and_backend(dir, files, outside))
+pub fn load_root(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInputs>) -> (Option<Module>, Diagnostics) {
+    with_backend_problems(load_root_and_backend(dir, files, inputs))
 }
 
 /// The root module; what was found in it; what is wrong with the values in its backend's block.
@@ -127,28 +126,28 @@ fn with_backend_problems((root, mut diags, of_backend): Root) -> (Option<Module>
 }
 
 /// As [`load_root`]; what is wrong with the values in the backend's block comes by itself.
-pub fn load_root_and_backend(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> Root {
-    settle_root(load_module(dir, addr::Module::root(), files), outside)
+pub fn load_root_and_backend(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInputs>) -> Root {
+    evaluate_root(load_module(dir, addr::Module::root(), files), inputs)
 }
 
-fn settle_root((root, mut diags): (Option<Module>, Diagnostics), outside: Arc<dyn Outside>) -> Root {
+fn evaluate_root((root, mut diags): (Option<Module>, Diagnostics), inputs: Arc<dyn StaticInputs>) -> Root {
     let mut of_backend = Diagnostics::new();
     let Some(mut root) = root else { return (None, diags, of_backend) };
     if !diags.has_errors() {
-        let early = Early::root(&root, outside);
-        static_arguments::settle_backend(&mut root, &early, &mut of_backend);
-        static_arguments::evaluate_early(&mut root, early, &mut diags);
+        let context = StaticContext::root(root.static_names(), inputs);
+        static_arguments::evaluate_backend(&mut root, &context, &mut of_backend);
+        static_arguments::evaluate_static_arguments(&mut root, context, &mut diags);
     }
     (Some(root), diags, of_backend)
 }
 
 /// The root module as far as its backend needs it: nothing else is evaluated.
-pub fn load_for_backend(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
+pub fn load_for_backend(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInputs>) -> (Option<Module>, Diagnostics) {
     let (root, mut diags) = load_module(dir, addr::Module::root(), files);
     let Some(mut root) = root else { return (None, diags) };
     if !diags.has_errors() {
-        let early = Early::root(&root, outside);
-        static_arguments::settle_backend(&mut root, &early, &mut diags);
+        let context = StaticContext::root(root.static_names(), inputs);
+        static_arguments::evaluate_backend(&mut root, &context, &mut diags);
     }
     (Some(root), diags)
 }
@@ -166,7 +165,7 @@ fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFile
     if set.overrides.is_empty() {
         for path in &set.primary {
             let blocks = read_blocks(path, files, &mut diags);
-            decoded.push(module_file::decode(&blocks, &mut diags));
+            decoded.push(decode::decode(&blocks, &mut diags));
         }
     } else {
         (decoded, overriding) = load_overridden(&set, files, &mut diags);
@@ -174,8 +173,7 @@ fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFile
     if which == RootFiles::WithQueries {
         decoded.extend(query_file::read(dir, files, &mut diags));
     }
-    let module = merge::merge(decoded, overriding, empty_module(dir, path), &mut diags);
-    import::check(&module, &mut diags);
+    let module = merge::merge(decoded, overriding, Module { path, ..no_module(dir) }, &mut diags);
     (Some(module), diags)
 }
 
@@ -186,7 +184,7 @@ fn load_overridden(
     diags: &mut Diagnostics,
 ) -> (Vec<ModuleFile>, Vec<Vec<TerraformBlock>>) {
     let mut primary: Vec<_> = set.primary.iter().map(|path| read_blocks(path, files, diags)).collect();
-    let mut variables: Vec<_> = primary.iter().map(|blocks| module_file::decode(blocks, diags).variables).collect();
+    let mut variables: Vec<_> = primary.iter().map(|blocks| decode::decode(blocks, diags).variables).collect();
     let mut overriding = Vec::new();
     let mut problems = Diagnostics::new();
     for path in &set.overrides {
@@ -196,7 +194,7 @@ fn load_overridden(
     diags.extend(problems);
     let mut of_merged = Diagnostics::new();
     let merge = |(blocks, variables): (&Vec<Block>, Vec<Variable>)| {
-        let file = module_file::decode(blocks, &mut of_merged);
+        let file = decode::decode(blocks, &mut of_merged);
         ModuleFile { variables, ..file }
     };
     let decoded = primary.iter().zip(variables).map(merge).collect();
@@ -209,48 +207,19 @@ fn load_overridden(
 
 /// The blocks of one file; what is wrong with it is reported.
 fn read_blocks(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<Block> {
-    file_set::load(path, files, diags).map(|body| module_file::blocks(&body, diags)).unwrap_or_default()
+    file_set::load(path, files, diags).map(|body| decode::blocks(&body, diags)).unwrap_or_default()
 }
 
 /// The module of a folder without any files.
 pub fn no_module(dir: &Path) -> Module {
-    empty_module(dir, addr::Module::root())
-}
-
-fn empty_module(dir: &Path, path: addr::Module) -> Module {
-    Module {
-        path,
-        dir: dir.to_owned(),
-        source: String::new(),
-        version: None,
-        required_versions: Vec::new(),
-        compatible_with: Vec::new(),
-        backend: None,
-        conflicting_store: None,
-        encryption: None,
-        requirements: BTreeMap::new(),
-        providers: IndexMap::new(),
-        variables: IndexMap::new(),
-        locals: IndexMap::new(),
-        outputs: IndexMap::new(),
-        calls: IndexMap::new(),
-        resources: IndexMap::new(),
-        actions: IndexMap::new(),
-        provider_metas: BTreeMap::new(),
-        checks: Default::default(),
-        moved: Vec::new(),
-        removed: Vec::new(),
-        imports: Vec::new(),
-        children: BTreeMap::new(),
-        early: None,
-    }
+    Module { dir: dir.to_owned(), ..Module::default() }
 }
 
 /// Deep trees of calls are errors; the same folder again on its own path is a loop.
 const MAX_DEPTH: usize = 64;
 
 fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>, diags: &mut Diagnostics) {
-    let calls: Vec<ModuleCall> = module.calls.values().filter(|call| call.early.is_none()).cloned().collect();
+    let calls: Vec<ModuleCall> = module.calls.values().filter(|call| call.unevaluated.is_none()).cloned().collect();
     for call in calls {
         let path = module.path.child(&call.name);
         if path.0.len() > MAX_DEPTH {
@@ -276,9 +245,9 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         child.version = site.version;
         let sound = !problems.has_errors();
         diags.extend(problems);
-        if let Some(early) = module.early.as_ref().filter(|_| sound) {
-            let early = early.child(&call, &child);
-            static_arguments::evaluate_early(&mut child, early, diags);
+        if let Some(context) = module.static_context.as_ref().filter(|_| sound) {
+            let context = context.child(&call.body, child.static_names());
+            static_arguments::evaluate_static_arguments(&mut child, context, diags);
         }
         if let Some(backend) =
             child.backend.as_ref().filter(|block| block.store.is_none() && (!block.is_cloud_block || at_least(13)))
@@ -287,7 +256,7 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         }
         load_children(&mut child, files, resolver, diags);
         if let Some(call) = module.calls.get_mut(&call.name) {
-            module_call::take_newer_arguments(call, &child, diags);
+            module_call::take_newer_arguments(call, |name| child.variables.contains_key(name), diags);
         }
         module.children.insert(call.name.clone(), Arc::new(child));
     }

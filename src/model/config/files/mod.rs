@@ -3,6 +3,7 @@
 //! Owns which files count, how override files change the others, and how called modules are found. Never installs a module.
 
 pub mod call_check;
+pub mod decode;
 pub mod file_set;
 pub mod load;
 pub mod merge;

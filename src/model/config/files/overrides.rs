@@ -1,35 +1,16 @@
 //! Override files: their blocks laid over the blocks of the same name in the other files, before anything is decoded.
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::source::Range;
 use lang::syntax::ast::Block;
-use lang::syntax::body::{Body, BodySchema};
 use lang::syntax::syntax_errors::missing_argument;
 
-use super::module_file;
-use crate::config::blocks::block::Variable;
-use crate::config::blocks::override_bodies::{self, argument, items, with_blocks};
-use crate::config::blocks::terraform::{self, TerraformBlock};
-use crate::config::blocks::{references, variable, variable_override};
-use crate::config::module_source::{self, ModuleSource};
-use crate::model_errors::{DUPLICATE_BACKEND, INVALID_VERSION_CONSTRAINT};
-
-/// The order in which kinds of blocks are looked at.
-const ORDER: [&str; 13] = [
-    "provider",
-    "variable",
-    "locals",
-    "output",
-    "module",
-    "resource",
-    "data",
-    "ephemeral",
-    "action",
-    "check",
-    "moved",
-    "removed",
-    "import",
-];
+use super::decode;
+use crate::config::blocks::kinds::{BLOCK_KINDS, InOverrideFile, OverriddenFiles};
+use crate::config::blocks::override_bodies::argument;
+use crate::config::blocks::override_rule::OverrideRule;
+use crate::config::blocks::references;
+use crate::config::blocks::terraform::TerraformBlock;
+use crate::config::blocks::variable::Variable;
 
 /// Lays the blocks of one override file over those of the primary files, whose variables are decoded already. Its `terraform` blocks
 /// are for the whole module, and come back.
@@ -39,180 +20,61 @@ pub fn apply(
     file: &[Block],
     diags: &mut Diagnostics,
 ) -> Vec<TerraformBlock> {
-    let terraform = file.iter().filter(|b| b.kind.as_str() == "terraform");
-    let terraform = terraform.map(|block| terraform::decode(block, diags)).collect();
-    // These add to what the other files say.
-    let languages = file.iter().filter(|b| b.kind.as_str() == "language").cloned();
-    if let Some(first) = primary.first_mut() {
-        first.extend(languages);
-    }
-    for kind in ORDER {
-        for over in file.iter().filter(|b| b.kind.as_str() == kind) {
-            match kind {
-                "locals" => override_locals(primary, over, diags),
-                "variable" => override_variable(variables, over, diags),
-                "check" => diags.push(not_overridable(over)),
-                "moved" | "import" => {
-                    diags.push(not_overridable(over));
-                    check_alone(over, diags);
+    let mut files = OverriddenFiles { blocks: primary, variables, terraform: Vec::new() };
+    for kind in &BLOCK_KINDS {
+        for over in file.iter().filter(|block| block.kind.as_str() == kind.name) {
+            match &kind.in_override_file {
+                InOverrideFile::Ignored => {}
+                InOverrideFile::Checked => check_alone(over, None, diags),
+                InOverrideFile::Refused { error: (summary, detail), checked } => {
+                    diags.push(Diagnostic::error(*summary, *detail).at(over.header_range()));
+                    if *checked {
+                        check_alone(over, None, diags);
+                    }
                 }
-                // They are read and have no effect.
-                "ephemeral" | "removed" => check_alone(over, diags),
-                _ => override_block(primary, over, diags),
+                InOverrideFile::Added => {
+                    if let Some(first) = files.blocks.first_mut() {
+                        first.push(over.clone());
+                    }
+                }
+                InOverrideFile::Merged(rule) => override_block(files.blocks, over, rule, diags),
+                InOverrideFile::Own(rule) => rule(over, &mut files, diags),
             }
         }
     }
-    terraform
+    files.terraform
 }
 
-fn override_block(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnostics) {
-    let over = &without_conditions(over, diags);
-    refuse_depends_on(over, diags);
-    check_alone(over, diags);
-    let kind = over.kind.as_str();
-    match primary.iter_mut().flatten().find(|base| is_base_of(base, over)) {
+fn override_block(files: &mut [Vec<Block>], over: &Block, rule: &OverrideRule, diags: &mut Diagnostics) {
+    let over = &Block { body: (rule.allowed)(&over.body, diags), ..over.clone() };
+    if !rule.allows_depends_on {
+        refuse_depends_on(over, diags);
+    }
+    check_alone(over, rule.required, diags);
+    let is_base = |base: &&mut Block| base.kind.name == over.kind.name && (rule.is_base)(base, over);
+    match files.iter_mut().flatten().find(is_base) {
         Some(base) => {
-            base.body = override_bodies::merged(kind, &base.body, &over.body);
-            if kind == "module" {
-                check_version(base, over, diags);
-            }
-        }
-        // A provider without a block has an empty configuration, which may be overridden.
-        None if kind == "provider" && alias(over).is_none() => {
-            if let Some(first) = primary.first_mut() {
-                first.push(over.clone());
-            }
+            base.body = rule.merged(&base.body, &over.body);
+            (rule.check_merged)(base, over, diags);
         }
         None => {
-            if kind != "data" || !override_in_check(primary, over) {
-                diags.push(missing_base(over));
+            if !(rule.without_base)(files, over) {
+                diags.push((rule.missing_base)(over));
             }
         }
     }
 }
 
-/// Overrides a data source that a `check` block has for itself. False if there is none.
-fn override_in_check(primary: &mut [Vec<Block>], over: &Block) -> bool {
-    for check in primary.iter_mut().flatten().filter(|block| block.kind.as_str() == "check") {
-        if let Some(body) = override_bodies::merged_in_check(check, over) {
-            check.body = body;
-            return true;
-        }
-    }
-    false
-}
-
-fn override_variable(variables: &mut [Vec<Variable>], over: &Block, diags: &mut Diagnostics) {
-    let over = &without_conditions(over, diags);
-    let decoded = variable::decode(over, diags);
-    match variables.iter_mut().flatten().find(|variable| variable.name == decoded.name) {
-        Some(variable) => variable_override::apply(variable, decoded, over, diags),
-        None => diags.push(missing_base(over)),
-    }
-}
-
-fn is_base_of(base: &Block, over: &Block) -> bool {
-    base.kind.name == over.kind.name
-        && override_bodies::have_same_labels(base, over)
-        && (base.kind.as_str() != "provider" || alias(base) == alias(over))
-}
-
-fn alias(block: &Block) -> Option<std::sync::Arc<str>> {
-    argument(&block.body, "alias")?.expr.as_literal_string()
-}
-
-fn override_locals(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnostics) {
-    for attribute in diags.take(over.body.just_attributes()).into_values() {
-        let name = attribute.name.as_str();
-        let holds = |b: &&mut Block| b.kind.as_str() == "locals" && argument(&b.body, name).is_some();
-        match primary.iter_mut().flatten().find(holds) {
-            Some(base) => {
-                let body = items(over, vec![attribute], Vec::new());
-                base.body = Body::merged(base.body.clone(), body);
-            }
-            None => {
-                let detail = format!(
-                    "There is no local value named {name:?}. An override file can only override a local value that was \
-                     already defined in a primary configuration file."
-                );
-                let error = Diagnostic::error("Missing base local value definition to override", detail);
-                diags.push(error.at(attribute.range()));
-            }
-        }
-    }
-}
-
-/// Reports what is wrong with the block itself. Arguments that it has to have may stand in the block that it overrides.
-fn check_alone(over: &Block, diags: &mut Diagnostics) {
+/// Reports what is wrong with the block itself. `required`: an argument that it has to have, which may stand in the block that it
+/// overrides.
+fn check_alone(over: &Block, required: Option<&str>, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
-    module_file::decode(std::slice::from_ref(over), &mut found);
-    let elsewhere = match over.kind.as_str() {
-        "output" => Some("value"),
-        "module" => Some("source"),
-        _ => None,
-    };
-    let elsewhere = elsewhere.map(|name| missing_argument(name, over.body.missing_item_range()));
-    diags
-        .extend(found.into_iter().filter(|problem| elsewhere.as_ref().is_none_or(|missing| !problem.repeats(missing))));
-}
-
-/// A call whose source comes from one block and whose version from another.
-fn check_version(base: &Block, over: &Block, diags: &mut Diagnostics) {
-    let has = |name: &str| argument(&over.body, name).is_some();
-    let version = argument(&base.body, "version").filter(|version| !override_bodies::is_null(version));
-    let source = argument(&base.body, "source").and_then(|source| source.expr.as_literal_string());
-    let (Some(_), Some(source), true) = (version, source, has("source") || has("version")) else { return };
-    let why = match module_source::parse(&source) {
-        Ok(ModuleSource::Registry(_)) | Err(_) => return,
-        Ok(ModuleSource::Local(_)) => "it has a relative local path",
-        Ok(ModuleSource::Remote(_)) => "it doesn't come from a module registry",
-    };
-    let range = base.header_range();
-    let detail = format!(
-        "Cannot apply a version constraint to module {:?} (at {}:{}) because {why}.",
-        base.label(0),
-        range.filename(),
-        range.start().line
-    );
-    let error = Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(range);
-    if !diags.iter().any(|known| known.repeats(&error)) {
-        diags.push(error);
-    }
-}
-
-/// The block without the conditions in it, which are refused.
-fn without_conditions(over: &Block, diags: &mut Diagnostics) -> Block {
-    let body = match over.kind.as_str() {
-        "variable" => refuse(&over.body, &["validation"], diags),
-        "output" => refuse(&over.body, &["precondition", "postcondition"], diags),
-        "resource" | "data" => {
-            let found = std::cell::RefCell::new(Diagnostics::new());
-            let body = with_blocks(&over.body, "lifecycle", |lifecycle| {
-                refuse(&lifecycle.body, &["precondition", "postcondition"], &mut found.borrow_mut())
-            });
-            diags.extend(found.into_inner());
-            body
-        }
-        _ => return over.clone(),
-    };
-    Block { body, ..over.clone() }
-}
-
-fn refuse(body: &Body, kinds: &[&str], diags: &mut Diagnostics) -> Body {
-    let schema = kinds.iter().fold(BodySchema::new(), |schema, kind| schema.block(kind, &[]));
-    let (content, rest, _) = body.partial_content(&schema);
-    for block in &content.blocks {
-        let kind = block.kind.as_str();
-        let detail = format!("Override files cannot override {kind:?} blocks.");
-        diags.push(Diagnostic::error(format!("Can't override {kind} blocks"), detail).at(block.header_range()));
-    }
-    if content.blocks.is_empty() { body.clone() } else { rest }
+    decode::decode(std::slice::from_ref(over), &mut found);
+    let missing = required.map(|name| missing_argument(name, over.body.missing_item_range()));
+    diags.extend(found.into_iter().filter(|problem| missing.as_ref().is_none_or(|missing| !problem.repeats(missing))));
 }
 
 fn refuse_depends_on(over: &Block, diags: &mut Diagnostics) {
-    if !matches!(over.kind.as_str(), "resource" | "data" | "module" | "output") {
-        return;
-    }
     let Some(attribute) = argument(&over.body, "depends_on") else { return };
     let first = attribute.expr.as_static_list().and_then(|items| items.first().cloned());
     let range = match first.as_ref().and_then(|e| e.as_traversal().map(|t| (t, &e.file))) {
@@ -220,87 +82,6 @@ fn refuse_depends_on(over: &Block, diags: &mut Diagnostics) {
         None => attribute.expr.range(),
     };
     diags.push(Diagnostic::error("Unsupported override", "The depends_on argument may not be overridden.").at(range));
-}
-
-const MISSING_RESOURCE: &str = "Missing resource to override";
-
-fn missing_base(over: &Block) -> Diagnostic {
-    let (first, second) = (&**over.label(0), &**over.label(1));
-    const ONLY: &str = "An override file can only override";
-    let (summary, detail) = match over.kind.as_str() {
-        "provider" => (
-            "Missing base provider configuration for override",
-            format!(
-                "There is no {first} provider configuration with the alias {:?}. {ONLY} an aliased provider configuration \
-                 that was already defined in a primary configuration file.",
-                alias(over).as_deref().unwrap_or_default()
-            ),
-        ),
-        "variable" => (
-            "Missing base variable declaration to override",
-            format!(
-                "There is no variable named {first:?}. {ONLY} a variable that was already declared in a primary \
-                 configuration file."
-            ),
-        ),
-        "output" => (
-            "Missing base output definition to override",
-            format!(
-                "There is no output named {first:?}. {ONLY} an output that was already defined in a primary configuration \
-                 file."
-            ),
-        ),
-        "module" => (
-            "Missing module call to override",
-            format!(
-                "There is no module call named {first:?}. {ONLY} a module call that was defined in a primary configuration \
-                 file."
-            ),
-        ),
-        "data" => (
-            "Missing data resource to override",
-            format!(
-                "There is no {first} data resource named {second:?}. {ONLY} a data block defined in a primary \
-                 configuration file."
-            ),
-        ),
-        "action" => (
-            MISSING_RESOURCE,
-            format!(
-                "There is no action named {second:?}. {ONLY} a resource block defined in a primary configuration file."
-            ),
-        ),
-        _ => (
-            MISSING_RESOURCE,
-            format!(
-                "There is no {first} resource named {second:?}. {ONLY} a resource block defined in a primary configuration \
-                 file."
-            ),
-        ),
-    };
-    Diagnostic::error(summary, detail).at(over.header_range())
-}
-
-fn not_overridable(over: &Block) -> Diagnostic {
-    let (summary, detail) = match over.kind.as_str() {
-        "check" => ("Can't override check blocks", "Override files cannot override check blocks."),
-        "moved" => (
-            "Cannot override 'moved' blocks",
-            "Records of moved objects can appear only in normal files, not in override files.",
-        ),
-        _ => {
-            ("Cannot override 'import' blocks", "Import blocks can appear only in normal files, not in override files.")
-        }
-    };
-    Diagnostic::error(summary, detail).at(over.header_range())
-}
-
-/// A backend given twice by one override file.
-pub fn duplicate_backend(previous: &Range, second: &Range) -> Diagnostic {
-    let detail = format!(
-        "Each override file may have only one backend configuration. A backend was previously configured at {previous}."
-    );
-    Diagnostic::error(DUPLICATE_BACKEND, detail).at(second.clone())
 }
 
 #[cfg(test)]
@@ -365,7 +146,7 @@ mod tests {
         assert!(!diags.has_errors(), "{diags:?}");
         let module = module.unwrap();
         let file = |name: &str| {
-            let argument = super::argument(&module.resources[0].body, name).unwrap();
+            let argument = crate::config::blocks::override_bodies::argument(&module.resources[0].body, name).unwrap();
             argument.expr.range().filename().to_owned()
         };
         assert_eq!(["a", "b"].map(file), ["main.tf", "x_override.tf"]);

@@ -34,7 +34,7 @@ pub fn check_versions(config: &Config) -> Diagnostics {
     }
     match version::wish() {
         Some(wish) => diags.extend(against_wish(&wish, &pins)),
-        None => diags.extend(settle_release(&pins)),
+        None => diags.extend(select_release(&pins)),
     }
     diags
 }
@@ -81,7 +81,7 @@ fn set(pins: &[Pin]) {
     }));
 }
 
-fn settle_release(pins: &[Pin]) -> Diagnostics {
+fn select_release(pins: &[Pin]) -> Diagnostics {
     match choice(pins) {
         Choice::Release(_) => set(pins),
         Choice::Patch(_) => {

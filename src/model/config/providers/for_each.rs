@@ -4,7 +4,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
 use lang::syntax::ast::Expression;
 
-use crate::config::blocks::block::ProviderRef;
+use super::provider_ref::ProviderRef;
 use crate::config::module::Module;
 
 /// Warns where a resource or a module call repeats as the provider configuration does that it chooses an instance of.

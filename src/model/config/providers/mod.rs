@@ -5,5 +5,6 @@
 pub mod for_each;
 pub mod provider_block;
 pub mod provider_check;
+pub mod provider_ref;
 pub mod requirements;
 pub mod resolution;

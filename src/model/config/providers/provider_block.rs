@@ -4,15 +4,40 @@ use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
-use lang::syntax::ast::{Attribute, Block};
-use lang::syntax::body::BodySchema;
+use base::source::Range;
+use indexmap::IndexMap;
+use lang::syntax::ast::{Attribute, Block, Expression};
+use lang::syntax::body::{Body, BodySchema};
+use terrane_value::Value;
 use terrane_value::identifier::is_identifier;
 
-use super::requirements;
-use crate::config::blocks::block::ProviderBlock;
-use crate::config::blocks::module_call;
-use crate::config::blocks::references::{BAD_IDENTIFIER, check_provider_name};
-use crate::config::constants::constant;
+use super::requirements::{RequiredProviders, imply};
+use crate::addr;
+use crate::config::blocks::labels::{BAD_IDENTIFIER, check_provider_name};
+use crate::config::blocks::override_bodies::{argument, have_same_labels};
+use crate::config::blocks::override_rule::{OverrideRule, missing_base};
+use crate::config::blocks::reserved_blocks;
+use crate::config::constants::{constant, version_constraint};
+
+/// `provider "name" {}`.
+#[derive(Clone, Debug)]
+pub struct ProviderBlock {
+    pub name: Arc<str>,
+    pub name_range: Range,
+    pub alias: Option<Arc<str>>,
+    /// One configuration per element, told apart by its key.
+    pub for_each: Option<Expression>,
+    /// The elements, sorted by key; none: one configuration without a key.
+    pub instances: Option<Arc<[(Arc<str>, Value)]>>,
+    /// The deprecated `version` argument.
+    pub version: Option<Expression>,
+    /// What is left for the provider's schema.
+    pub body: Body,
+    pub range: Range,
+}
+
+/// The provider configurations of a module, by local name and alias.
+pub type ProviderBlocks = IndexMap<addr::LocalProviderConfig, ProviderBlock>;
 
 const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 
@@ -71,7 +96,7 @@ fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option
             )
             .at(attribute.expr.range()),
         );
-        requirements::constraint_text(attribute, diags);
+        version_constraint::decode(attribute, diags);
     }
     for attribute in RESERVED.iter().filter_map(|name| content.attribute(name)) {
         diags.push(
@@ -85,7 +110,7 @@ fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option
             .at(attribute.name_range()),
         );
     }
-    let body = module_call::check_blocks(&content, rest, "provider", "provider-specific", diags);
+    let body = reserved_blocks::check(&content, rest, "provider", "provider-specific", diags);
     Some(ProviderBlock {
         name,
         name_range: block.label_range(0),
@@ -105,4 +130,62 @@ fn version_in_test(attribute: &Attribute) -> Diagnostic {
          the provider version constraint into the required_providers block of the configuration that uses this provider.",
     )
     .at(attribute.expr.range())
+}
+
+/// The effect of a block in an override file.
+pub const OVERRIDE: OverrideRule = OverrideRule {
+    is_base: |base, over| have_same_labels(base, over) && written_alias(base) == written_alias(over),
+    allows_depends_on: true,
+    without_base: add_default,
+    ..OverrideRule::new(missing)
+};
+
+fn missing(over: &Block) -> Diagnostic {
+    let alias = written_alias(over);
+    let subject =
+        format!("{} provider configuration with the alias {:?}", over.label(0), alias.as_deref().unwrap_or_default());
+    let base = "an aliased provider configuration that was already defined";
+    missing_base(over, "Missing base provider configuration for override", &subject, base)
+}
+
+/// A provider without a block has an empty configuration, which may be overridden.
+fn add_default(files: &mut [Vec<Block>], over: &Block) -> bool {
+    let is_default = written_alias(over).is_none();
+    if let Some(first) = files.first_mut().filter(|_| is_default) {
+        first.push(over.clone());
+    }
+    is_default
+}
+
+fn written_alias(block: &Block) -> Option<Arc<str>> {
+    argument(&block.body, "alias")?.expr.as_literal_string()
+}
+
+/// Adds a configuration to those of its module.
+pub fn add(
+    block: ProviderBlock,
+    providers: &mut ProviderBlocks,
+    requirements: &mut RequiredProviders,
+    diags: &mut Diagnostics,
+) {
+    let key = addr::LocalProviderConfig { local_name: block.name.clone(), alias: block.alias.clone() };
+    if let Some(existing) = providers.get(&key) {
+        let name = &*block.name;
+        let detail = match &block.alias {
+            None => format!(
+                "A default (non-aliased) provider configuration for {name:?} was already given at {}. If multiple \
+                 configurations are required, set the \"alias\" argument for alternative configurations.",
+                existing.range
+            ),
+            Some(alias) => format!(
+                "A provider configuration for {name:?} with alias {:?} was already given at {}. Each configuration for \
+                 the same provider must have a distinct alias.",
+                &**alias, existing.range
+            ),
+        };
+        diags.push(Diagnostic::error("Duplicate provider configuration", detail).at(block.range.clone()));
+        return;
+    }
+    imply(requirements, &block.name, &block.range);
+    providers.insert(key, block);
 }

@@ -10,9 +10,10 @@ use base::source::Range;
 use lang::syntax::body::BodySchema;
 
 use super::for_each;
+use super::provider_ref::ProviderPassing;
 use crate::addr::provider::parse_part;
 use crate::addr::{self, AbsProviderConfig, Provider};
-use crate::config::blocks::block::{ModuleCall, ProviderPassing};
+use crate::config::blocks::module_call::ModuleCall;
 use crate::config::module::{Config, Module};
 use crate::model_errors::INVALID_LOCAL_NAME;
 
@@ -41,7 +42,7 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
         let repeated = repetition_range(call);
         check_module(child, Some(&Caller { module, call }), repeated.as_ref().or(fixed), diags);
     }
-    let names = Names::of(module, caller);
+    let names = ConfigurationNames::of(module, caller);
     warn_of_twice_required(module, diags);
     check_implied_by_blocks(module, diags);
     check_implied_names(module, diags);
@@ -94,7 +95,7 @@ pub fn unexpected_key(addr: &AbsProviderConfig, at: &Range) -> Diagnostic {
 }
 
 /// The local names ("aws", "aws.west") of provider configurations, sorted by where they come from.
-struct Names<'a> {
+struct ConfigurationNames<'a> {
     configured: BTreeSet<String>,
     empty: BTreeMap<String, &'a Range>,
     required: BTreeMap<&'a str, &'a Provider>,
@@ -102,9 +103,9 @@ struct Names<'a> {
     given: BTreeMap<String, &'a ProviderPassing>,
 }
 
-impl<'a> Names<'a> {
-    fn of(module: &'a Module, caller: Option<&Caller<'a>>) -> Names<'a> {
-        let mut names = Names {
+impl<'a> ConfigurationNames<'a> {
+    fn of(module: &'a Module, caller: Option<&Caller<'a>>) -> ConfigurationNames<'a> {
+        let mut names = ConfigurationNames {
             configured: BTreeSet::new(),
             empty: BTreeMap::new(),
             required: BTreeMap::new(),
@@ -210,7 +211,7 @@ fn check_implied_by_blocks(module: &Module, diags: &mut Diagnostics) {
 }
 
 /// Default configurations that this module passes to its children must exist.
-fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diags: &mut Diagnostics) {
+fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &ConfigurationNames, diags: &mut Diagnostics) {
     let here = module_text(&module.path);
     let parent = caller.map_or_else(|| module_text(&module.path), |c| module_text(&c.module.path));
     for passed in module.calls.values().flat_map(|c| &c.providers).filter(|p| p.in_parent.addr.alias.is_none()) {
@@ -245,7 +246,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
 fn check_not_configured_in_repetition(
     module: &Module,
     caller: &Caller,
-    names: &Names,
+    names: &ConfigurationNames,
     repeated: Option<&Range>,
     diags: &mut Diagnostics,
 ) {
@@ -261,7 +262,7 @@ fn check_not_configured_in_repetition(
     );
 }
 
-fn check_not_overridden(module: &Module, names: &Names, diags: &mut Diagnostics) {
+fn check_not_overridden(module: &Module, names: &ConfigurationNames, diags: &mut Diagnostics) {
     let both = names.configured.iter().filter_map(|name| Some((name, names.given.get(name)?)));
     for (name, passed) in both {
         let detail = format!(
@@ -276,7 +277,7 @@ fn check_not_overridden(module: &Module, names: &Names, diags: &mut Diagnostics)
     }
 }
 
-fn check_aliases_are_given(caller: &Caller, names: &Names, diags: &mut Diagnostics) {
+fn check_aliases_are_given(caller: &Caller, names: &ConfigurationNames, diags: &mut Diagnostics) {
     for (name, provider) in &names.aliases {
         if names.configured.contains(name) || names.given.contains_key(name) {
             continue;
@@ -292,7 +293,7 @@ fn check_aliases_are_given(caller: &Caller, names: &Names, diags: &mut Diagnosti
     }
 }
 
-fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags: &mut Diagnostics) {
+fn check_given_are_usable(module: &Module, caller: &Caller, names: &ConfigurationNames, diags: &mut Diagnostics) {
     for (name, passed) in &names.given {
         let child = &passed.in_child;
         let stated = names.aliases.get(name).or_else(|| names.required.get(name.as_str())).copied();
@@ -380,7 +381,7 @@ fn check_same_type(
 }
 
 /// The old way to say that a module expects a configuration; one warning per provider, with the new way.
-fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics) {
+fn warn_of_empty_blocks(module: &Module, names: &ConfigurationNames, diags: &mut Diagnostics) {
     let mut by_provider: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for name in names.empty.keys() {
         by_provider.entry(name.split('.').next().unwrap_or(name)).or_default().push(name);

@@ -7,50 +7,44 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::name;
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block, Expression};
-use terrane_value::{Type, convert};
 
 use crate::addr;
 use crate::addr::provider::parse_part;
-use crate::config::blocks::references;
-use crate::config::constants::constant;
-use crate::config::constants::static_context::Early;
-use crate::config::files::merge;
-use crate::config::module::{EarlyRequirement, Module, ProviderRequirement};
+use crate::config::blocks::{labels, references};
+use crate::config::constants::{constant, version_constraint};
 use crate::deps::Constraints;
 use crate::model_errors::INVALID_VERSION_CONSTRAINT;
 
+/// One entry of `required_providers`, or what the use of a provider implies.
+#[derive(Clone, Debug)]
+pub struct ProviderRequirement {
+    pub local_name: Arc<str>,
+    pub source: addr::Provider,
+    /// Constraints as written, each with its place.
+    pub versions: Vec<(String, Range)>,
+    /// Source and version that depend on variables and local values, until these are known.
+    pub unevaluated: UnevaluatedRequirement,
+    /// `configuration_aliases`.
+    pub aliases: Vec<addr::LocalProviderConfig>,
+    /// False if nothing but a use implies it.
+    pub explicit: bool,
+    pub range: Range,
+}
+
+/// The arguments of a requirement that are more than constants, as since Terraform 1.17.
+#[derive(Clone, Debug, Default)]
+pub struct UnevaluatedRequirement {
+    pub source: Option<Expression>,
+    pub version: Option<Expression>,
+}
+
 const INVALID_ENTRY: &str = "Invalid required_providers object";
 
-/// The text of a version constraint and where it stands; none if it is not one, which is reported, or null.
-pub fn constraint_text(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(String, Range)> {
-    let value = diags.take(constant::value(&attribute.expr));
-    let Ok(value) = convert::convert(&value, &Type::String) else {
-        let detail = format!("A string value is required for {}.", attribute.name.as_str());
-        diags.push(invalid_constraint(detail, attribute));
-        return None;
-    };
-    if !value.is_known() {
-        return None;
-    }
-    check_constraint(value.as_str()?.to_owned(), attribute, diags)
-}
-
-/// The text if it is a version constraint; anything else is reported.
-pub fn check_constraint(text: String, attribute: &Attribute, diags: &mut Diagnostics) -> Option<(String, Range)> {
-    if Constraints::parse(&text).is_err() {
-        let detail = "This string does not use correct version constraint syntax.".to_owned();
-        diags.push(invalid_constraint(detail, attribute));
-        return None;
-    }
-    Some((text, attribute.range()))
-}
-
-fn invalid_constraint(detail: String, attribute: &Attribute) -> Diagnostic {
-    Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(attribute.expr.range())
-}
+/// The requirements of a module, by local name.
+pub type RequiredProviders = BTreeMap<Arc<str>, ProviderRequirement>;
 
 /// One `required_providers` block; none if it is more than a list of arguments.
-pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<BTreeMap<Arc<str>, ProviderRequirement>> {
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<RequiredProviders> {
     let (attributes, problems) = block.body.just_attributes();
     let broken = problems.has_errors();
     diags.extend(problems);
@@ -71,7 +65,7 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
         local_name: name.clone(),
         source: addr::Provider::default_for(name),
         versions: Vec::new(),
-        early: EarlyRequirement::default(),
+        unevaluated: UnevaluatedRequirement::default(),
         aliases: Vec::new(),
         explicit: true,
         range: attribute.expr.range(),
@@ -79,10 +73,10 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     // The old short form: nothing but a version.
     let (value, problems) = constant::value(&attribute.expr);
     if !problems.has_errors() && value.ty().is_primitive() {
-        requirement.versions.extend(constraint_text(attribute, diags));
+        requirement.versions.extend(version_constraint::decode(attribute, diags));
         return with_implied_source(requirement, attribute, diags);
     }
-    if let Some(problem) = references::check_provider_name(name, &attribute.expr.range()) {
+    if let Some(problem) = labels::check_provider_name(name, &attribute.expr.range()) {
         diags.push(problem);
         return None;
     }
@@ -98,10 +92,10 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     for (key, value) in pairs {
         let key_text = key.as_keyword().map(Arc::from).or_else(|| key.as_literal_string());
         match key_text.as_deref() {
-            Some("version") if is_early(&value) => requirement.early.version = Some(value),
-            Some("source") if is_early(&value) => {
+            Some("version") if is_evaluated_later(&value) => requirement.unevaluated.version = Some(value),
+            Some("source") if is_evaluated_later(&value) => {
                 has_source = true;
-                requirement.early.source = Some(value);
+                requirement.unevaluated.source = Some(value);
             }
             Some("version") => requirement.versions.extend(decode_version(attribute, &value, &mut found)),
             Some("source") => {
@@ -131,30 +125,8 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
 }
 
 /// Whether an argument has to wait for variables and local values. OpenTofu does not let it.
-fn is_early(value: &Expression) -> bool {
+fn is_evaluated_later(value: &Expression) -> bool {
     !name::is_opentofu() && !constant::is_constant(value)
-}
-
-/// Evaluates what waited in the requirements of a module, and gives its resources the providers that follow.
-pub fn evaluate_requirements(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
-    let mut has_new_source = false;
-    for (name, requirement) in &mut module.requirements {
-        let EarlyRequirement { source, version } = std::mem::take(&mut requirement.early);
-        if let Some(expr) = source {
-            let text = diags.take(early.text(&format!("required_providers.{name}.source"), &expr));
-            if let Some(provider) = text.and_then(|text| parsed_source(&text, &expr, diags)) {
-                (requirement.source, has_new_source) = (provider, true);
-            }
-        }
-        if let Some(expr) = version {
-            let text = diags.take(early.text(&format!("required_providers.{name}.version"), &expr));
-            let text = text.and_then(|text| parsed_version(text, &expr, diags));
-            requirement.versions.extend(text.map(|text| (text, expr.range())));
-        }
-    }
-    if has_new_source {
-        merge::assign_providers(module);
-    }
 }
 
 fn with_implied_source(
@@ -184,7 +156,8 @@ fn decode_version(attribute: &Attribute, value: &Expression, diags: &mut Diagnos
     Some((parsed_version(text.to_owned(), value, diags)?, attribute.range()))
 }
 
-fn parsed_version(text: String, value: &Expression, diags: &mut Diagnostics) -> Option<String> {
+/// The text if it is a version constraint; anything else is reported.
+pub fn parsed_version(text: String, value: &Expression, diags: &mut Diagnostics) -> Option<String> {
     if Constraints::parse(&text).is_err() {
         let detail = "This string does not use correct version constraint syntax.";
         diags.push(Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(value.range()));
@@ -207,7 +180,8 @@ pub fn provider_source(value: &Expression, not_text: &str, diags: &mut Diagnosti
     parsed_source(text, value, diags)
 }
 
-fn parsed_source(text: &str, value: &Expression, diags: &mut Diagnostics) -> Option<addr::Provider> {
+/// The provider that a source address names; anything else is reported.
+pub fn parsed_source(text: &str, value: &Expression, diags: &mut Diagnostics) -> Option<addr::Provider> {
     match addr::Provider::parse_source(text) {
         Ok(provider) => Some(provider),
         Err(problem) => {
@@ -243,4 +217,29 @@ fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Ve
         aliases.push(addr::LocalProviderConfig { local_name, alias: alias.map(Into::into) });
     }
     aliases
+}
+
+/// The use of a local name is a requirement, if nothing states one.
+pub fn imply(requirements: &mut RequiredProviders, local_name: &Arc<str>, range: &Range) {
+    if requirements.contains_key(local_name) {
+        return;
+    }
+    let requirement = ProviderRequirement {
+        local_name: local_name.clone(),
+        source: addr::Provider::default_for(local_name),
+        versions: Vec::new(),
+        unevaluated: UnevaluatedRequirement::default(),
+        aliases: Vec::new(),
+        explicit: false,
+        range: range.clone(),
+    };
+    requirements.insert(local_name.clone(), requirement);
+}
+
+/// The provider that a local name stands for.
+pub fn provider_for(requirements: &RequiredProviders, local_name: &str) -> addr::Provider {
+    match requirements.get(local_name) {
+        Some(requirement) => requirement.source.clone(),
+        None => addr::Provider::default_for(local_name),
+    }
 }

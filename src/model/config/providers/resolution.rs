@@ -1,17 +1,11 @@
 //! Which provider configuration a local name stands for, followed through the module calls to where it is written.
 
 use crate::addr::{self, AbsProviderConfig};
-use crate::config::blocks::block::Resource;
 use crate::config::module::{Config, Module};
 
 impl Config {
-    /// The configuration that a resource of the module uses: its own module's, one that a call passes in, or the
+    /// The configuration that a local name stands for in a module: the module's own, one that a call passes in, or the
     /// default one of an ancestor. None if an alias leads nowhere.
-    pub fn provider_config_of(&self, module: &Module, resource: &Resource) -> Option<AbsProviderConfig> {
-        self.resolve_provider(module, &resource.local_provider_config(), &resource.provider)
-    }
-
-    /// As [`Config::provider_config_of`], for a local name of the module.
     pub fn resolve_provider(
         &self,
         module: &Module,
@@ -52,7 +46,7 @@ impl Config {
     }
 }
 
-fn is_empty(block: &crate::config::blocks::block::ProviderBlock) -> bool {
+fn is_empty(block: &super::provider_block::ProviderBlock) -> bool {
     let (_, problems) = block.body.content(&lang::syntax::body::BodySchema::new());
     !problems.has_errors()
 }

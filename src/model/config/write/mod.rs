@@ -3,6 +3,9 @@
 //! It contains all configurable attributes with the values of the object; computed attributes are omitted. The blocks that a
 //! query generates follow the rules of newer programs. Owns which attributes are written; never knows where the text goes.
 
+mod expression;
+mod layout;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,13 +13,15 @@ use lang::syntax::fmt::format_blanks;
 use lang::syntax::quote::quoted;
 use terrane_protocol::provider::IdentitySchema;
 use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
-use terrane_value::{Entries, Type, Value, json};
+use terrane_value::Value;
 
+use self::expression::{expression, key_text};
+use self::layout::{BodyItem, write};
 use crate::addr::{LocalProviderConfig, Resource};
 
 /// Where values come from, which decides on what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueOrigin {
     /// The object of an import. An empty text means that an optional attribute is not set: older plugins store it so.
     Import,
     /// As `Import`, with empty texts.
@@ -27,7 +32,7 @@ pub enum Source {
     Provider,
 }
 
-impl Source {
+impl ValueOrigin {
     /// The value to write for an attribute; none: it is omitted. `top`: of the resource, not of a part of it.
     fn value<'v>(
         self,
@@ -39,7 +44,7 @@ impl Source {
         let configurable = attribute.required || attribute.optional;
         // Older plugins have an "id" that can be set and must not be.
         let is_id = top && name == "id" && attribute.computed && attribute.optional;
-        if attribute.deprecated || self != Source::Provider && (is_id || !configurable) {
+        if attribute.deprecated || self != ValueOrigin::Provider && (is_id || !configurable) {
             return None;
         }
         let value = value.filter(|value| !self.is_unset(attribute, value));
@@ -48,15 +53,15 @@ impl Source {
     }
 
     fn is_import(self) -> bool {
-        matches!(self, Source::Import | Source::ImportWithEmpty)
+        matches!(self, ValueOrigin::Import | ValueOrigin::ImportWithEmpty)
     }
 
     /// Whether the value means that the attribute has none. Sensitive values of imports are hidden before that is asked.
     fn is_unset(self, attribute: &Attribute, value: &Value) -> bool {
         let is_asked = match self {
-            Source::Import => !attribute.sensitive && !value.is_sensitive(),
-            Source::State => true,
-            Source::ImportWithEmpty | Source::Provider => false,
+            ValueOrigin::Import => !attribute.sensitive && !value.is_sensitive(),
+            ValueOrigin::State => true,
+            ValueOrigin::ImportWithEmpty | ValueOrigin::Provider => false,
         };
         is_asked && attribute.optional && value.as_str() == Some("")
     }
@@ -68,7 +73,7 @@ pub fn listed(
     provider: &LocalProviderConfig,
     schema: &Block,
     value: &Value,
-    source: Source,
+    source: ValueOrigin,
 ) -> String {
     format_blanks(&whole(addr, Some(provider), body(schema, value, true, &|_| source)))
 }
@@ -76,15 +81,15 @@ pub fn listed(
 /// The `import` block of a result of a query.
 pub fn import(to: &Resource, provider: &LocalProviderConfig, schema: &IdentitySchema, identity: &Value) -> String {
     let attributes = schema.attributes.keys();
-    let attributes: Vec<Item> = attributes
-        .map(|name| Item::line(name, &identity.get(name).map_or_else(|| "null".to_string(), expression), None))
+    let attributes: Vec<BodyItem> = attributes
+        .map(|name| BodyItem::line(name, &identity.get(name).map_or_else(|| "null".to_string(), expression), None))
         .collect();
     let mut object = "{\n".to_string();
     write(&attributes, 1, &mut object);
     let items = [
-        Item::line("to", &to.to_string(), None),
-        Item::line("provider", &provider.to_string(), None),
-        Item::line("identity", &(object + "}"), None),
+        BodyItem::line("to", &to.to_string(), None),
+        BodyItem::line("provider", &provider.to_string(), None),
+        BodyItem::line("identity", &(object + "}"), None),
     ];
     let mut out = "import {\n".to_string();
     write(&items, 1, &mut out);
@@ -100,13 +105,14 @@ pub fn resource(
     value: &Value,
     with_empty: &BTreeSet<Arc<str>>,
 ) -> String {
-    let source = |name: &str| if with_empty.contains(name) { Source::ImportWithEmpty } else { Source::Import };
+    let source =
+        |name: &str| if with_empty.contains(name) { ValueOrigin::ImportWithEmpty } else { ValueOrigin::Import };
     format_blanks(&whole(addr, provider, body(schema, value, true, &source)))
 }
 
-fn whole(addr: &Resource, provider: Option<&LocalProviderConfig>, body: Vec<Item>) -> String {
+fn whole(addr: &Resource, provider: Option<&LocalProviderConfig>, body: Vec<BodyItem>) -> String {
     let mut items = Vec::new();
-    items.extend(provider.map(|local| Item::line("provider", &local.to_string(), None)));
+    items.extend(provider.map(|local| BodyItem::line("provider", &local.to_string(), None)));
     items.extend(body);
     let mut out = format!("resource {} {} {{\n", quoted(&addr.kind), quoted(&addr.name));
     write(&items, 1, &mut out);
@@ -114,22 +120,10 @@ fn whole(addr: &Resource, provider: Option<&LocalProviderConfig>, body: Vec<Item
     out
 }
 
-/// A part of a body: lines of an argument, or a nested block.
-enum Item {
-    Argument { name: String, lines: Vec<String>, comment: Option<&'static str> },
-    Block { header: String, items: Vec<Item>, comment: Option<&'static str> },
-}
-
-impl Item {
-    fn line(name: &str, text: &str, comment: Option<&'static str>) -> Item {
-        Item::Argument { name: name.to_string(), lines: text.split('\n').map(str::to_string).collect(), comment }
-    }
-}
-
 const SENSITIVE: Option<&str> = Some("sensitive");
 
 /// `source`: by the name of the argument or the block.
-fn body(schema: &Block, value: &Value, top: bool, source: &dyn Fn(&str) -> Source) -> Vec<Item> {
+fn body(schema: &Block, value: &Value, top: bool, source: &dyn Fn(&str) -> ValueOrigin) -> Vec<BodyItem> {
     let mut items = Vec::new();
     for (name, attribute) in &schema.attributes {
         let source = source(name);
@@ -138,7 +132,7 @@ fn body(schema: &Block, value: &Value, top: bool, source: &dyn Fn(&str) -> Sourc
     }
     for (name, nested) in &schema.blocks {
         let source = source(name);
-        let is_written = |_: &&Value| source == Source::Provider || !nested.block.deprecated;
+        let is_written = |_: &&Value| source == ValueOrigin::Provider || !nested.block.deprecated;
         if let Some(value) = value.get(name).filter(is_written) {
             blocks(name, nested, value, source, &mut items);
         }
@@ -146,18 +140,18 @@ fn body(schema: &Block, value: &Value, top: bool, source: &dyn Fn(&str) -> Sourc
     items
 }
 
-fn argument(name: &str, attribute: &Attribute, value: Option<&Value>, source: Source) -> Item {
-    let Some(value) = value else { return Item::line(name, "null", None) };
+fn argument(name: &str, attribute: &Attribute, value: Option<&Value>, source: ValueOrigin) -> BodyItem {
+    let Some(value) = value else { return BodyItem::line(name, "null", None) };
     if attribute.sensitive || value.is_sensitive() {
-        return Item::line(name, "null", SENSITIVE);
+        return BodyItem::line(name, "null", SENSITIVE);
     }
     match attribute.nested() {
-        Some(shape) if !value.is_null() => Item::line(name, &nested_text(shape, value, source), None),
-        _ => Item::line(name, &expression(value), None),
+        Some(shape) if !value.is_null() => BodyItem::line(name, &nested_text(shape, value, source), None),
+        _ => BodyItem::line(name, &expression(value), None),
     }
 }
 
-fn nested_text(shape: &ObjectShape, value: &Value, source: Source) -> String {
+fn nested_text(shape: &ObjectShape, value: &Value, source: ValueOrigin) -> String {
     let one = |value: &Value| {
         if value.is_null() {
             return "null".to_string();
@@ -165,7 +159,7 @@ fn nested_text(shape: &ObjectShape, value: &Value, source: Source) -> String {
         let written = |(name, a): (&Arc<str>, &Attribute)| {
             Some(argument(name, a, source.value(name, a, value.get(name), false)?, source))
         };
-        let items: Vec<Item> = shape.attributes.iter().filter_map(written).collect();
+        let items: Vec<BodyItem> = shape.attributes.iter().filter_map(written).collect();
         let mut out = "{\n".to_string();
         write(&items, 1, &mut out);
         out + "}"
@@ -178,7 +172,7 @@ fn nested_text(shape: &ObjectShape, value: &Value, source: Source) -> String {
         }
         Nesting::Map => {
             let entries = value.entries().iter();
-            let items: Vec<Item> = entries.map(|(key, v)| Item::line(&key_text(key), &one(v), None)).collect();
+            let items: Vec<BodyItem> = entries.map(|(key, v)| BodyItem::line(&key_text(key), &one(v), None)).collect();
             let mut out = "{\n".to_string();
             write(&items, 1, &mut out);
             out + "}"
@@ -190,14 +184,14 @@ fn indented(text: &str) -> String {
     text.split('\n').map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn blocks(name: &str, nested: &NestedBlock, value: &Value, source: Source, items: &mut Vec<Item>) {
+fn blocks(name: &str, nested: &NestedBlock, value: &Value, source: ValueOrigin, items: &mut Vec<BodyItem>) {
     if value.is_null() || !value.is_known() {
         return;
     }
     let mut add = |header: String, value: &Value| {
         let hidden = value.is_sensitive();
         let inner = if hidden { Vec::new() } else { body(&nested.block, value, false, &|_| source) };
-        items.push(Item::Block { header, items: inner, comment: if hidden { SENSITIVE } else { None } });
+        items.push(BodyItem::Block { header, items: inner, comment: if hidden { SENSITIVE } else { None } });
     };
     match nested.nesting {
         Nesting::Single | Nesting::Group => add(name.to_string(), value),
@@ -206,121 +200,12 @@ fn blocks(name: &str, nested: &NestedBlock, value: &Value, source: Source, items
     }
 }
 
-/// Writes a body; the equals signs of neighbours that take one line each stand in a column.
-fn write(items: &[Item], depth: usize, out: &mut String) {
-    let pad = "  ".repeat(depth);
-    let single = |item: &Item| matches!(item, Item::Argument { lines, .. } if lines.len() == 1);
-    let mut index = 0;
-    while let Some(item) = items.get(index) {
-        let run = items[index..].iter().take_while(|item| single(item)).count();
-        if run > 0 {
-            write_column(&items[index..index + run], &pad, out);
-            index += run;
-            continue;
-        }
-        index += 1;
-        match item {
-            Item::Argument { name, lines, .. } => {
-                let rest = lines[1..].iter().map(|line| format!("\n{pad}{line}"));
-                let text: String = std::iter::once(lines[0].clone()).chain(rest).collect();
-                out.push_str(&format!("{pad}{name} = {text}\n"));
-            }
-            Item::Block { header, items, comment } if items.is_empty() => {
-                let comment = comment.map_or_else(String::new, |text| format!(" # {text}"));
-                out.push_str(&format!(
-                    "{pad}{header} {{{}}}{comment}\n",
-                    if comment.is_empty() { format!("\n{pad}") } else { String::new() }
-                ));
-            }
-            Item::Block { header, items, .. } => {
-                out.push_str(&format!("{pad}{header} {{\n"));
-                write(items, depth + 1, out);
-                out.push_str(&format!("{pad}}}\n"));
-            }
-        }
-    }
-}
-
-fn write_column(items: &[Item], pad: &str, out: &mut String) {
-    let arguments = || {
-        items.iter().filter_map(|item| match item {
-            Item::Argument { name, lines, comment } => Some((name, &lines[0], *comment)),
-            Item::Block { .. } => None,
-        })
-    };
-    let width = arguments().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    for (name, text, comment) in arguments() {
-        let comment = comment.map_or_else(String::new, |text| format!(" # {text}"));
-        let space = " ".repeat(width - name.chars().count());
-        out.push_str(&format!("{pad}{name}{space} = {text}{comment}\n"));
-    }
-}
-
-/// A value as an expression. Text that holds JSON is shown as what it means.
-fn expression(value: &Value) -> String {
-    if let Some(text) = value.as_str()
-        && let Some(meaning) = json_meaning(text)
-    {
-        return format!("jsonencode({})", plain(&meaning));
-    }
-    plain(value)
-}
-
-fn json_meaning(text: &str) -> Option<Value> {
-    let first = text.trim_start().chars().next()?;
-    if first != '{' && first != '[' {
-        return None;
-    }
-    let ty = json::implied_type(text.as_bytes()).ok()?;
-    if !matches!(ty, Type::Object(_) | Type::Tuple(_)) {
-        return None;
-    }
-    json::from_json(text.as_bytes(), &ty).ok()
-}
-
-fn plain(value: &Value) -> String {
-    if value.is_null() || !value.is_known() {
-        return "null".into();
-    }
-    if let Some(text) = value.as_str() {
-        return quoted(text);
-    }
-    if let Some(truth) = value.as_bool() {
-        return truth.to_string();
-    }
-    if let Some(number) = value.as_number() {
-        return number.to_string();
-    }
-    let ty = value.ty();
-    if ty.is_map() || ty.is_object() { object(value.entries()) } else { list(value.elements()) }
-}
-
-fn list(elements: &[Value]) -> String {
-    format!("[{}]", elements.iter().map(plain).collect::<Vec<_>>().join(", "))
-}
-
-fn object(entries: &Entries) -> String {
-    if entries.is_empty() {
-        return "{}".into();
-    }
-    let items: Vec<Item> = entries.iter().map(|(key, v)| Item::line(&key_text(key), &plain(v), None)).collect();
-    let mut out = "{\n".to_string();
-    write(&items, 1, &mut out);
-    out + "}"
-}
-
-fn key_text(key: &str) -> String {
-    let mut chars = key.chars();
-    let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
-    let is_name = starts && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    if is_name { key.to_string() } else { quoted(key) }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use terrane_protocol::schema::AttributeShape;
+    use terrane_value::Type;
 
     use super::*;
 

@@ -34,7 +34,7 @@ pub fn read(text: &[u8]) -> Result<DescribedPlan, String> {
     let document: Json = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     let mut schemas = BTreeMap::new();
     for (name, found) in document["provider_schemas"].as_object().into_iter().flatten() {
-        schemas.insert(provider(name)?, document::read_provider(found)?);
+        schemas.insert(provider(name)?, document::read_provider(found).map_err(|error| error.to_string())?);
     }
     let changes = |name: &str| -> Result<Vec<ResourceChange>, String> {
         elements(&document[name]).iter().map(|found| resource_change(found, &schemas)).collect()

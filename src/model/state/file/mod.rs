@@ -13,7 +13,7 @@ pub(crate) use address::{deferred_instance, module_instance, provider_config, re
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{self, Name, PROGRAM};
 pub(super) use json_text::compact_parts;
-pub use render::{Piece, Rendered};
+pub use render::{Rendered, StateChange};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use terrane_value::json_error::syntax_error;

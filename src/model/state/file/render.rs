@@ -83,7 +83,7 @@ impl RenderedResource {
 
 /// A separately encoded part that differs between two states.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum StateChange {
     /// A resource entry of the file that holds one instance only.
     Instance(AbsResourceInstance, String),
     GoneInstance(AbsResourceInstance),
@@ -202,7 +202,7 @@ impl Rendered {
     }
 
     /// What has to be done to `base` to get this: in the order of the file.
-    pub fn changes_since(&self, base: &Rendered) -> Vec<Piece> {
+    pub fn changes_since(&self, base: &Rendered) -> Vec<StateChange> {
         let mut pieces = Vec::new();
         for (place, resource) in &self.resources {
             let old = base.resources.get(place);
@@ -214,23 +214,23 @@ impl Rendered {
                 let mut out = Vec::new();
                 let provider = resource.provider_of([key].into_iter());
                 render_resource(&place.0, &place.1, provider, [objects].into_iter(), &mut out, in_journal);
-                pieces.push(Piece::Instance(resource.addr.instance(key.clone()), text_of(out)));
+                pieces.push(StateChange::Instance(resource.addr.instance(key.clone()), text_of(out)));
             }
         }
         for (place, old) in &base.resources {
             let here = self.resources.get(place);
             let gone = old.instances.keys().filter(|key| here.is_none_or(|r| !r.instances.contains_key(*key)));
-            pieces.extend(gone.map(|key| Piece::GoneInstance(old.addr.instance(key.clone()))));
+            pieces.extend(gone.map(|key| StateChange::GoneInstance(old.addr.instance(key.clone()))));
         }
         for (name, output) in &self.outputs {
             if base.outputs.get(name) != Some(output) {
-                pieces.push(Piece::Output(name.clone(), text_of(output.to_vec())));
+                pieces.push(StateChange::Output(name.clone(), text_of(output.to_vec())));
             }
         }
         let gone = base.outputs.keys().filter(|name| !self.outputs.contains_key(*name));
-        pieces.extend(gone.map(|name| Piece::GoneOutput(name.clone())));
+        pieces.extend(gone.map(|name| StateChange::GoneOutput(name.clone())));
         if self.checks != base.checks {
-            pieces.push(Piece::Checks(text_of(self.checks.to_vec())));
+            pieces.push(StateChange::Checks(text_of(self.checks.to_vec())));
         }
         pieces
     }
@@ -586,9 +586,9 @@ mod tests {
         let base = Rendered::of(&before).unwrap();
         let pieces = Rendered::of(&after).unwrap().changes_since(&base);
         assert_eq!(pieces.len(), 3, "{pieces:?}");
-        assert!(matches!(&pieces[0], Piece::Instance(a, text) if *a == addr && !text.contains("tainted")));
-        assert_eq!(pieces[1], Piece::GoneOutput("n".into()));
-        assert_eq!(pieces[2], Piece::Checks("null".into()));
+        assert!(matches!(&pieces[0], StateChange::Instance(a, text) if *a == addr && !text.contains("tainted")));
+        assert_eq!(pieces[1], StateChange::GoneOutput("n".into()));
+        assert_eq!(pieces[2], StateChange::Checks("null".into()));
         let mut incremental = base.clone();
         incremental.set_instance(&addr, &provider, &instance).unwrap();
         incremental.set_output("n", None).unwrap();

@@ -160,7 +160,7 @@ pub(super) fn state_of(file: File<'_>) -> Result<StateFile, Diagnostics> {
     }
     let mut diagnostics = Diagnostics::new();
     let mut state = State::default();
-    let mut reader = Reader::default();
+    let mut reader = EntryReader::default();
     for resource in file.resources {
         if let Err(found) = reader.resource(resource, &mut state) {
             diagnostics.extend(found);
@@ -184,7 +184,7 @@ pub(super) fn state_of(file: File<'_>) -> Result<StateFile, Diagnostics> {
 pub(in crate::state) fn merge_resource(entry: &str, state: &mut State) -> Result<(), Diagnostics> {
     let entry: ResourceEntry<'_> = serde_json::from_str(entry).map_err(|e| conformity(&e.to_string()))?;
     let mut fresh = State::default();
-    Reader::default().resource(entry, &mut fresh)?;
+    EntryReader::default().resource(entry, &mut fresh)?;
     for (addr, resource) in fresh.resources {
         let resource = Arc::unwrap_or_clone(resource);
         let target = state.resource_mut(addr, &resource.provider);
@@ -208,7 +208,7 @@ pub(in crate::state) fn merge_checks(entry: &str) -> Result<Option<Vec<CheckResu
 
 /// What is shared between the objects of one file.
 #[derive(Default)]
-struct Reader {
+struct EntryReader {
     names: FxHashMap<String, Arc<str>>,
     modules: FxHashMap<String, ModuleInstance>,
     providers: FxHashMap<String, AbsProviderConfig>,
@@ -216,7 +216,7 @@ struct Reader {
     dependencies: FxHashMap<String, Arc<[ConfigResource]>>,
 }
 
-impl Reader {
+impl EntryReader {
     fn resource(&mut self, entry: ResourceEntry<'_>, state: &mut State) -> Result<(), Diagnostics> {
         let mode = match &*entry.mode {
             "managed" => ResourceMode::Managed,

@@ -311,14 +311,14 @@ fn generated_addr(list: &AbsResourceInstance, position: usize, index: usize) -> 
 }
 
 /// The configuration of an object: by the provider, if it can. None with errors.
-async fn configuration(instance: &Instance<'_>, state: Value) -> (Option<(Value, write::Source)>, Diagnostics) {
+async fn configuration(instance: &Instance<'_>, state: Value) -> (Option<(Value, write::ValueOrigin)>, Diagnostics) {
     let schemas = instance.run.blocks.schemas.provider(&instance.provider_addr.provider);
     if !schemas.is_some_and(|schemas| schemas.capabilities().generate_resource_config) {
-        return (Some((state, write::Source::State)), Diagnostics::new());
+        return (Some((state, write::ValueOrigin::State)), Diagnostics::new());
     }
     let asked = instance.provider.generate_resource_config(instance.addr.kind(), state);
     let (value, found) = instance.answered("GenerateResourceConfig", asked).await;
     let failed = has_errors(&found);
-    let value = Some((value, write::Source::Provider)).filter(|_| !failed);
+    let value = Some((value, write::ValueOrigin::Provider)).filter(|_| !failed);
     (value, about_body(found, None, None))
 }

@@ -11,7 +11,7 @@ use base::name::{self, Name};
 
 use super::{DEFAULT_DIR, TestFile, TestProvider, decode, mock, providers};
 use crate::addr;
-use crate::config::blocks::block::ModuleCall;
+use crate::config::blocks::module_call::ModuleCall;
 use crate::config::files::file_set::{self, EndingPair};
 use crate::config::files::load::{ModuleRequest, Resolver};
 use crate::config::module::Config;

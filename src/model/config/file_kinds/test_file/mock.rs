@@ -9,8 +9,8 @@ use lang::syntax::ast::Block;
 use lang::syntax::body::BodySchema;
 
 use super::{MockData, MockProvider, MockResource, duplicate, override_during, overriding};
-use crate::config::blocks::block::ByName;
-use crate::config::blocks::references;
+use crate::config::blocks::by_name::ByName;
+use crate::config::blocks::labels;
 use crate::config::constants::constant;
 use crate::config::files::file_set;
 use crate::config::providers::provider_block;
@@ -37,7 +37,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<MockProvider> {
     let content = diags.take(block.body.content(&SCHEMA));
     let name = block.label(0).clone();
     let mut data = MockData::default();
-    let bad_name = references::check_provider_name(&name, &block.header_range());
+    let bad_name = labels::check_provider_name(&name, &block.header_range());
     if let Some(problem) = bad_name {
         diags.push(problem);
         return None;

@@ -21,11 +21,14 @@ use lang::syntax::body::{Body, BodySchema};
 use terrane_value::Value;
 
 use crate::addr::Target;
-use crate::config::blocks::block::{ByName, Condition, ModuleCall, ProviderBlock, ProviderPassing, Variable};
-use crate::config::blocks::variable;
+use crate::config::blocks::by_name::ByName;
+use crate::config::blocks::condition::Condition;
+use crate::config::blocks::module_call::ModuleCall;
+use crate::config::blocks::variable::{self, Variable};
 use crate::config::constants::constant;
 use crate::config::module::Config;
-use crate::config::providers::provider_block;
+use crate::config::providers::provider_block::{self, ProviderBlock};
+use crate::config::providers::provider_ref::ProviderPassing;
 use crate::model_errors::DUPLICATE_PROVIDER;
 
 /// The folder of test files beside those in the root.

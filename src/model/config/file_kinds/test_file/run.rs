@@ -8,10 +8,10 @@ use lang::syntax::ast::{Attribute, Block};
 use lang::syntax::body::{Body, BodySchema};
 
 use super::{PlanOptions, TestCommand, TestRun, options, overriding, repeated, variables};
-use crate::config::blocks::block::ModuleCall;
-use crate::config::blocks::{condition, module_call, references};
-use crate::config::constants::constant;
-use crate::config::providers::requirements;
+use crate::config::blocks::module_call::{self, ModuleCall};
+use crate::config::blocks::{condition, labels, references};
+use crate::config::constants::{constant, version_constraint};
+use crate::config::providers::provider_ref;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -42,7 +42,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<TestRun> {
 
 fn decode_all(block: &Block, diags: &mut Diagnostics) -> TestRun {
     let content = diags.take(block.body.content(&SCHEMA));
-    references::check_label(block, 0, "Invalid run block name", diags);
+    labels::check_label(block, 0, "Invalid run block name", diags);
     let mut run = TestRun {
         name: block.label(0).clone(),
         command: TestCommand::Apply,
@@ -62,7 +62,7 @@ fn decode_all(block: &Block, diags: &mut Diagnostics) -> TestRun {
     if let Some(attribute) = content.attribute("command") {
         run.command = command(attribute, diags);
     }
-    run.providers = content.attribute("providers").map(|a| module_call::decode_providers(a, diags)).unwrap_or_default();
+    run.providers = content.attribute("providers").map(|a| provider_ref::decode_passings(a, diags)).unwrap_or_default();
     if let Some(attribute) = content.attribute("expect_failures") {
         let file = attribute.expr.file.clone();
         let failures = references::depends_on(attribute, diags).into_iter();
@@ -127,7 +127,7 @@ fn decode_module(run: &Arc<str>, block: &Block, diags: &mut Diagnostics) -> Opti
     let content = diags.take(block.body.content(&MODULE));
     let version = content.attribute("version");
     let has_version = version.is_some();
-    let version = version.and_then(|a| requirements::constraint_text(a, diags));
+    let version = version.and_then(|a| version_constraint::decode(a, diags));
     let Some(attribute) = content.attribute("source") else {
         let detail = "You must specify a source attribute when executing alternate modules during test executions.";
         let error = Diagnostic::error("Missing \"source\" attribute for module block", detail);
@@ -143,7 +143,7 @@ fn decode_module(run: &Arc<str>, block: &Block, diags: &mut Diagnostics) -> Opti
         source: source?,
         source_range: attribute.range(),
         version,
-        early: None,
+        unevaluated: None,
         count: None,
         for_each: None,
         enabled: None,

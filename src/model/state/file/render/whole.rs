@@ -14,19 +14,19 @@ use crate::version::version_of_state;
 #[derive(Default)]
 struct Framed<'r> {
     text: Vec<u8>,
-    pieces: Vec<(usize, Part<'r>)>,
+    pieces: Vec<(usize, TextPart<'r>)>,
 }
 
-enum Part<'r> {
+enum TextPart<'r> {
     Output(&'r [u8]),
     Objects(&'r Objects),
 }
 
-impl Part<'_> {
+impl TextPart<'_> {
     fn size(&self) -> usize {
         match self {
-            Part::Output(text) => text.len(),
-            Part::Objects(objects) => objects.size,
+            TextPart::Output(text) => text.len(),
+            TextPart::Objects(objects) => objects.size,
         }
     }
 }
@@ -47,8 +47,8 @@ impl Framed<'_> {
         for (at, piece) in &self.pieces {
             put(&self.text[done..*at]);
             match piece {
-                Part::Output(text) => put(text),
-                Part::Objects(objects) => {
+                TextPart::Output(text) => put(text),
+                TextPart::Objects(objects) => {
                     laid_out.clear();
                     objects.lay_out(&mut laid_out);
                     put(&laid_out);
@@ -82,7 +82,7 @@ impl Rendered {
             separate(i, 2, text);
             push_string(name, text);
             text.extend_from_slice(b": ");
-            pieces.push((text.len(), Part::Output(output)));
+            pieces.push((text.len(), TextPart::Output(output)));
         }
         close(self.outputs.is_empty(), b"}", 1, text);
         text.extend_from_slice(b",\n  \"resources\": [");
@@ -91,7 +91,7 @@ impl Rendered {
             let provider = rendered.provider_of(rendered.instances.keys());
             let instances = rendered.instances.values();
             render_resource(module, resource, provider, instances, text, |text, objects| {
-                pieces.push((text.len(), Part::Objects(objects)));
+                pieces.push((text.len(), TextPart::Objects(objects)));
             });
         }
         close(self.resources.is_empty(), b"]", 1, text);

@@ -524,8 +524,8 @@ mod tests {
     fn an_empty_id_is_not_shown() {
         let addr = Resource::managed("t", "a").absolute(ModuleInstance::root()).instance(InstanceKey::None);
         let read = |text: &str| {
-            let id = Some(("name".to_string(), text.to_string()));
-            event(&Event::RefreshStarted { addr: addr.clone(), deposed: None, id }).unwrap().line("T")
+            let label = Some(ObjectLabel { key: "name".to_string(), value: text.to_string() });
+            event(&Event::RefreshStarted { addr: addr.clone(), deposed: None, label }).unwrap().line("T")
         };
         let some = read("n");
         assert!(some.contains(r#"t.a: Refreshing state... [name=n]""#), "{some}");

@@ -14,13 +14,13 @@ mod ids;
 pub mod input;
 mod moves;
 pub mod outline;
+mod pending_request;
 pub mod ports;
 mod run;
 mod step;
 #[cfg(test)]
 mod tests;
 mod verbs;
-mod waiting;
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use model::state::State;
 use terrane_protocol::schema::ResourceMode;
 
 use super::build::builder::Builder;
-use super::build::imports;
+use super::build::{config, imports};
 use super::engine_errors;
 use super::graph::{Dag, Node};
 use super::ports::Ports;
@@ -74,7 +74,7 @@ pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diag
         return Err(diagnostics);
     }
     let tree = Tree::new(&input.config);
-    let mut builder = Builder::new(&tree, &schemas);
+    let mut builder = config::graph(&tree, &schemas);
     if builder.diagnostics.has_errors() {
         return Err(builder.diagnostics);
     }

@@ -16,8 +16,8 @@ use terrane_value::{Type, Value};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::blocks::schemas::Schemas;
+use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
-use crate::waiting::PendingRequest;
 
 /// The prefix of names of functions that come from providers.
 const NAMESPACE: &str = "provider::";

@@ -1,5 +1,4 @@
-//! The references of a block, and their static checks: those that need
-//! schemas but no values.
+//! The references of a block, and their static checks: those that need schemas but no values.
 
 use std::sync::Arc;
 
@@ -363,10 +362,10 @@ impl<'a> Gatherer<'a> {
         let found = match subject {
             Subject::Variable(name) => at(module.variables.get_index_of(name)).map(|i| Need::Variable(m, i)),
             Subject::Local(name) => at(module.locals.get_index_of(name)).map(|i| Need::Local(m, i)),
-            Subject::Resource(r) => self.resource_block(r).map(|id| Need::Resource(id, None)),
+            Subject::Resource(r) => self.tree.resource_in(m, r).map(|id| Need::Resource(id, None)),
             Subject::ResourceInstance(r) => {
                 let key = Some(r.key.clone());
-                self.resource_block(&r.resource).map(|id| Need::Resource(id, key))
+                self.tree.resource_in(m, &r.resource).map(|id| Need::Resource(id, key))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) => self.child(name).map(Need::Module),
             Subject::ModuleOutput(name, _, output) => {
@@ -387,11 +386,6 @@ impl<'a> Gatherer<'a> {
             self.needs.places.extend(place.map(|place| (need.clone(), place.clone())));
             self.needs.on.push(need);
         }
-    }
-
-    fn resource_block(&self, addr: &addr::Resource) -> Option<ResourceId> {
-        let index = self.tree.module(self.module).resources.get_index_of(addr)?;
-        Some(ResourceId::new(self.module, index))
     }
 
     fn child(&self, call: &str) -> Option<ModuleId> {
@@ -437,7 +431,7 @@ impl<'a> Gatherer<'a> {
         let place = display_module(&module.path);
         match &reference.subject {
             Subject::Resource(r) | Subject::ResourceInstance(addr::ResourceInstance { resource: r, .. }) => {
-                if let Some(id) = self.resource_block(r) {
+                if let Some(id) = self.tree.resource_in(self.module, r) {
                     let hidden = self.scoped != Some(r) && self.tree.check_around(id).is_some();
                     return hidden.then(|| scoped_elsewhere(r, &reference.range));
                 }

@@ -14,8 +14,8 @@ use terrane_protocol::provider::NO_SCHEMAS;
 use terrane_protocol::schema::{ProviderSchemas, ResourceMode, Schema};
 use terrane_value::text::go_quoted;
 
+use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
-use crate::waiting::PendingRequest;
 
 #[derive(Default)]
 pub struct Schemas {

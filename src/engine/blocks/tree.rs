@@ -141,8 +141,12 @@ impl Tree {
 
     /// The block of a resource and its place, if the configuration has one.
     pub fn find_resource(&self, addr: &addr::ConfigResource) -> Option<ResourceId> {
-        let module = self.find(&addr.module)?;
-        let index = self.module(module).resources.get_index_of(&addr.resource)?;
+        self.resource_in(self.find(&addr.module)?, &addr.resource)
+    }
+
+    /// The resource block that a module has under an address.
+    pub fn resource_in(&self, module: ModuleId, resource: &addr::Resource) -> Option<ResourceId> {
+        let index = self.module(module).resources.get_index_of(resource)?;
         Some(ResourceId::new(module, index))
     }
 

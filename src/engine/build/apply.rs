@@ -144,7 +144,7 @@ impl Pass<'_, '_> {
         nodes
     }
 
-    /// OrderFacts wait for what they refer to: for a resource, until its instances are done.
+    /// Blocks wait for what they refer to: for a resource, until its instances are done.
     fn connect_blocks(&mut self, nodes: &[TaskNodes]) {
         let destroy = self.extent == Extent::Everything;
         let mut barriers = Barriers::new(self.tasks, nodes);

@@ -44,7 +44,25 @@ pub(super) struct Bases {
     pub close: NodeId,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// A graph without nodes.
+    pub(super) fn empty(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
+        Builder {
+            tree,
+            schemas,
+            graph: Dag::default(),
+            needs: Vec::new(),
+            providers: ProviderConfigs::default(),
+            provider_of: FxHashMap::default(),
+            chosen_of: FxHashMap::default(),
+            provider_of_action: FxHashMap::default(),
+            provider_nodes: Vec::new(),
+            refused_imports: FxHashMap::default(),
+            diagnostics: Diagnostics::new(),
+            bases: Vec::new(),
+        }
+    }
+
     pub fn add(&mut self, node: Node) -> NodeId {
         self.needs.push(Needs::default());
         self.graph.add(node)

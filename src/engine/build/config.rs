@@ -2,53 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use base::diag::{Diagnostic, Diagnostics};
+use base::diag::Diagnostic;
 use base::{name, suggest};
 use model::addr::parse::parse_reference;
 use model::addr::{AbsProviderConfig, LocalProviderConfig, Subject};
 use model::config::provider_check::{missing_key, unexpected_key};
 use model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
-use rustc_hash::FxHashMap;
 
 use super::actions;
 use super::builder::{Bases, Builder};
 use crate::blocks::connection::connection_schema;
-use crate::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
+use crate::blocks::provider_configs::{Choice, Chosen};
 use crate::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::blocks::{deprecated, provider_configs};
-use crate::graph::{Dag, Node};
+use crate::graph::Node;
 use crate::ids::{ActionId, ModuleId, NodeId, ROOT, ResourceId};
 
-impl<'a> Builder<'a> {
-    /// All blocks, all references.
-    pub fn new(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
-        let mut builder = Builder {
-            tree,
-            schemas,
-            graph: Dag::default(),
-            needs: Vec::new(),
-            providers: ProviderConfigs::default(),
-            provider_of: FxHashMap::default(),
-            chosen_of: FxHashMap::default(),
-            provider_of_action: FxHashMap::default(),
-            provider_nodes: Vec::new(),
-            refused_imports: FxHashMap::default(),
-            diagnostics: Diagnostics::new(),
-            bases: Vec::new(),
-        };
-        builder.add_blocks();
-        builder.assign_providers();
-        actions::assign_providers(&mut builder);
-        for module in tree.ids() {
-            builder.gather(module);
-        }
-        builder.connect_needs();
-        builder.connect_modules();
-        builder
+/// The graph of the configuration: all blocks, all references.
+pub fn graph<'a>(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
+    let mut builder = Builder::empty(tree, schemas);
+    builder.add_blocks();
+    builder.assign_providers();
+    actions::assign_providers(&mut builder);
+    for module in tree.ids() {
+        builder.gather(module);
     }
+    builder.connect_needs();
+    builder.connect_modules();
+    builder
+}
 
+impl Builder<'_> {
     /// The node that is added next.
     fn next_node(&self) -> NodeId {
         NodeId::new(self.graph.len())

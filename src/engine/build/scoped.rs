@@ -15,8 +15,8 @@ pub fn delay_checks(builder: &mut Builder<'_>) {
         .ids()
         .flat_map(|module| builder.tree.module(module).checks.values().map(move |check| (module, check)))
         .filter_map(|(module, check)| {
-            let index = builder.tree.module(module).resources.get_index_of(check.data.as_ref()?)?;
-            Some(builder.resource(ResourceId::new(module, index)))
+            let block = builder.tree.resource_in(module, check.data.as_ref()?)?;
+            Some(builder.resource(block))
         })
         .collect();
     if scoped.is_empty() {

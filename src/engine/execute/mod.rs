@@ -40,8 +40,8 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
         end = walking => end,
         never = forward_stop(&run.ports) => match never {},
     };
-    for (node, text) in &end.panicked {
-        run.report(*node, engine_errors::panicked(&name(&run, *node), text).into());
+    for (node, panic) in &end.panicked {
+        run.report(*node, engine_errors::panicked(&name(&run, *node), &panic.text).into());
     }
     let left_open = ephemeral::close_rest(&run).await;
     run.report(NodeId::AFTER_ALL, left_open);

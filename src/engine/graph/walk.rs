@@ -54,8 +54,8 @@ impl Turn {
 pub struct WalkEnd {
     /// Nodes that did not end with [`End::Done`], sorted: they failed, panicked, or never ran.
     pub unfinished: Vec<NodeId>,
-    /// Nodes whose step panicked, with the text of the panic.
-    pub panicked: Vec<(NodeId, String)>,
+    /// Nodes whose step panicked.
+    pub panicked: Vec<(NodeId, Panic)>,
 }
 
 struct Progress {
@@ -114,11 +114,11 @@ pub async fn walk<N>(
     let mut progress = Progress::of(graph);
     let mut running = JoinSet::new();
     let mut panicked = Vec::new();
-    let mut note_end = |progress: &mut Progress, joined: Result<(NodeId, Result<End, String>), JoinError>| {
+    let mut note_end = |progress: &mut Progress, joined: Result<(NodeId, Result<End, Panic>), JoinError>| {
         // Otherwise the runtime ends: the node stays unfinished.
         let Ok((node, result)) = joined else { return };
-        let end = result.unwrap_or_else(|text| {
-            panicked.push((node, text));
+        let end = result.unwrap_or_else(|panic| {
+            panicked.push((node, panic));
             End::Failed
         });
         progress.end(node, end, &mut ended);
@@ -140,11 +140,19 @@ pub async fn walk<N>(
     WalkEnd { unfinished: progress.unfinished(), panicked }
 }
 
-/// The result of a future, or the text of its panic.
-pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, String> {
+/// A step that panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panic {
+    /// What the panic says.
+    pub text: String,
+}
+
+/// The result of a future, or its panic.
+pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, Panic> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_string())
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Panic { text: text.unwrap_or_else(|| "no message".to_string()) }
     })
 }
 

@@ -21,9 +21,9 @@ use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::change::write_only;
 use crate::ids::ModuleId;
+use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
 use crate::run::object::nonconforming;
-use crate::waiting::PendingRequest;
 
 const INVALID_MOVED_OBJECT: &str = "Provider returned invalid value";
 

@@ -9,13 +9,13 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::event::{EphemeralVerb, Event};
-use crate::graph::walk::catch_panic;
+use crate::graph::walk::{Panic, catch_panic};
 use crate::ports::Ports;
 
 /// The task that renews one object. Dropping it aborts the task.
 pub struct Renewal {
     closing: oneshot::Sender<()>,
-    task: JoinSet<Result<ProviderDiagnostics, String>>,
+    task: JoinSet<Result<ProviderDiagnostics, Panic>>,
 }
 
 /// When to renew an object, with the private data for it.
@@ -40,8 +40,8 @@ impl Renewal {
         Renewal { closing, task }
     }
 
-    /// Starts no further renewal, waits for one that runs, and returns what the provider reported, or the text of a panic.
-    pub async fn end(mut self) -> Result<ProviderDiagnostics, String> {
+    /// Starts no further renewal, waits for one that runs, and returns what the provider reported.
+    pub async fn end(mut self) -> Result<ProviderDiagnostics, Panic> {
         drop(self.closing);
         match self.task.join_next().await {
             Some(Ok(ended)) => ended,

@@ -221,8 +221,8 @@ impl<'r> ModuleScope<'r> {
     }
 
     fn resource(&self, resource: &Resource) -> Value {
-        match self.run.blocks.tree.module(self.module.id).resources.get_index_of(resource) {
-            Some(index) => resource_value(self.run, self.module, ResourceId::new(self.module.id, index)),
+        match self.run.blocks.tree.resource_in(self.module.id, resource) {
+            Some(block) => resource_value(self.run, self.module, block),
             None => Value::dynamic(),
         }
     }

@@ -169,7 +169,7 @@ async fn close_one(ports: &Ports, addr: AbsResourceInstance, open: OpenEphemeral
     if let Some(renewal) = open.renewal {
         match renewal.end().await {
             Ok(reported) => diagnostics.extend(about_body(warnings(reported), None, Some(&address))),
-            Err(text) => diagnostics.push(engine_errors::panicked(&address, &text)),
+            Err(panic) => diagnostics.push(engine_errors::panicked(&address, &panic.text)),
         }
     }
     let verb = EphemeralVerb::Close;

@@ -19,11 +19,11 @@ use crate::blocks::references::Need;
 use crate::engine_errors;
 use crate::graph::Node;
 use crate::ids::{NodeId, ProviderId, ROOT};
+use crate::pending_request::PendingRequest;
 use crate::ports::{Configuring, Ports};
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
-use crate::waiting::PendingRequest;
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 

@@ -13,9 +13,8 @@ use model::state::State;
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
-use crate::build::builder::Builder;
 use crate::build::destroy_order::Extent;
-use crate::build::{apply as apply_graph, derive};
+use crate::build::{apply as apply_graph, config, derive};
 use crate::execute::execute;
 use crate::graph::cycles;
 use crate::input::PlanInput;
@@ -192,7 +191,7 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
         return Diagnostics::new();
     }
     let changes: Vec<Arc<ResourceChange>> = plan.changes.iter().cloned().map(Arc::new).collect();
-    let mut builder = Builder::new(&run.blocks.tree, &run.blocks.schemas);
+    let mut builder = config::graph(&run.blocks.tree, &run.blocks.schemas);
     // Apply knows nothing of objects without a block but what the plan says.
     let without_orphans = (!run.schedule.orphans.is_empty()).then(|| {
         let order = builder.graph.topological();

@@ -16,10 +16,9 @@ use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::blocks::{Blocks, provider_configs};
 use crate::build::apply::PlannedWork;
-use crate::build::builder::Builder;
 use crate::build::orphans::Gone;
 use crate::build::verb_graph::{Purpose, VerbGraph};
-use crate::build::{actions, imports, orphans};
+use crate::build::{actions, config, imports, orphans};
 use crate::graph::cycles;
 use crate::graph::schedule::Schedule;
 use crate::ids::{NodeId, ResourceId};
@@ -135,7 +134,7 @@ async fn follow_moves(
 
 /// The graph: blocks, then what only the state knows, then imports, then what the verb makes of it.
 fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph, Imports) {
-    let mut builder = Builder::new(tree, schemas);
+    let mut builder = config::graph(tree, schemas);
     let orphans = match request.verb {
         Verb::Plan { .. } => orphans::add(&mut builder, &request.state, Gone::Orphaned),
         Verb::PlanDestroy => orphans::add(&mut builder, &request.state, Gone::Everything),

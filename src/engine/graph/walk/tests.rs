@@ -86,8 +86,8 @@ async fn a_failure_or_panic_blocks_only_what_depends_on_it() {
         assert_eq!(end.unfinished.iter().copied().map(number).collect::<Vec<_>>(), *unfinished, "{case}");
         let panics: Vec<_> = special.iter().filter(|(_, does)| *does == Does::Panic).collect();
         assert_eq!(end.panicked.len(), panics.len(), "{case}");
-        for (node, text) in &end.panicked {
-            assert_eq!(*text, format!("node {} is broken", number(*node)), "{case}");
+        for (node, panic) in &end.panicked {
+            assert_eq!(panic.text, format!("node {} is broken", number(*node)), "{case}");
         }
         let failed: Vec<u32> = ends.iter().filter(|(_, end)| *end == End::Failed).map(|(node, _)| *node).collect();
         let on_cycle = |node: &&u32| ends.iter().any(|(n, _)| n == *node);

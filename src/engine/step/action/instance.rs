@@ -17,11 +17,11 @@ use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
 use crate::ids::ActionId;
+use crate::pending_request::PendingRequest;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::resource::ephemeral_use;
-use crate::waiting::PendingRequest;
 
 pub struct ActionInstance<'r> {
     pub run: &'r Run,

@@ -17,12 +17,12 @@ use super::instance::unknown_type;
 use crate::blocks::references::{names, refers_to_itself};
 use crate::build::actions::config_addr;
 use crate::ids::{ActionId, ModuleId};
+use crate::pending_request::PendingRequest;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::{Unknown, expand};
 use crate::step::resource::ephemeral_use;
-use crate::waiting::PendingRequest;
 
 /// The object that calls an action, while it is not known, and its address.
 struct UnknownCaller {

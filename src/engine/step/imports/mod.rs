@@ -13,11 +13,11 @@ pub use values::{ImportContext, expand, named};
 
 use crate::blocks::imports::{ImportStatement, NO_TARGET};
 use crate::ids::ResourceId;
+use crate::pending_request::PendingRequest;
 use crate::run::results::Expansion;
 use crate::run::{Run, Verb};
 use crate::step::expansion::Unknown;
 use crate::step::resource::read::identity::IDENTITY_SCHEMAS;
-use crate::waiting::PendingRequest;
 
 /// The type that the identities of a block's imports are converted to. None: there are none, or with errors.
 pub async fn identity_type(run: &Run, block: ResourceId) -> (Option<Type>, Diagnostics) {

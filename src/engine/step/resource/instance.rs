@@ -20,10 +20,10 @@ use crate::change::write_only;
 use crate::engine_errors::NOT_CONFIGURED;
 use crate::graph::Task;
 use crate::ids::{ProviderId, ResourceId};
+use crate::pending_request::PendingRequest;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
-use crate::waiting::PendingRequest;
 
 /// A span with the instance that it is about.
 pub fn with_instance(span: Description, addr: &AbsResourceInstance) -> Description {

@@ -19,21 +19,22 @@ use terrane_value::{Type, Value};
 
 use super::apply::provision::missing_host;
 use super::apply::winrm;
+use super::ephemeral_use;
+use super::list::arguments::{self, Arguments};
 use super::plan::ignore::path_of;
 use super::plan::prevention::prevention;
 use super::plan::triggers;
 use super::unknown_type::unknown_type;
-use super::{ephemeral_use, list};
 use crate::blocks::connection::connection_schema;
 use crate::change::Shape;
 use crate::ids::ResourceId;
+use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
 use crate::step::expansion::{Unknown, expand};
 use crate::step::{action, imports};
-use crate::waiting::PendingRequest;
 
 pub async fn run(run: &Run, block: ResourceId) -> Diagnostics {
     let describe = || {
@@ -84,10 +85,10 @@ async fn validate_block(run: &Run, block: ResourceId) -> Diagnostics {
     let mut bare = value.unmark_deep().0;
     let mut list = None;
     if config.addr.mode == ResourceMode::List {
-        let Some(arguments) = diagnostics.take(list::evaluated(&config.list, &scope, true)) else {
+        let Some(arguments) = diagnostics.take(arguments::evaluated(&config.list, &scope, true)) else {
             return diagnostics;
         };
-        bare = list::settings(&bare, &schema);
+        bare = arguments::settings(&bare, &schema);
         list = Some(arguments);
     }
     match by_provider(&run.ports, config, &schema.block, bare, list, &address).await {
@@ -105,7 +106,7 @@ async fn by_provider(
     config: &Resource,
     schema: &Block,
     bare: Value,
-    list: Option<list::Arguments>,
+    list: Option<Arguments>,
     address: &str,
 ) -> Result<ProviderDiagnostics, Diagnostics> {
     let name = match config.addr.mode {

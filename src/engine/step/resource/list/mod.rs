@@ -2,31 +2,29 @@
 //!
 //! Owns the blocks of query files, from their arguments to their results. Never changes a state, and never imports.
 
+pub mod arguments;
+mod generate;
+
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arguments::{Arguments, settings, settings_block};
 use async_trait::async_trait;
-use base::diag::{Diagnostic, Diagnostics};
+use base::diag::Diagnostics;
 use base::stop::Stop;
-use lang::eval::evaluate_to;
-use lang::syntax::ast::Expression;
-use model::addr::parse::NO_WHOLE_NUMBER;
-use model::addr::{AbsResourceInstance, InstanceKey, LocalProviderConfig, Resource};
-use model::config::{ListArguments, write};
-use model::plan::{GeneratedImport, ListResults, ListedObject};
+use generate::generate_all;
+use model::plan::{ListResults, ListedObject};
 use model::provider_diagnostics::about_body;
 use model::schema::list_block::{CONFIG, DATA};
 use terrane_protocol::provider::{
-    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostics, ValidateListRequest, has_errors,
-    no_identity_schema,
+    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostics, ValidateListRequest, no_identity_schema,
 };
-use terrane_protocol::schema::{Block, ResourceMode, Schema};
-use terrane_value::{Marks, Path, PathStep, Type, Value};
+use terrane_protocol::schema::{ResourceMode, Schema};
+use terrane_value::{Marks, Path, PathStep, Value};
 
 use crate::engine_errors::halted;
 use crate::event::Event;
 use crate::run::object::mark;
-use crate::run::scope::ModuleScope;
 use crate::step::resource::Instance;
 use crate::step::resource::read::identity;
 
@@ -72,7 +70,7 @@ impl Types {
 
 async fn request(instance: &Instance<'_>, position: usize) -> (Option<Listing>, Diagnostics) {
     let (block, mut diagnostics) = instance.evaluate();
-    let arguments = diagnostics.take(arguments(instance));
+    let arguments = diagnostics.take(arguments::arguments(instance));
     let Some(Arguments { limit, include }) = arguments.filter(|_| !diagnostics.has_errors()) else {
         return (None, diagnostics);
     };
@@ -124,87 +122,6 @@ fn started(instance: &Instance<'_>, block: &Value) {
     let config = config.map(|config| config.unmark_deep().0);
     let addr = instance.addr.clone();
     instance.run.ports.observer.event(Event::ListStarted { addr, config, sensitive });
-}
-
-fn settings_block(schema: &Schema) -> Option<&Block> {
-    schema.block.blocks.get(CONFIG).map(|nested| &nested.block)
-}
-
-/// The settings in the value of a block, without marks; without a `config` block nothing is set.
-pub fn settings(block: &Value, schema: &Schema) -> Value {
-    match (block.get(CONFIG), settings_block(schema)) {
-        (Some(config), Some(schema)) if config.is_null() => schema.empty_value(),
-        (Some(config), _) => config.clone(),
-        (None, Some(schema)) => Value::unknown(schema.implied_type()),
-        (None, None) => Value::dynamic(),
-    }
-}
-
-/// `limit` and `include_resource` without marks; null if they are not set.
-pub struct Arguments {
-    pub limit: Value,
-    pub include: Value,
-}
-
-fn arguments(instance: &Instance<'_>) -> (Option<Arguments>, Diagnostics) {
-    match (instance.config, &instance.module) {
-        (Some(config), Some(module)) => evaluated(&config.list, &ModuleScope::new(instance.run, module), false),
-        _ => (None, Diagnostics::new()),
-    }
-}
-
-/// The arguments of a block. None with errors.
-pub fn evaluated(
-    list: &ListArguments,
-    scope: &ModuleScope<'_>,
-    allow_unknown: bool,
-) -> (Option<Arguments>, Diagnostics) {
-    let one = |name: &str, expr: &Option<Expression>, ty: Type| match expr {
-        Some(expr) => argument(name, expr, ty, scope, allow_unknown),
-        None => (Some(Value::null(ty)), Diagnostics::new()),
-    };
-    let (limit, mut diagnostics) = one("limit", &list.limit, Type::Number);
-    if let (Some(expr), Some(limit)) = (&list.limit, &limit) {
-        diagnostics.extend(check_limit(expr, limit));
-    }
-    // As in the peer, the other argument is looked at only if this one is sound.
-    let Some(limit) = limit.filter(|_| !diagnostics.has_errors()) else { return (None, diagnostics) };
-    let include = diagnostics.take(one("include_resource", &list.include_resource, Type::Bool));
-    (include.map(|include| Arguments { limit, include }), diagnostics)
-}
-
-fn argument(
-    name: &str,
-    expr: &Expression,
-    ty: Type,
-    scope: &ModuleScope<'_>,
-    allow_unknown: bool,
-) -> (Option<Value>, Diagnostics) {
-    let (value, mut diagnostics) = evaluate_to(expr, &ty, scope);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
-    let value = value.unmark_deep().0;
-    let kind = ty.friendly_name();
-    let wrong = match (value.is_null(), value.is_known()) {
-        (true, _) => format!("is null. A {kind} is required."),
-        (_, false) if !allow_unknown => format!("is unknown. A known {kind} is required."),
-        _ => return (Some(value), diagnostics),
-    };
-    let detail = format!("The given {name:?} argument value {wrong}");
-    diagnostics.push(Diagnostic::error(format!("Invalid {name:?} argument"), detail).at(expr.range()));
-    (None, diagnostics)
-}
-
-fn check_limit(expr: &Expression, limit: &Value) -> Option<Diagnostic> {
-    limit.as_number()?;
-    let unsuitable = |why: &str| format!("The given \"limit\" argument value is unsuitable: {why}");
-    let (summary, detail) = match limit.as_i64() {
-        None => ("Invalid \"limit\" argument", unsuitable(NO_WHOLE_NUMBER)),
-        Some(..0) => ("Invalid limit argument", unsuitable("must be greater than or equal to zero.")),
-        Some(_) => return None,
-    };
-    Some(Diagnostic::error(summary, detail).at(expr.range()))
 }
 
 /// The shapes of objects and identities.
@@ -273,52 +190,4 @@ fn about(instance: &Instance<'_>, mut found: ProviderDiagnostics) -> Diagnostics
         });
     }
     instance.about(found)
-}
-
-/// Writes blocks for all objects.
-async fn generate_all(
-    instance: &Instance<'_>,
-    types: &Types,
-    position: usize,
-    objects: &mut [ListedObject],
-) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    let provider = LocalProviderConfig {
-        local_name: instance.provider_addr.provider.kind.clone(),
-        alias: instance.provider_addr.alias.clone(),
-    };
-    for (index, object) in objects.iter_mut().enumerate() {
-        let addr = generated_addr(&instance.addr, position, index);
-        let state = object.state.clone().unwrap_or_else(|| Value::null(types.managed.implied_type().clone()));
-        let Some((value, source)) = diagnostics.take(configuration(instance, state).await) else { break };
-        let resource = write::listed(&addr, &provider, &types.managed.block, &value, source);
-        let import = write::import(&addr, &provider, &types.identity, &object.identity);
-        object.generated = Some(GeneratedImport { resource, import });
-    }
-    diagnostics
-}
-
-/// The address that the object at an index gets.
-fn generated_addr(list: &AbsResourceInstance, position: usize, index: usize) -> Resource {
-    let name = &list.resource.resource.name;
-    Resource::managed(
-        list.kind(),
-        &match list.key() {
-            InstanceKey::None => format!("{name}_{index}"),
-            _ => format!("{name}_{position}_{index}"),
-        },
-    )
-}
-
-/// The configuration of an object: by the provider, if it can. None with errors.
-async fn configuration(instance: &Instance<'_>, state: Value) -> (Option<(Value, write::ValueOrigin)>, Diagnostics) {
-    let schemas = instance.run.blocks.schemas.provider(&instance.provider_addr.provider);
-    if !schemas.is_some_and(|schemas| schemas.capabilities().generate_resource_config) {
-        return (Some((state, write::ValueOrigin::State)), Diagnostics::new());
-    }
-    let asked = instance.provider.generate_resource_config(instance.addr.kind(), state);
-    let (value, found) = instance.answered("GenerateResourceConfig", asked).await;
-    let failed = has_errors(&found);
-    let value = Some((value, write::ValueOrigin::Provider)).filter(|_| !failed);
-    (value, about_body(found, None, None))
 }

@@ -250,9 +250,9 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
         }
     };
     let done = catch_panic(telemetry::traced(Detail::Steps, describe, plan, Diagnostics::has_errors));
-    let diagnostics = done.await.unwrap_or_else(|text| {
+    let diagnostics = done.await.unwrap_or_else(|panic| {
         let address = work.address(&run.blocks, job).map_or_else(String::new, |addr| addr.to_string());
-        engine_errors::panicked(&address, &text).into()
+        engine_errors::panicked(&address, &panic.text).into()
     });
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(job.node, diagnostics);

@@ -68,7 +68,7 @@ async fn checked(
 ///
 /// The provider sees neither marks nor what `ignore_changes` names: marks are taken off before each question and put on the answer,
 /// and ignored arguments have the values of the object, so that the answer needs no correction. A provider of the old type
-/// system may change them all the same; they are put back. For a replacement the provider is asked twice, first for the
+/// system may change them nevertheless; they are put back. For a replacement the provider is asked twice, first for the
 /// update that turns out to be impossible, then for the creation, as if there were no object. [`super::replace`] decides.
 struct Planner<'i, 'r> {
     instance: &'i Instance<'r>,

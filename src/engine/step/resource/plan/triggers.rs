@@ -16,7 +16,7 @@ use terrane_value::Value;
 
 use crate::blocks::reference_steps::check_steps;
 use crate::engine_errors::UNDECLARED_RESOURCE;
-use crate::ids::{ModuleId, ResourceId};
+use crate::ids::ModuleId;
 use crate::run::Run;
 use crate::run::results::Expansion;
 use crate::run::scope::ModuleScope;
@@ -101,7 +101,7 @@ pub fn check(run: &Run, module: ModuleId, config: &config::Resource) -> Diagnost
     for expr in &config.lifecycle.replace_triggered_by {
         let Some((resource, rest)) = named(expr) else { continue };
         let tree = &run.blocks.tree;
-        let Some(index) = tree.module(module).resources.get_index_of(&resource) else {
+        let Some(block) = tree.resource_in(module, &resource) else {
             let own = config.addr.in_module(tree.module(module).path.clone());
             let detail = format!(
                 "Resource {own} refers to {resource} in replace_triggered_by, but it is not declared in this module."
@@ -109,7 +109,7 @@ pub fn check(run: &Run, module: ModuleId, config: &config::Resource) -> Diagnost
             diagnostics.push(Diagnostic::error("Undeclared resource in replace_triggered_by", detail).at(expr.range()));
             continue;
         };
-        let other = tree.resource(ResourceId::new(module, index));
+        let other = tree.resource(block);
         if let Some(schema) = run.blocks.schemas.resource(&other.provider, &other.addr) {
             let found = check_steps(&schema.block, &rest, &expr.file);
             diagnostics.extend(found.into_iter().filter(|problem| problem.is_error()));

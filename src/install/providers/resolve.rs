@@ -332,4 +332,14 @@ mod tests {
             assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{need:?} {constraints}");
         }
     }
+
+    #[test]
+    fn the_provider_of_a_state_store_says_how_it_is_upgraded() {
+        let found = conflicts_with_store(&Provider::parse_source("a/b").unwrap(), "locked provider x");
+        let detail = found.detail;
+        assert!(
+            detail.contains("state migrate -upgrade\n\nError from the installer: locked provider x\n\nTo see"),
+            "{detail}"
+        );
+    }
 }

@@ -28,6 +28,7 @@ use crate::setup::host::Machine;
 
 /// The summary after an interrupt while waiting.
 pub const CANCELED: &str = "operation canceled";
+
 /// Everything that is open while an operation runs.
 pub struct Session {
     pub setup: Setup,

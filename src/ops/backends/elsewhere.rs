@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
+use backend::kinds::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
 use base::diag::{Diagnostic, Diagnostics};
 use terrane_value::Value;
 
@@ -95,7 +95,7 @@ fn make_absolute(wanted: &mut BackendSettings, dir: &Path) {
 /// Where the local backend with these settings keeps a state; of other backends nothing that means anything.
 fn local_path(wanted: &BackendSettings, workspace: &str) -> PathBuf {
     let path = |name: &str| wanted.config.get(name).and_then(Value::as_str).map(PathBuf::from);
-    let backend = backend::local::LocalBackend {
+    let backend = backend::kinds::local::LocalBackend {
         path: path("path").filter(|_| is_local(wanted)),
         workspace_dir: path("workspace_dir").filter(|_| is_local(wanted)),
         ..Default::default()

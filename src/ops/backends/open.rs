@@ -3,8 +3,10 @@
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-use backend::table::{self, Context, StateFiles};
-use backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
+use backend::contract::schema::missing_setting;
+use backend::contract::{Context, StateFiles};
+use backend::durable::{locking, recovery};
+use backend::{Loaded, LockInfo, OpenBackend, StateAccess, StateSession, StoreError};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
 use base::stop::Stop;
@@ -25,8 +27,8 @@ const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 
 /// An open backend with the store of the workspace in use.
 pub struct Opened {
-    pub backend: Arc<dyn Backend>,
-    pub store: Arc<dyn StateStore>,
+    pub backend: Arc<OpenBackend>,
+    pub store: Arc<StateSession>,
     /// What the provider of a state store warns about; what is deprecated in a `backend` block is said by `init` alone.
     pub warnings: Diagnostics,
 }
@@ -35,7 +37,7 @@ pub struct Opened {
 pub fn recorded(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
     record::read(&setup.workdir.data_dir).map_err(|e| match e {
         ReadError::File(e) => Diagnostic::error(UNREADABLE_RECORD, e.to_string()).into(),
-        ReadError::Format(why) => backend::recovery::not_loaded(&why).into(),
+        ReadError::Format(why) => recovery::not_loaded(&why).into(),
     })
 }
 
@@ -127,7 +129,7 @@ pub async fn backend_of(
     setup: &Setup,
     record: Option<&BackendRecord>,
     options: &StateOptions,
-) -> Result<Arc<dyn Backend>, Diagnostics> {
+) -> Result<Arc<OpenBackend>, Diagnostics> {
     Ok(open_settings(setup, &settings_of(setup, record).await?, options).await?.0)
 }
 
@@ -151,7 +153,7 @@ pub async fn open_settings(
     setup: &Setup,
     settings: &BackendSettings,
     options: &StateOptions,
-) -> Result<(Arc<dyn Backend>, Diagnostics), Diagnostics> {
+) -> Result<(Arc<OpenBackend>, Diagnostics), Diagnostics> {
     let files = StateFiles {
         state: options.state.clone(),
         state_out: options.state_out.clone(),
@@ -162,7 +164,7 @@ pub async fn open_settings(
     let context = Context { environment, data_dir: setup.workdir.data_dir.clone(), files, services };
     let mut problems = settings.kind.check(&settings.config, &context);
     if !has_errors(&problems) {
-        problems.extend(table::missing_setting(&settings.kind.schema(), &settings.config));
+        problems.extend(missing_setting(&settings.kind.schema(), &settings.config));
     }
     if !has_errors(&problems) {
         problems.extend(settings.kind.ask(&settings.config).await);
@@ -172,8 +174,9 @@ pub async fn open_settings(
     }
     let warnings = placed(problems, &settings.body);
     match settings.kind.open(&settings.config, &context).await {
-        Ok(backend) => {
-            Ok((history::recorded(setup, encryption::sealed(setup, backend).await?, options).await?, warnings))
+        Ok(opened) => {
+            let cipher = encryption::of(setup).await?.state.clone();
+            Ok((Arc::new(OpenBackend::new(opened, cipher, history::place(setup, options))), warnings))
         }
         Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
     }
@@ -242,7 +245,7 @@ fn cloud_init_needed(reason: &str) -> Diagnostics {
 
 /// A state that was read, under its lock if there is one.
 pub struct HeldState {
-    pub store: Arc<dyn StateStore>,
+    pub store: Arc<StateSession>,
     pub loaded: Loaded,
     lock: Option<String>,
     lost: OnceLock<StoreError>,
@@ -262,7 +265,7 @@ pub async fn hold(
 
 /// As `hold`, for any store.
 pub async fn hold_store(
-    store: &Arc<dyn StateStore>,
+    store: &Arc<StateSession>,
     operation: &str,
     options: &StateOptions,
     setup: &Setup,
@@ -273,16 +276,16 @@ pub async fn hold_store(
         base::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
         let waiting = || listener.into_iter().for_each(Listener::waiting_for_lock);
-        let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
+        let taken = store.acquire(&info, options.lock_timeout, &setup.stop, waiting).await;
         let is_of_process = store.facts().locks_are_of_processes;
-        Some(taken.map_err(|e| Diagnostics::from(backend::lock::not_locked(&e, is_of_process)))?)
+        Some(taken.map_err(|e| Diagnostics::from(locking::not_locked(&e, is_of_process)))?)
     } else {
         None
     };
     let access = match (&lock, listener) {
-        (None, _) => Access::ReadOnly,
-        (Some(_), None) => Access::LockedToRead,
-        (Some(_), Some(_)) => Access::Locked,
+        (None, _) => StateAccess::ReadOnly,
+        (Some(_), None) => StateAccess::LockedToRead,
+        (Some(_), Some(_)) => StateAccess::Locked,
     };
     let loaded = backend::load(&*store, access).await;
     match loaded.and_then(|loaded| report_replay(loaded, &*store, listener)) {
@@ -310,7 +313,7 @@ pub async fn hold_store(
 /// Shows what an interrupted run left open before the journal, which alone knows it, is removed.
 fn report_replay(
     mut loaded: Loaded,
-    store: &dyn StateStore,
+    store: &StateSession,
     listener: Option<&dyn Listener>,
 ) -> Result<Loaded, Diagnostics> {
     if let Some(listener) = listener.filter(|_| loaded.replayed) {
@@ -371,7 +374,7 @@ impl HeldState {
         match self.store.unlock(&id).await {
             Ok(()) => Diagnostics::new(),
             Err(_) if self.lost.get().is_some() => Diagnostics::new(),
-            Err(e) => backend::lock::unlock_failed(&e).into(),
+            Err(e) => locking::unlock_failed(&e).into(),
         }
     }
 }

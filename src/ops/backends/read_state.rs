@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backend::{Access, Backend, Loaded, StateStore};
+use backend::{Loaded, OpenBackend, StateAccess, StateSession};
 use base::diag::Diagnostics;
 use model::config::{self, Module};
 
@@ -16,12 +16,12 @@ use crate::setup::Setup;
 /// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
 pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
-    let loaded = backend::load(&*opened.store, Access::ReadOnly).await?;
+    let loaded = backend::load(&*opened.store, StateAccess::ReadOnly).await?;
     Ok((opened, loaded))
 }
 
 /// The backend that the root module asks for, without a look at its workspaces.
-pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+pub async fn backend(setup: &Setup) -> Result<Arc<OpenBackend>, Diagnostics> {
     setup.workdir.check_override()?;
     open::backend_of(setup, record(setup).await?.as_ref(), &StateOptions::default()).await
 }
@@ -42,7 +42,7 @@ pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagn
 pub async fn open_to_change(
     setup: &Setup,
     options: &StateOptions,
-) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
+) -> Result<(Arc<StateSession>, Diagnostics), Diagnostics> {
     let Opened { backend, store, mut warnings } = open(setup, options).await?;
     warnings.extend(version::check(&*backend, &setup.workdir.workspace, options.ignore_remote_version).await?);
     Ok((store, warnings))

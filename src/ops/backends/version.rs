@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use backend::Backend;
 use backend::hcp::{ApiError, Flavor, Hcp, Workspace};
-use backend::store::DEFAULT_WORKSPACE;
+use backend::{DEFAULT_WORKSPACE, OpenBackend};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use model::deps::{Constraints, Version};
 use model::version::{self, compatible_version};
 
 /// Checks the workspace in use before its state is changed by hand. Gives warnings; with `ignore` there are no errors.
-pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Result<Diagnostics, Diagnostics> {
+pub async fn check(backend: &OpenBackend, workspace: &str, ignore: bool) -> Result<Diagnostics, Diagnostics> {
     let Some(hcp) = backend.hcp() else { return Ok(Diagnostics::new()) };
     let found = match hcp.workspace(workspace).await {
         Ok(Some(found)) => found,
@@ -36,7 +35,7 @@ fn unread(error: &ApiError) -> Diagnostic {
 }
 
 /// Checks all workspaces that states may be copied to. `names`: none if the backend has no workspaces.
-pub async fn check_destination(backend: &dyn Backend, names: Option<&[String]>) -> Result<Diagnostics, Diagnostics> {
+pub async fn check_destination(backend: &OpenBackend, names: Option<&[String]>) -> Result<Diagnostics, Diagnostics> {
     let mut warnings = Diagnostics::new();
     let Some(hcp) = backend.hcp() else { return Ok(warnings) };
     let names = names.unwrap_or_default();

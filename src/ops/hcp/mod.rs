@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use backend::Backend;
+use backend::OpenBackend;
 use backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
@@ -147,7 +147,7 @@ struct Operation<'a> {
 async fn place(
     setup: &Setup,
     request: &OperationRequest,
-) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
+) -> Result<Option<(Arc<OpenBackend>, Workspace)>, Diagnostics> {
     // Most commands return here, without reading the configuration.
     let recorded = backends::recorded(setup)?;
     let is_hcp =

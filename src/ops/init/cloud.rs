@@ -1,8 +1,8 @@
 //! The part of `init` that only `cloud` blocks have: which changes are none of a backend, what is asked before states go to
 //! HCP Terraform, and under which names.
 
+use backend::DEFAULT_WORKSPACE;
 use backend::hcp::{Flavor, Hcp, Mapping};
-use backend::store::DEFAULT_WORKSPACE;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 

@@ -5,8 +5,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use backend::store::{DEFAULT_WORKSPACE, ErrorKind};
-use backend::{Access, Backend, StateStore, StoreError, load};
+use backend::{DEFAULT_WORKSPACE, ErrorKind, OpenBackend, StateAccess, StateSession, StoreError, load};
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use engine::event::Event;
 use engine::ports::Observer;
@@ -27,7 +26,7 @@ pub struct Side {
     pub kind: String,
     /// A provider implements it.
     pub is_store: bool,
-    pub backend: Arc<dyn Backend>,
+    pub backend: Arc<OpenBackend>,
 }
 
 impl Side {
@@ -110,7 +109,7 @@ impl Migration<'_> {
     }
 
     /// None: the backend has no workspaces.
-    async fn workspaces(&self, backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, String> {
+    async fn workspaces(&self, backend: &Arc<OpenBackend>) -> Result<Option<Vec<String>>, String> {
         match backend.workspaces().await {
             Ok(names) => Ok(Some(names)),
             Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
@@ -195,12 +194,12 @@ impl Migration<'_> {
         Ok(())
     }
 
-    async fn open(&self, side: &Side, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open(&self, side: &Side, workspace: &str) -> Result<Arc<StateSession>, StoreError> {
         side.backend.store(workspace).await
     }
 
     /// A destination that has only named workspaces: its name is asked for.
-    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, String> {
+    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<StateSession>, String> {
         let name = self.ask_for_name().await?;
         let store = self.open(&self.to, &name).await.map_err(|e| self.not_loaded(&self.to, &e.text))?;
         if self.workspace == DEFAULT_WORKSPACE {
@@ -234,7 +233,7 @@ impl Migration<'_> {
     }
 
     /// Locks a state and reads it, with what an interrupted run left.
-    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<HeldState, String> {
+    async fn hold(&mut self, store: &Arc<StateSession>, operation: &str) -> Result<HeldState, String> {
         let gathered = DiagnosticCollector::default();
         let held = hold_store(store, operation, self.options, self.setup, Some(&gathered)).await;
         self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
@@ -314,8 +313,8 @@ fn same_content(a: &StateFile, b: &StateFile) -> bool {
     text(a).is_some_and(|text_a| Some(text_a) == text(b))
 }
 
-pub async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> {
-    let loaded = load(&**store, Access::ReadOnly).await.map_err(|problems| error_text(&problems))?;
+pub async fn read(store: &Arc<StateSession>) -> Result<Option<StateFile>, String> {
+    let loaded = load(&**store, StateAccess::ReadOnly).await.map_err(|problems| error_text(&problems))?;
     Ok(loaded.file)
 }
 

@@ -15,7 +15,7 @@ mod store_provider;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::backend::Backend;
+use ::backend::OpenBackend;
 use ::backend::hcp::Flavor;
 use ::install::event::{InstallEvent, ModuleEvent};
 use base::diag::{Diagnostic, Diagnostics, Kind};
@@ -348,7 +348,7 @@ fn joined(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
     first
 }
 
-fn is_cloud(backend: &dyn Backend) -> bool {
+fn is_cloud(backend: &OpenBackend) -> bool {
     backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
 }
 

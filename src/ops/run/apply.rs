@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use backend::journaled::ObjectAddress;
-use backend::store::DEFAULT_WORKSPACE;
-use backend::{FinishError, JournaledState, STATE_NOT_SAVED};
+use backend::durable::journaled::ObjectAddress;
+use backend::{DEFAULT_WORKSPACE, FinishError, JournaledState, STATE_NOT_SAVED};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{self, COMMAND, PROGRAM, TERRANE};
 use engine::{self, ApplyInput, ApplyOutcome, GivenVariables};

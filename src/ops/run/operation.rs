@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use backend::StateStore;
+use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::Disk;
 use base::name::{self, COMMAND, PROGRAM};
@@ -218,7 +218,7 @@ impl Session {
         self.held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default()
     }
 
-    pub fn store(&self) -> Arc<dyn StateStore> {
+    pub fn store(&self) -> Arc<StateSession> {
         self.held.store.clone()
     }
 

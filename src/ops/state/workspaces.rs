@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use backend::StateStore;
+use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files};
 use base::name::PROGRAM;
@@ -84,7 +84,7 @@ pub async fn create(
 }
 
 /// Writes the objects and outputs of a state file into a store that has no state, as the first state of a new history.
-async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), Refusal> {
+async fn copy(from: &Path, store: &StateSession) -> Result<(), Refusal> {
     let content = Disk.read(from).map_err(failed)?;
     if is_sealed(&content) {
         let problems = state_file::read(&content).err().map(|problems| state_file::problems_text(&problems));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use backend::transfer::{Side, TransferError, transfer};
+use backend::durable::transfer::{Side, TransferError, transfer};
 use base::diag::Diagnostic;
 use base::name::COMMAND;
 use model::state::State;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use backend::StateStore;
+use backend::{StateSession, StateStore};
 use base::diag::{Diagnostic, Diagnostics};
 use model::addr::{ModuleInstance, Target, command_line};
 use model::state::State;
@@ -79,7 +79,7 @@ async fn open_other(setup: &Setup, wanted: &Move, path: &Path, listener: &dyn Li
 }
 
 /// Whether a store is that of a state file: their journals have the same place.
-fn is_at(store: &dyn StateStore, path: &Path) -> bool {
+fn is_at(store: &StateSession, path: &Path) -> bool {
     let place = |journal: PathBuf| {
         let folder = journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((folder.canonicalize().ok()?, journal.file_name()?.to_owned()))

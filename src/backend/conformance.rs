@@ -6,9 +6,9 @@ use std::time::Duration;
 use base::stop::Stop;
 use model::state::{State, StateMeta, file};
 
-use super::history::identity;
-use super::lock::{LockInfo, acquire};
-use super::store::{Backend, DEFAULT_WORKSPACE};
+use crate::contract::{Backend, DEFAULT_WORKSPACE, LockInfo};
+use crate::durable::history::identity;
+use crate::durable::locking::acquire;
 
 /// Workspaces for the tests.
 pub struct Names {
@@ -78,10 +78,10 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
     assert!(mine.unlock("wrong").await.is_err());
 
     // A waiter gets it as soon as it tries again after it was given back.
-    let mut told = 0;
+    let mut waits = 0;
     let info_of_waiter = LockInfo::new("x");
     let stop = Stop::new();
-    let waiting = acquire(&*yours, &info_of_waiter, Duration::from_secs(20), &stop, || told += 1);
+    let waiting = acquire(&*yours, &info_of_waiter, Duration::from_secs(20), &stop, || waits += 1);
     let giving = async {
         tokio::time::sleep(Duration::from_millis(600)).await;
         mine.unlock(&id).await.unwrap();
@@ -89,7 +89,7 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
     let (got, ()) = tokio::join!(waiting, giving);
     // Some stores name their locks themselves.
     let waiter = got.unwrap();
-    assert!(waiter != id && told == 1, "{waiter} {told}");
+    assert!(waiter != id && waits == 1, "{waiter} {waits}");
 
     stop.stop();
     let stopped = acquire(&*mine, &info, Duration::from_secs(20), &stop, || {}).await;
@@ -115,8 +115,8 @@ async fn workspaces_come_and_go(backend: &dyn Backend, names: &Names) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::LocalBackend;
-    use crate::memory::MemoryBackend;
+    use crate::kinds::local::LocalBackend;
+    use crate::kinds::memory::MemoryBackend;
 
     #[tokio::test]
     async fn in_memory() {

@@ -1,7 +1,5 @@
 //! The servers that backends are tested against, shared with the tests of the whole program.
 
-use crate::needs;
-
 #[path = "../../tests/support/clouds.rs"]
 pub mod clouds;
 #[path = "../../tests/support/consul.rs"]
@@ -22,3 +20,5 @@ pub mod oss;
 pub mod postgres;
 #[path = "../../tests/support/stub.rs"]
 pub mod stub;
+
+use crate::needs;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::imports;
 
 /// Areas in which none may be.
-pub const AREAS: &[&str] = &["cli", "engine", "install", "ops"];
+pub const AREAS: &[&str] = &["backend", "cli", "engine", "install", "ops"];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 

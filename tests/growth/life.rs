@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use backend::local::{LocalStore, StatePaths};
-use backend::{Access, JournaledState, StateStore, load};
+use backend::kinds::local::{LocalStore, StatePaths};
+use backend::{JournaledState, StateAccess, StateSession, load};
 use base::diag::Diagnostics;
 use base::files::Memory;
 use base::stop::Stop;
@@ -147,9 +147,10 @@ impl Life {
         self.world.is_drifted.store(is_drifted, Ordering::Relaxed);
     }
 
-    fn store(&self) -> Arc<dyn StateStore> {
+    fn store(&self) -> Arc<StateSession> {
         let path = self.folder.path().join("terraform.tfstate");
-        Arc::new(LocalStore::new(StatePaths { read: path.clone(), write: path, backup: None }))
+        let store = LocalStore::new(StatePaths { read: path.clone(), write: path, backup: None });
+        Arc::new(StateSession::new(Arc::new(store), None))
     }
 
     fn ports(&self, sink: Arc<dyn StateSink>) -> Ports {
@@ -180,7 +181,7 @@ impl Life {
     pub fn plan(&mut self, name: &'static str, mode: Mode, refresh: Refresh) -> Arc<Plan> {
         let plan = self.cost(name, |life| {
             block_on(async {
-                let loaded = load(&*life.store(), Access::Locked).await.unwrap();
+                let loaded = load(&*life.store(), StateAccess::Locked).await.unwrap();
                 let state = loaded.file.map(|file| file.state).unwrap_or_default();
                 let input = PlanInput {
                     config: life.config.clone(),
@@ -225,7 +226,7 @@ impl Life {
         let state = self.cost(name, |life| {
             block_on(async {
                 let store = life.store();
-                let loaded = load(&*store, Access::Locked).await.unwrap();
+                let loaded = load(&*store, StateAccess::Locked).await.unwrap();
                 let journal = JournaledState::new(store, &loaded).unwrap();
                 let variables = GivenVariables::new();
                 let input =
@@ -249,7 +250,7 @@ impl Life {
     /// The state on the disk, as `show` and `show -json` have it.
     pub fn show(&mut self) {
         self.cost("show", |life| {
-            let file = block_on(load(&*life.store(), Access::ReadOnly)).unwrap().file.unwrap();
+            let file = block_on(load(&*life.store(), StateAccess::ReadOnly)).unwrap().file.unwrap();
             state_text(&file.state, &schema, &object_value, &Style::plain()).unwrap();
             go::compact(&state_json(Some(&file.state), &schema).unwrap());
         });

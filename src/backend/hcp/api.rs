@@ -14,7 +14,7 @@ use net::http::{Answer, Client, Request};
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::store::StoreError;
+use crate::contract::StoreError;
 use crate::web;
 
 const MEDIA_TYPE: &str = "application/vnd.api+json";
@@ -70,11 +70,11 @@ impl Api {
         token: Secret,
         integration: Option<&'static str>,
         environment: &Environment,
-    ) -> Result<Api, String> {
+    ) -> Result<Api, ApiError> {
         let mut settings = web::settings(environment);
         settings.retries = 5;
         settings.pauses = Duration::from_millis(700)..=Duration::from_secs(8);
-        Ok(Api { client: Client::build(settings)?, base, token, integration })
+        Ok(Api { client: Client::build(settings).map_err(broken)?, base, token, integration })
     }
 
     /// Asks for a document.

@@ -9,8 +9,8 @@ use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting};
 use terrane_value::{Path, PathStep, Type, Value};
 
 use super::workspaces::Tag;
-use crate::settings::Settings;
-use crate::table::{block, optional};
+use crate::contract::schema::{block, optional};
+use crate::contract::settings::Settings;
 
 /// What a configuration asks of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]

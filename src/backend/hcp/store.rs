@@ -18,10 +18,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::api::{STILL_PENDING, elements, id, segment, text};
 use super::workspaces::{Workspace, Workspaces};
-use crate::lock::LockInfo;
-use crate::store::{ForcedWrites, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError, StoreFacts};
-use crate::versions::{Version, Versions, utc};
-use crate::watched_lock::{mismatch, not_locked};
+use crate::contract::versions::{Version, Versions, utc};
+use crate::contract::{ForcedWrites, LockError, LockInfo, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError, StoreFacts};
 
 /// When snapshots are sent while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +238,7 @@ impl StateStore for HcpStore {
         let held = self.held().as_ref().map(|info| info.id.clone());
         if let Some(own) = held {
             if own != id {
-                return Err(mismatch(id, &own));
+                return Err(StoreError::lock_mismatch(id, &own));
             }
             if self.upload_failed.load(Ordering::SeqCst) {
                 base::log!(Warn, "{PROGRAM} keeps the workspace locked: its state could not be uploaded");
@@ -254,9 +252,9 @@ impl StateStore for HcpStore {
         if id != public {
             match self.holder().await {
                 Some(holder) if holder.id == id => {}
-                Some(_) => return Err(mismatch(id, &public)),
-                None if self.opening.workspace.locked => return Err(mismatch(id, &public)),
-                None => return Err(not_locked(id)),
+                Some(_) => return Err(StoreError::lock_mismatch(id, &public)),
+                None if self.opening.workspace.locked => return Err(StoreError::lock_mismatch(id, &public)),
+                None => return Err(StoreError::not_locked(id)),
             }
         }
         let api = &self.opening.workspaces.api;

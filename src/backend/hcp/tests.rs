@@ -10,10 +10,10 @@ use url::Url;
 
 use super::*;
 use crate::conformance::{self, Names};
-use crate::lock::LockInfo;
+use crate::contract::LockInfo;
+use crate::contract::services::{Services, SharedServices};
 use crate::servers::hcp::{HcpStub, ORGANIZATION, TOKEN};
 use crate::servers::stub::Fault;
-use crate::services::{Services, SharedServices};
 
 const HOST: &str = "tfe.example.com";
 
@@ -22,8 +22,9 @@ struct OneHost(Url);
 
 #[async_trait]
 impl Services for OneHost {
-    async fn find(&self, host: &Host, id: &str) -> Result<Url, String> {
-        if host.as_str() == HOST { Ok(self.0.clone()) } else { Err(format!("host {host} does not provide {id}")) }
+    async fn find(&self, host: &Host, id: &str) -> Result<Url, StoreError> {
+        let missing = || StoreError::new(format!("host {host} does not provide {id}"));
+        if host.as_str() == HOST { Ok(self.0.clone()) } else { Err(missing()) }
     }
 
     async fn token(&self, host: &Host) -> Option<Secret> {
@@ -52,7 +53,7 @@ fn config(hostname: &str, workspaces: &[(&'static str, Value)]) -> Value {
 }
 
 async fn open(stub: &HcpStub, kind: &dyn Kind, workspaces: &[(&'static str, Value)]) -> Arc<dyn Backend> {
-    kind.open(&config(HOST, workspaces), &context(stub, &[])).await.unwrap()
+    kind.open(&config(HOST, workspaces), &context(stub, &[])).await.unwrap().into_states()
 }
 
 fn tags(names: &[&str]) -> (&'static str, Value) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use backend::{Backend, SealedBackend, web};
+use backend::web;
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::{Environment, TF_ENCRYPTION};
 use base::{limits, name};
@@ -123,14 +123,6 @@ impl HttpClient for KeyClient {
     fn context(&self) -> reqsign_core::Context {
         cloud::client_context(&self.environment, &self.client)
     }
-}
-
-/// The backend with its states encrypted, if they are to be.
-pub async fn sealed(setup: &Setup, backend: Arc<dyn Backend>) -> Result<Arc<dyn Backend>, Diagnostics> {
-    Ok(match &of(setup).await?.state {
-        Some(cipher) => Arc::new(SealedBackend::new(backend, cipher.clone())),
-        None => backend,
-    })
 }
 
 /// Why the content of a plan file is not known.

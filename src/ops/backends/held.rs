@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-use backend::{Access, Loaded, LockInfo, StateStore, StoreError};
+use backend::durable::locking;
+use backend::{Loaded, LockInfo, StateAccess, StateSession, StoreError};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use base::stop::Stop;
@@ -14,7 +15,7 @@ use crate::setup::Setup;
 
 /// A state that was read, under its lock if there is one.
 pub struct HeldState {
-    pub store: Arc<dyn StateStore>,
+    pub store: Arc<StateSession>,
     pub loaded: Loaded,
     lock: Option<String>,
     lost: OnceLock<StoreError>,
@@ -22,29 +23,29 @@ pub struct HeldState {
 
 /// What a command does with a state that it holds.
 #[derive(Clone, Copy)]
-pub enum StateAccess<'a> {
+pub enum HeldAccess<'a> {
     /// Changes it. What an interrupted run left open is shown here before its journal is removed.
     Change(&'a dyn Listener),
     /// Only reads it. An interrupted run's journal is kept, because its warnings cannot be shown before it is removed.
     Read,
 }
 
-impl<'a> StateAccess<'a> {
+impl<'a> HeldAccess<'a> {
     fn listener(self) -> Option<&'a dyn Listener> {
         match self {
-            StateAccess::Change(listener) => Some(listener),
-            StateAccess::Read => None,
+            HeldAccess::Change(listener) => Some(listener),
+            HeldAccess::Read => None,
         }
     }
 }
 
 /// Locks the state for an operation, unless the options disable it, and reads it.
 pub async fn hold(
-    store: &Arc<dyn StateStore>,
+    store: &Arc<StateSession>,
     operation: &str,
     options: &StateOptions,
     setup: &Setup,
-    access: StateAccess<'_>,
+    access: HeldAccess<'_>,
 ) -> Result<HeldState, Diagnostics> {
     let store = store.clone();
     let lock = if options.lock {
@@ -53,14 +54,14 @@ pub async fn hold(
         let waiting = || access.listener().into_iter().for_each(Listener::waiting_for_lock);
         let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
         let is_of_process = store.facts().locks_are_of_processes;
-        Some(taken.map_err(|e| Diagnostics::from(backend::lock::not_locked(&e, is_of_process)))?)
+        Some(taken.map_err(|e| Diagnostics::from(locking::not_locked(&e, is_of_process)))?)
     } else {
         None
     };
     let of_backend = match (&lock, access) {
-        (None, _) => Access::ReadOnly,
-        (Some(_), StateAccess::Read) => Access::LockedToRead,
-        (Some(_), StateAccess::Change(_)) => Access::Locked,
+        (None, _) => StateAccess::ReadOnly,
+        (Some(_), HeldAccess::Read) => StateAccess::LockedToRead,
+        (Some(_), HeldAccess::Change(_)) => StateAccess::Locked,
     };
     let loaded = backend::load(&*store, of_backend).await;
     match loaded.and_then(|loaded| report_replay(loaded, &*store, access)) {
@@ -86,7 +87,7 @@ pub async fn hold(
 }
 
 /// Shows what an interrupted run left open before the journal, which alone knows it, is removed.
-fn report_replay(mut loaded: Loaded, store: &dyn StateStore, access: StateAccess<'_>) -> Result<Loaded, Diagnostics> {
+fn report_replay(mut loaded: Loaded, store: &StateSession, access: HeldAccess<'_>) -> Result<Loaded, Diagnostics> {
     if let Some(listener) = access.listener().filter(|_| loaded.replayed) {
         listener.diagnostics(std::mem::take(&mut loaded.warnings));
         backend::finish_replay(store, &mut loaded)?;
@@ -145,7 +146,7 @@ impl HeldState {
         match self.store.unlock(&id).await {
             Ok(()) => Diagnostics::new(),
             Err(_) if self.lost.get().is_some() => Diagnostics::new(),
-            Err(e) => backend::lock::unlock_failed(&e).into(),
+            Err(e) => locking::unlock_failed(&e).into(),
         }
     }
 }

@@ -1,32 +1,24 @@
 //! How many snapshots are kept, and where.
 
-use std::sync::Arc;
-
-use backend::{Backend, BackendWithHistory, UserKey};
-use base::diag::Diagnostics;
+use backend::durable::HistoryPlace;
+use backend::durable::user_key::UserKey;
 use base::env::{Environment, TERRANE_STATE_HISTORY};
 
-use super::encryption;
 use crate::interface::options::StateOptions;
 use crate::setup::{Setup, user_data};
 
 const DEFAULT_LIMIT: usize = 20;
 
-/// The backend with a history in the data directory, unless none is wanted. State files that the command line names have none.
+/// The histories in the data directory, unless none is wanted. State files that the command line names have none.
 /// Snapshots of states that are not on this machine are not left readable in the working directory.
-pub async fn recorded(
-    setup: &Setup,
-    backend: Arc<dyn Backend>,
-    options: &StateOptions,
-) -> Result<Arc<dyn Backend>, Diagnostics> {
+pub fn place(setup: &Setup, options: &StateOptions) -> Option<HistoryPlace> {
     let limit = limit(&setup.environment);
     if limit == 0 || options.state.is_some() || options.state_out.is_some() {
-        return Ok(backend);
+        return None;
     }
-    let cipher = encryption::of(setup).await?.state.clone();
     let dir = setup.workdir.data_dir.join("history");
     let user_key = user_data::folder(&setup.environment).map(|folder| UserKey::at(folder.join("history.key")));
-    Ok(Arc::new(BackendWithHistory { inner: backend, dir, limit, cipher, user_key }))
+    Some(HistoryPlace { dir, limit, user_key })
 }
 
 /// A text that is no number does not count.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use backend::table::{self, Context, StateFiles};
-use backend::{Backend, StateStore, StoreError};
+use backend::contract::schema::missing_setting;
+use backend::contract::{Context, StateFiles};
+use backend::durable::recovery;
+use backend::{OpenBackend, StateSession, StoreError};
 use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::body::Body;
 use model::config;
@@ -22,9 +24,9 @@ const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 pub const CLOUD: &str = "cloud";
 
 /// An open backend with the store of the workspace in use.
-pub struct OpenBackend {
-    pub backend: Arc<dyn Backend>,
-    pub store: Arc<dyn StateStore>,
+pub struct BackendInUse {
+    pub backend: Arc<OpenBackend>,
+    pub store: Arc<StateSession>,
     /// What the provider of a state store warns about; what is deprecated in a `backend` block is said by `init` alone.
     pub warnings: Diagnostics,
 }
@@ -33,7 +35,7 @@ pub struct OpenBackend {
 pub fn recorded(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
     record::read(&setup.workdir.data_dir).map_err(|e| match e {
         ReadError::File(e) => Diagnostic::error(UNREADABLE_RECORD, e.to_string()).into(),
-        ReadError::Format(why) => backend::recovery::not_loaded(&why).into(),
+        ReadError::Format(why) => recovery::not_loaded(&why).into(),
     })
 }
 
@@ -42,7 +44,7 @@ pub async fn open(
     setup: &Setup,
     block: Option<&config::Backend>,
     options: &StateOptions,
-) -> Result<OpenBackend, Diagnostics> {
+) -> Result<BackendInUse, Diagnostics> {
     setup.workdir.check_workspace()?;
     open_record(setup, in_use(setup, block).await?.as_ref(), options, &setup.workdir.workspace).await
 }
@@ -99,7 +101,7 @@ pub async fn open_record(
     record: Option<&BackendRecord>,
     options: &StateOptions,
     workspace: &str,
-) -> Result<OpenBackend, Diagnostics> {
+) -> Result<BackendInUse, Diagnostics> {
     open_store(setup, &settings_of(setup, record).await?, options, workspace).await
 }
 
@@ -109,11 +111,11 @@ pub async fn open_store(
     settings: &BackendSettings,
     options: &StateOptions,
     workspace: &str,
-) -> Result<OpenBackend, Diagnostics> {
+) -> Result<BackendInUse, Diagnostics> {
     let (backend, warnings) = open_settings(setup, settings, options).await?;
     let warnings = if settings.kind.is_provided() { warnings } else { Diagnostics::new() };
     let store = backend.store(workspace).await.map_err(|e| not_opened(&e))?;
-    Ok(OpenBackend { backend, store, warnings })
+    Ok(BackendInUse { backend, store, warnings })
 }
 
 pub fn not_opened(error: &StoreError) -> Diagnostics {
@@ -125,7 +127,7 @@ pub async fn backend_of(
     setup: &Setup,
     record: Option<&BackendRecord>,
     options: &StateOptions,
-) -> Result<Arc<dyn Backend>, Diagnostics> {
+) -> Result<Arc<OpenBackend>, Diagnostics> {
     Ok(open_settings(setup, &settings_of(setup, record).await?, options).await?.0)
 }
 
@@ -149,7 +151,7 @@ pub async fn open_settings(
     setup: &Setup,
     settings: &BackendSettings,
     options: &StateOptions,
-) -> Result<(Arc<dyn Backend>, Diagnostics), Diagnostics> {
+) -> Result<(Arc<OpenBackend>, Diagnostics), Diagnostics> {
     let files = StateFiles {
         state: options.state.clone(),
         state_out: options.state_out.clone(),
@@ -160,7 +162,7 @@ pub async fn open_settings(
     let context = Context { environment, data_dir: setup.workdir.data_dir.clone(), files, services };
     let mut problems = settings.kind.check(&settings.config, &context);
     if !has_errors(&problems) {
-        problems.extend(table::missing_setting(&settings.kind.schema(), &settings.config));
+        problems.extend(missing_setting(&settings.kind.schema(), &settings.config));
     }
     if !has_errors(&problems) {
         problems.extend(settings.kind.ask(&settings.config).await);
@@ -170,8 +172,9 @@ pub async fn open_settings(
     }
     let warnings = placed(problems, &settings.body);
     match settings.kind.open(&settings.config, &context).await {
-        Ok(backend) => {
-            Ok((history::recorded(setup, encryption::sealed(setup, backend).await?, options).await?, warnings))
+        Ok(opened) => {
+            let cipher = encryption::of(setup).await?.state.clone();
+            Ok((Arc::new(OpenBackend::new(opened, cipher, history::place(setup, options))), warnings))
         }
         Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
     }

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
+use backend::kinds::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
 use base::diag::{Diagnostic, Diagnostics};
 use terrane_value::{Type, Value};
 
-use super::open::{self, OpenBackend};
+use super::open::{self, BackendInUse};
 use super::record::BackendRecord;
 use super::settings::{self, BackendSettings, KindRef};
 use crate::backends::read_state;
@@ -18,7 +18,7 @@ use crate::setup::workdir::WorkDir;
 
 /// A working directory with the store of its workspace.
 pub struct OtherRoot {
-    pub opened: OpenBackend,
+    pub opened: BackendInUse,
     /// What tells its state from all others, in every process on this machine.
     pub identity: String,
 }
@@ -133,7 +133,7 @@ fn find_files(wanted: &mut BackendSettings, root: &Root) {
 /// Where the local backend with these settings keeps a state; of other backends nothing that means anything.
 fn local_path(wanted: &BackendSettings, workspace: &str) -> PathBuf {
     let path = |name: &str| wanted.config.get(name).and_then(Value::as_str).map(PathBuf::from);
-    let backend = backend::local::LocalBackend {
+    let backend = backend::kinds::local::LocalBackend {
         path: path("path").filter(|_| is_local(wanted)),
         workspace_dir: path("workspace_dir").filter(|_| is_local(wanted)),
         ..Default::default()

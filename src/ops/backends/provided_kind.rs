@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use backend::Backend;
-use backend::provided::ProvidedBackend;
-use backend::table::{Context, Kind};
+use backend::contract::Context;
+use backend::kinds::provided::ProvidedBackend;
+use backend::kinds::{Kind, Opened};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::COMMAND;
 use engine::ports::Configuring;
@@ -141,7 +141,7 @@ impl Kind for ProvidedKind {
         }
     }
 
-    async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
+    async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
         let key = self.key(config);
         let provider = match (self.processes.configured(&key), self.process.get()) {
             (Some(provider), _) => provider,
@@ -156,7 +156,8 @@ impl Kind for ProvidedKind {
             }
             (None, None) => return Err(vec![no_stores(&self.provider.address)]),
         };
-        Ok(Arc::new(ProvidedBackend::new(provider, &self.name, self.place(config), context.clone())))
+        let backend = ProvidedBackend::new(provider, &self.name, self.place(config), context.clone());
+        Ok(Opened::States(Arc::new(backend)))
     }
 }
 

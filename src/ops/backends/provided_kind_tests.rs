@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use ::backend::conformance;
-use ::backend::store::{ErrorKind, FirstState};
+use ::backend::contract::{Backend, FirstState, StateStore};
 use base::env::Environment;
 use plugin::reattach::Reattach;
 use plugin::start::{ProviderProcess, reattach_provider};
@@ -190,7 +190,8 @@ async fn a_store_says_why_it_fails() {
     assert_eq!(unknown[0].summary, "unknown state store type \"t_other\"");
     let backend = configured(&process).await;
     let error = backend.create_store("unwritable", &FirstState::default()).await.err().unwrap();
-    assert_eq!((error.kind, error.text.as_str()), (ErrorKind::Provider { summary: 12 }, "Cannot write: It is so."));
+    assert_eq!(error.text, "Cannot write: It is so.");
+    assert_eq!(error.summary_and_detail(), Some(("Cannot write", "It is so.")));
     let store = backend.open_store("unreadable", &FirstState::default()).await.unwrap();
     assert_eq!(store.read().await.unwrap_err().summary_and_detail(), Some(("Cannot read", "It is so.")));
     assert_eq!(backend.delete_workspace("other", true).await.unwrap_err().text, "No such state: It is so.");

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use backend::{Access, Backend, Loaded, StateStore};
+use backend::{Loaded, OpenBackend, StateAccess, StateSession};
 use base::diag::Diagnostics;
 use model::config::{self, Module};
 
-use super::open::{self, OpenBackend};
+use super::open::{self, BackendInUse};
 use super::record::BackendRecord;
 use super::version::{self, OnMismatch};
 use crate::configuration::load;
@@ -14,14 +14,14 @@ use crate::interface::options::StateOptions;
 use crate::setup::Setup;
 
 /// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
-pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(OpenBackend, Loaded), Diagnostics> {
+pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(BackendInUse, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
-    let loaded = backend::load(&*opened.store, Access::ReadOnly).await?;
+    let loaded = backend::load(&*opened.store, StateAccess::ReadOnly).await?;
     Ok((opened, loaded))
 }
 
 /// The backend that the root module asks for, without a look at its workspaces.
-pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+pub async fn backend(setup: &Setup) -> Result<Arc<OpenBackend>, Diagnostics> {
     setup.workdir.check_override()?;
     open::backend_of(setup, record(setup).await?.as_ref(), &StateOptions::default()).await
 }
@@ -33,7 +33,7 @@ pub async fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics>
 }
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.
-pub async fn open(setup: &Setup, options: &StateOptions) -> Result<OpenBackend, Diagnostics> {
+pub async fn open(setup: &Setup, options: &StateOptions) -> Result<BackendInUse, Diagnostics> {
     let module = backend_module(setup)?;
     open::open(setup, block_of(&module), options).await
 }
@@ -42,8 +42,8 @@ pub async fn open(setup: &Setup, options: &StateOptions) -> Result<OpenBackend, 
 pub async fn open_to_change(
     setup: &Setup,
     options: &StateOptions,
-) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
-    let OpenBackend { backend, store, mut warnings } = open(setup, options).await?;
+) -> Result<(Arc<StateSession>, Diagnostics), Diagnostics> {
+    let BackendInUse { backend, store, mut warnings } = open(setup, options).await?;
     warnings.extend(version::check(&*backend, &setup.workdir.workspace, OnMismatch::of(options)).await?);
     Ok((store, warnings))
 }

@@ -6,7 +6,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use backend::table::{self, Kind};
+use backend::kinds::{Kind, list};
 use base::diag::{self, Diagnostic, Diagnostics};
 use base::name::COMMAND;
 use base::source::SourceFile;
@@ -83,7 +83,7 @@ impl BackendSettings {
 
     /// The settings that `init` recorded.
     pub fn of_record(record: &BackendRecord) -> Result<BackendSettings, Diagnostics> {
-        let kind = table::find(&record.kind)?;
+        let kind = list::find(&record.kind)?;
         let body = Body::empty(&SourceFile::new("", ""));
         let config = value_of_json(&record.config, &kind.schema())?;
         Ok(BackendSettings { kind: KindRef::Own(kind), config, hash: record.hash, body })
@@ -149,10 +149,10 @@ pub fn hash_of(parts: Vec<Value>) -> u32 {
 /// The kind of a block, if there is such a backend.
 pub fn kind_of(block: &config::Backend) -> Result<&'static dyn Kind, Diagnostics> {
     let found = match &*block.kind {
-        "cloud" if !block.is_cloud_block => Err(table::no_backend(
+        "cloud" if !block.is_cloud_block => Err(list::no_backend(
             "There is no explicit backend type named \"cloud\". To configure HCP Terraform, declare a 'cloud' block instead.",
         )),
-        kind => table::find(kind),
+        kind => list::find(kind),
     };
     found.map_err(|problem| problem.at(block.kind_range.clone()).into())
 }

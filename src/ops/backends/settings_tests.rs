@@ -27,7 +27,7 @@ fn settings(text: &str, given: &[&str]) -> (BackendSettings, Diagnostics) {
     let block = block(text);
     let mut diagnostics = Diagnostics::new();
     let given: Vec<String> = given.iter().map(ToString::to_string).collect();
-    let overlay = overlay(&given, table::find(&block.kind).unwrap(), None, &mut diagnostics);
+    let overlay = overlay(&given, list::find(&block.kind).unwrap(), None, &mut diagnostics);
     let (settings, found) = BackendSettings::of_block(&block, overlay);
     diagnostics.extend(found);
     (settings.unwrap(), diagnostics)
@@ -38,7 +38,7 @@ fn settings(text: &str, given: &[&str]) -> (BackendSettings, Diagnostics) {
 fn pages_of_backends_match_their_schemas() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/backends");
     let mut examples = 0;
-    for kind in table::KINDS {
+    for kind in list::KINDS {
         let Ok(page) = std::fs::read_to_string(folder.join(kind.name()).with_extension("md")) else {
             assert!(["inmem", "local"].contains(&kind.name()), "{} has no page", kind.name());
             continue;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use backend::Backend;
 use backend::hcp::{ApiError, Flavor, Hcp, Workspace};
-use backend::store::DEFAULT_WORKSPACE;
+use backend::{DEFAULT_WORKSPACE, OpenBackend};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use model::deps::{Constraints, Version};
@@ -35,7 +34,7 @@ impl OnMismatch {
 }
 
 /// Checks the workspace in use before its state is changed by hand. Gives warnings.
-pub async fn check(backend: &dyn Backend, workspace: &str, mismatch: OnMismatch) -> Result<Diagnostics, Diagnostics> {
+pub async fn check(backend: &OpenBackend, workspace: &str, mismatch: OnMismatch) -> Result<Diagnostics, Diagnostics> {
     let Some(hcp) = backend.hcp() else { return Ok(Diagnostics::new()) };
     let found = match hcp.workspace(workspace).await {
         Ok(Some(found)) => found,
@@ -60,7 +59,7 @@ fn unread(error: &ApiError) -> Diagnostic {
 }
 
 /// Checks all workspaces that states may be copied to. `names`: none if the backend has no workspaces.
-pub async fn check_destination(backend: &dyn Backend, names: Option<&[String]>) -> Result<Diagnostics, Diagnostics> {
+pub async fn check_destination(backend: &OpenBackend, names: Option<&[String]>) -> Result<Diagnostics, Diagnostics> {
     let mut warnings = Diagnostics::new();
     let Some(hcp) = backend.hcp() else { return Ok(warnings) };
     let names = names.unwrap_or_default();

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use backend::Backend;
+use backend::OpenBackend;
 use backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
@@ -143,7 +143,7 @@ struct Operation<'a> {
 }
 
 /// The backend and its workspace, if operations run on the service.
-async fn place(setup: &Setup, options: &StateOptions) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
+async fn place(setup: &Setup, options: &StateOptions) -> Result<Option<(Arc<OpenBackend>, Workspace)>, Diagnostics> {
     // Most commands return here, without reading the configuration.
     let recorded = backends::open::recorded(setup)?;
     let is_hcp =

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use backend::hcp::Flavor;
-use backend::store::{DEFAULT_WORKSPACE, ErrorKind};
-use backend::{Access, Backend, load};
+use backend::{DEFAULT_WORKSPACE, ErrorKind, OpenBackend, StateAccess, load};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
 use model::config::{self, Module};
@@ -29,7 +28,7 @@ use crate::setup::workdir::select_workspace;
 
 /// The backend in use and its workspace.
 pub struct InUse {
-    pub backend: Arc<dyn Backend>,
+    pub backend: Arc<OpenBackend>,
     pub workspace: String,
 }
 
@@ -79,7 +78,7 @@ pub async fn state(in_use: Option<&InUse>) -> Result<Option<model::state::State>
     let Some(in_use) = in_use else { return Ok(None) };
     let store = in_use.backend.store(&in_use.workspace).await;
     let store = store.map_err(|e| plain(format!("Error loading state: {e}")))?;
-    let loaded = load(&*store, Access::ReadOnly).await;
+    let loaded = load(&*store, StateAccess::ReadOnly).await;
     let loaded = loaded.map_err(refresh_failed)?;
     Ok(loaded.file.map(|file| file.state))
 }
@@ -109,7 +108,7 @@ struct Step<'a, 't> {
 }
 
 impl Step<'_, '_> {
-    async fn configure(&mut self, root: &Module) -> Result<Arc<dyn Backend>, Diagnostics> {
+    async fn configure(&mut self, root: &Module) -> Result<Arc<OpenBackend>, Diagnostics> {
         let recorded = recorded(self.setup)?;
         if recorded.as_ref().is_some_and(|recorded| recorded.provider.is_some()) {
             (self.tell)(InitEvent::StoreRecorded);
@@ -161,7 +160,7 @@ impl Step<'_, '_> {
         (block, store): (&config::Backend, &config::StoreProvider),
         recorded: Option<BackendRecord>,
         root: &Module,
-    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+    ) -> Result<Arc<OpenBackend>, Diagnostics> {
         let given = (&self.request.backend_config[..], root.static_context.as_ref());
         let Some(recorded) = recorded.filter(|_| !self.request.reconfigure) else {
             let settings = state_store::of_block(self.setup, block, store, given).await?;
@@ -178,7 +177,7 @@ impl Step<'_, '_> {
     }
 
     /// Whether a state store has no states yet, and the workspace in use is the one that the first apply makes.
-    async fn begins_empty(&self, backend: &Arc<dyn Backend>) -> Result<bool, Diagnostics> {
+    async fn begins_empty(&self, backend: &Arc<OpenBackend>) -> Result<bool, Diagnostics> {
         Ok(self.workspace == DEFAULT_WORKSPACE && names_of(backend).await?.is_some_and(|names| names.is_empty()))
     }
 
@@ -205,7 +204,7 @@ impl Step<'_, '_> {
     }
 
     /// Opens a backend; warnings about its settings are kept.
-    async fn open(&mut self, settings: &BackendSettings) -> Result<Arc<dyn Backend>, Diagnostics> {
+    async fn open(&mut self, settings: &BackendSettings) -> Result<Arc<OpenBackend>, Diagnostics> {
         let (backend, warnings) = open_settings(self.setup, settings, &StateOptions::default()).await?;
         self.diagnostics.extend(warnings);
         Ok(backend)
@@ -216,7 +215,7 @@ impl Step<'_, '_> {
         &mut self,
         settings: &mut BackendSettings,
         problems: Diagnostics,
-    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+    ) -> Result<Arc<OpenBackend>, Diagnostics> {
         if problems.has_errors() {
             return Err(problems);
         }
@@ -251,7 +250,7 @@ impl Step<'_, '_> {
         &mut self,
         mut settings: BackendSettings,
         problems: Diagnostics,
-    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+    ) -> Result<Arc<OpenBackend>, Diagnostics> {
         let local = self.open(&default_settings()?).await?;
         let mut filled = filled_workspaces(&local).await?;
         Change::of(None, Some(kind_of(&settings)), !filled.is_empty()).check_options(self.request)?;
@@ -273,7 +272,7 @@ impl Step<'_, '_> {
         old: &BackendRecord,
         mut settings: BackendSettings,
         problems: Diagnostics,
-    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+    ) -> Result<Arc<OpenBackend>, Diagnostics> {
         let kind = settings.kind.name();
         let change = Change::of(Some(kind_of_record(old)), Some(kind_of(&settings)), false);
         change.check_options(self.request)?;
@@ -292,7 +291,7 @@ impl Step<'_, '_> {
     }
 
     /// The block is gone: states come back to this machine.
-    async fn unset(&mut self, old: &BackendRecord) -> Result<Arc<dyn Backend>, Diagnostics> {
+    async fn unset(&mut self, old: &BackendRecord) -> Result<Arc<OpenBackend>, Diagnostics> {
         let change = Change::of(Some(kind_of_record(old)), None, false);
         if change == Change::None && !self.request.migrate_state {
             return Err(changed());
@@ -316,7 +315,7 @@ impl Step<'_, '_> {
         &mut self,
         from: Side,
         settings: &BackendSettings,
-        to: &Arc<dyn Backend>,
+        to: &Arc<OpenBackend>,
     ) -> Result<Migrated, Diagnostics> {
         let mut migration = Migration {
             setup: self.setup,
@@ -355,8 +354,8 @@ impl Step<'_, '_> {
     async fn finish(
         &mut self,
         settings: &BackendSettings,
-        backend: Arc<dyn Backend>,
-    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+        backend: Arc<OpenBackend>,
+    ) -> Result<Arc<OpenBackend>, Diagnostics> {
         let selected = match &settings.kind {
             KindRef::Provided(kind) => self.select_in_store(kind, &backend).await,
             KindRef::Own(_) => self.select(&backend).await,
@@ -417,7 +416,7 @@ impl Step<'_, '_> {
     }
 
     /// Asks for the name of the first workspace, which the first look at its state makes.
-    async fn first_workspace(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
+    async fn first_workspace(&mut self, backend: &Arc<OpenBackend>) -> Result<(), Diagnostics> {
         let (Some(hcp), Some(asker)) = (backend.hcp(), self.setup.ask.clone()) else { return Ok(()) };
         let asked = asker.ask(&cloud::first_workspace(hcp)).await;
         let name = asked.map_err(|e| plain(format!("Couldn't create initial workspace: {e}")))?;
@@ -428,7 +427,7 @@ impl Step<'_, '_> {
     }
 
     /// As [`Self::select`], in a state store that was not in use.
-    async fn select_in_store(&mut self, kind: &ProvidedKind, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
+    async fn select_in_store(&mut self, kind: &ProvidedKind, backend: &Arc<OpenBackend>) -> Result<(), Diagnostics> {
         if self.begins_empty(backend).await? {
             return Ok(());
         }
@@ -441,7 +440,7 @@ impl Step<'_, '_> {
     }
 
     /// Makes sure that the workspace in use exists; another one is selected if it does not.
-    async fn select(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
+    async fn select(&mut self, backend: &Arc<OpenBackend>) -> Result<(), Diagnostics> {
         let Some(names) = names_of(backend).await? else {
             return if self.workspace == DEFAULT_WORKSPACE { Ok(()) } else { self.use_workspace(DEFAULT_WORKSPACE) };
         };
@@ -481,12 +480,12 @@ impl Step<'_, '_> {
 }
 
 /// True for the backend of a `cloud` block.
-pub fn is_cloud(backend: &dyn Backend) -> bool {
+pub fn is_cloud(backend: &OpenBackend) -> bool {
     backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
 }
 
 /// The workspaces of a backend; none if it has only the default one.
-async fn names_of(backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, Diagnostics> {
+async fn names_of(backend: &Arc<OpenBackend>) -> Result<Option<Vec<String>>, Diagnostics> {
     match backend.workspaces().await {
         Ok(names) => Ok(Some(names)),
         Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
@@ -495,7 +494,7 @@ async fn names_of(backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, Dia
 }
 
 /// The workspaces of this machine that hold anything.
-async fn filled_workspaces(local: &Arc<dyn Backend>) -> Result<Vec<String>, Diagnostics> {
+async fn filled_workspaces(local: &Arc<OpenBackend>) -> Result<Vec<String>, Diagnostics> {
     let failed = |why: String| {
         plain(format!(
             "Error reading local state: {why}\n\n{PROGRAM} is trying to read your local state to determine if there is\nstate to \
@@ -506,7 +505,7 @@ async fn filled_workspaces(local: &Arc<dyn Backend>) -> Result<Vec<String>, Diag
     let mut filled = Vec::new();
     for name in local.workspaces().await.map_err(|e| failed(e.text))? {
         let store = local.store(&name).await.map_err(|e| failed(e.text))?;
-        let loaded = load(&*store, Access::ReadOnly).await.map_err(|problems| failed(error_text(&problems)))?;
+        let loaded = load(&*store, StateAccess::ReadOnly).await.map_err(|problems| failed(error_text(&problems)))?;
         if loaded.file.is_some_and(|file| !is_empty(&file)) {
             filled.push(name);
         }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use backend::Backend;
-use backend::store::{DEFAULT_WORKSPACE, ErrorKind, StoreError};
+use backend::{DEFAULT_WORKSPACE, ErrorKind, OpenBackend, StoreError};
 use base::diag::{Diagnostic, Diagnostics};
 
 /// Empties the states of this machine that are elsewhere now. Their backups stay.
-pub async fn erase(local: &Arc<dyn Backend>, new: &Arc<dyn Backend>, names: &[String]) -> Result<(), Diagnostics> {
+pub async fn erase(local: &Arc<OpenBackend>, new: &Arc<OpenBackend>, names: &[String]) -> Result<(), Diagnostics> {
     let failed = |why: String| {
         let text = format!(
             "Error deleting local state after migration: {why}\n\nYour local state is deleted after successfully migrating it to the \
@@ -35,7 +34,7 @@ pub async fn erase(local: &Arc<dyn Backend>, new: &Arc<dyn Backend>, names: &[St
 }
 
 /// The files that a backend keeps its states in, if they are files of this machine.
-async fn state_files(backend: &Arc<dyn Backend>) -> Result<Vec<PathBuf>, StoreError> {
+async fn state_files(backend: &Arc<OpenBackend>) -> Result<Vec<PathBuf>, StoreError> {
     let names = match backend.workspaces().await {
         Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => vec![DEFAULT_WORKSPACE.to_owned()],
         other => other?,

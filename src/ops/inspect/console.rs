@@ -18,7 +18,7 @@ use render::text::value::console_text;
 use terrane_value::identifier::is_identifier;
 
 use crate::backends;
-use crate::backends::held::{self, HeldState, StateAccess};
+use crate::backends::held::{self, HeldAccess, HeldState};
 use crate::configuration::load;
 use crate::configuration::variables::{self, Collected};
 use crate::interface::options::{StateOptions, VariableArgument};
@@ -112,7 +112,7 @@ async fn hold(
     if !is_configured(setup) {
         return Ok(None);
     }
-    held::hold(&opened.store, NO_OPERATION, &request.state, setup, StateAccess::Read).await.map(Some)
+    held::hold(&opened.store, NO_OPERATION, &request.state, setup, HeldAccess::Read).await.map(Some)
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.

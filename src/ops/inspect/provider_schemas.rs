@@ -11,7 +11,7 @@ use model::provider_diagnostics::about_body;
 use render::json::provider_schemas::Identities;
 
 use crate::backends;
-use crate::backends::held::{self, StateAccess};
+use crate::backends::held::{self, HeldAccess};
 use crate::configuration::{load, variables};
 use crate::interface::options::{StateOptions, VariableArgument};
 use crate::interface::planning::Schemas;
@@ -47,7 +47,7 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Descri
         return Err(problems);
     }
     let found = packages::resolve(setup, &requirements).await?;
-    let held = held::hold(&opened.store, "", &options, setup, StateAccess::Read).await?;
+    let held = held::hold(&opened.store, "", &options, setup, HeldAccess::Read).await?;
     let state = held.loaded.file.as_ref().map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
     let needed: BTreeSet<addr::Provider> = requirements.0.into_keys().chain(state.0.into_keys()).collect();
     if let Some(provider) = needed.iter().find(|provider| !found.origins.contains_key(provider)) {

@@ -1,7 +1,7 @@
 //! Copying states to and from the workspaces of a `cloud` block: what is asked before, and under which names they go there.
 
+use backend::DEFAULT_WORKSPACE;
 use backend::hcp::{Flavor, Hcp, Mapping};
-use backend::store::DEFAULT_WORKSPACE;
 use base::name::PROGRAM;
 
 use super::error::MigrationError;

@@ -5,8 +5,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use backend::store::{DEFAULT_WORKSPACE, ErrorKind};
-use backend::{Access, Backend, StateStore, StoreError, load};
+use backend::{DEFAULT_WORKSPACE, ErrorKind, OpenBackend, StateAccess, StateSession, StoreError, load};
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use engine::event::Event;
 use engine::ports::Observer;
@@ -14,7 +13,7 @@ use model::state::file::{self, StateFile, problems_text};
 
 use super::error::MigrationError;
 use super::texts::{NamedPlace, Texts};
-use crate::backends::held::{self, HeldState, StateAccess};
+use crate::backends::held::{self, HeldAccess, HeldState};
 use crate::backends::open::CLOUD;
 use crate::backends::version;
 use crate::interface::ask::Question;
@@ -29,7 +28,7 @@ pub struct Side {
     pub kind: String,
     /// A provider implements it.
     pub is_store: bool,
-    pub backend: Arc<dyn Backend>,
+    pub backend: Arc<OpenBackend>,
 }
 
 impl Side {
@@ -112,7 +111,7 @@ impl Migration<'_> {
     }
 
     /// None: the backend has no workspaces.
-    async fn workspaces(&self, backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, MigrationError> {
+    async fn workspaces(&self, backend: &Arc<OpenBackend>) -> Result<Option<Vec<String>>, MigrationError> {
         match backend.workspaces().await {
             Ok(names) => Ok(Some(names)),
             Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
@@ -197,12 +196,12 @@ impl Migration<'_> {
         Ok(())
     }
 
-    async fn open(&self, side: &Side, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+    async fn open(&self, side: &Side, workspace: &str) -> Result<Arc<StateSession>, StoreError> {
         side.backend.store(workspace).await
     }
 
     /// A destination that has only named workspaces: its name is asked for.
-    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, MigrationError> {
+    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<StateSession>, MigrationError> {
         let name = self.ask_for_name().await?;
         let store = self.open(&self.to, &name).await.map_err(|e| self.not_loaded(&self.to, &e.text))?;
         if self.workspace == DEFAULT_WORKSPACE {
@@ -236,9 +235,9 @@ impl Migration<'_> {
     }
 
     /// Locks a state and reads it, with what an interrupted run left.
-    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<HeldState, MigrationError> {
+    async fn hold(&mut self, store: &Arc<StateSession>, operation: &str) -> Result<HeldState, MigrationError> {
         let gathered = DiagnosticCollector::default();
-        let held = held::hold(store, operation, self.options, self.setup, StateAccess::Change(&gathered)).await;
+        let held = held::hold(store, operation, self.options, self.setup, HeldAccess::Change(&gathered)).await;
         self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
         held.map_err(|problems| problems_text(&problems).into())
     }
@@ -314,8 +313,8 @@ fn same_content(a: &StateFile, b: &StateFile) -> bool {
     text(a).is_some_and(|text_a| Some(text_a) == text(b))
 }
 
-pub async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> {
-    let loaded = load(&**store, Access::ReadOnly).await.map_err(|problems| error_text(&problems))?;
+pub async fn read(store: &Arc<StateSession>) -> Result<Option<StateFile>, String> {
+    let loaded = load(&**store, StateAccess::ReadOnly).await.map_err(|problems| error_text(&problems))?;
     Ok(loaded.file)
 }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use backend::services::SharedServices;
-use backend::store::DEFAULT_WORKSPACE;
-use backend::table::{self, Context, INVALID_SETTINGS, Kind};
-use backend::{Access, StateStore, load, sealed};
+use backend::contract::Context;
+use backend::contract::schema::INVALID_SETTINGS;
+use backend::contract::services::SharedServices;
+use backend::kinds::{Kind, list};
+use backend::{DEFAULT_WORKSPACE, StateAccess, StateSession, StateStore, load};
 use base::diag::Diagnostics;
 use base::env::Environment;
 use encryption::Cipher;
@@ -37,7 +38,7 @@ impl Backends {
     /// The backend of a name with settings of its schema's type.
     fn settings(&self, backend: &str, config: &Value) -> Result<(&'static dyn Kind, Value), Vec<ProviderDiagnostic>> {
         let name = if backend == "_local" { "local" } else { backend };
-        let kind = table::find(name).map_err(|problem| vec![invalid("backend", problem.detail)])?;
+        let kind = list::find(name).map_err(|problem| vec![invalid("backend", problem.detail)])?;
         let coerced = coerce(config, &kind.schema()).map_err(|why| {
             let detail = format!("The given configuration is not valid for backend {name:?}: {why}.");
             vec![invalid("config", detail)]
@@ -115,13 +116,13 @@ impl RemoteStates for Backends {
             };
             ProviderDiagnostic::error(text, "")
         })?;
-        let store = opened.store(workspace.unwrap_or(DEFAULT_WORKSPACE)).await.map_err(|e| {
+        let store = opened.states().store(workspace.unwrap_or(DEFAULT_WORKSPACE)).await.map_err(|e| {
             let detail = format!("error loading the remote state: {e}");
             ProviderDiagnostic::error("Error loading state error", detail)
                 .at(Path(vec![PathStep::Attr("backend".into())]))
         })?;
         let (store, is_encrypted) = decrypted(store);
-        let loaded = load(&*store, Access::ReadOnly).await;
+        let loaded = load(&store, StateAccess::ReadOnly).await;
         let loaded = loaded.map_err(|problems| match is_encrypted {
             true => first_of(&problems),
             false => joined(&problems),
@@ -145,13 +146,11 @@ pub async fn decrypting<T>(cipher: Option<Arc<Cipher>>, work: impl Future<Output
     CIPHER.scope(cipher, work).await
 }
 
-/// The store as it is to be read, and whether encryption is configured at all.
-fn decrypted(store: Arc<dyn StateStore>) -> (Arc<dyn StateStore>, bool) {
-    match CIPHER.try_with(Clone::clone) {
-        Ok(Some(cipher)) => (sealed(store, &cipher), true),
-        Ok(None) => (store, true),
-        Err(_) => (store, false),
-    }
+/// The state as it is to be read, and whether encryption is configured at all.
+fn decrypted(store: Arc<StateSession>) -> (StateSession, bool) {
+    let configured = CIPHER.try_with(Clone::clone);
+    let is_encrypted = configured.is_ok();
+    (StateSession::new(store, configured.ok().flatten()), is_encrypted)
 }
 
 fn first_of(diagnostics: &Diagnostics) -> ProviderDiagnostic {

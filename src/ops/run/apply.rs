@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backend::JournaledState;
-use backend::journaled::ObjectAddress;
+use backend::durable::journaled::ObjectAddress;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{self, PROGRAM};
 use engine::{self, ApplyInput, ApplyOutcome, GivenVariables};

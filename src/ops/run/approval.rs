@@ -1,6 +1,6 @@
 //! The approval of a plan.
 
-use backend::store::DEFAULT_WORKSPACE;
+use backend::DEFAULT_WORKSPACE;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use model::plan::{Mode, Plan};

@@ -12,7 +12,7 @@ use model::plan::Mode;
 
 use super::session::Session;
 use crate::backends;
-use crate::backends::held::{self, StateAccess};
+use crate::backends::held::{self, HeldAccess};
 use crate::configuration::load::{self, LoadedConfig};
 use crate::configuration::variables::{self, Collected};
 use crate::interface::listen::Listener;
@@ -111,7 +111,7 @@ pub async fn open(
     }
     let factories = start(setup, &config, &mut diagnostics).await?;
     let purpose = lock.operation.map_or(NO_OPERATION, OperationKind::lock_purpose);
-    let held = held::hold(&opened.store, purpose, lock.options, setup, StateAccess::Change(&*listener)).await;
+    let held = held::hold(&opened.store, purpose, lock.options, setup, HeldAccess::Change(&*listener)).await;
     let mut held = match held {
         Ok(held) => held,
         Err(problems) => {

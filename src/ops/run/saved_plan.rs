@@ -16,7 +16,7 @@ use model::state::StateMeta;
 use super::plan_file;
 use super::session::{PreparedApply, Session};
 use crate::backends;
-use crate::backends::held::{self, StateAccess};
+use crate::backends::held::{self, HeldAccess};
 use crate::backends::record::BackendRecord;
 use crate::configuration::{load, variables};
 use crate::interface::listen::Listener;
@@ -53,7 +53,7 @@ pub(super) async fn open(
     let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;
     diagnostics.extend(found.warnings);
     let purpose = OperationKind::Apply.lock_purpose();
-    let access = StateAccess::Change(&*listener);
+    let access = HeldAccess::Change(&*listener);
     let mut held = held::hold(&opened.store, purpose, &request.state, setup, access).await?;
     diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
     let state = held.loaded.file.as_ref().map(|file| &file.meta);

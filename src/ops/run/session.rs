@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use backend::StateStore;
+use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
 use engine::ports::{Observer, Ports, StateSink};
 use engine::{self, GivenVariables, PlanInput, ValidateInput};
@@ -16,7 +16,7 @@ use model::{addr, lint};
 use super::event_log;
 use super::sink::NoSink;
 use crate::backends::held::HeldState;
-use crate::backends::open::OpenBackend;
+use crate::backends::open::BackendInUse;
 use crate::configuration::variables::{self, Collected};
 use crate::interface::listen::{Listener, SilentListener};
 use crate::interface::options::PlanOptions;
@@ -35,7 +35,7 @@ pub struct Session {
     pub config: Arc<Config>,
     /// The configuration's files as they were read.
     pub snapshot: ConfigSnapshot,
-    pub opened: OpenBackend,
+    pub opened: BackendInUse,
     pub held: HeldState,
     pub factories: Arc<Factories>,
     pub listener: Arc<dyn Listener>,
@@ -55,7 +55,7 @@ impl Session {
         self.held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default()
     }
 
-    pub fn store(&self) -> Arc<dyn StateStore> {
+    pub fn store(&self) -> Arc<StateSession> {
         self.held.store.clone()
     }
 

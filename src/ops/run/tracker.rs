@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use backend::journaled::ObjectAddress;
+use backend::durable::journaled::ObjectAddress;
 use engine::event::Event;
 use engine::ports::Observer;
 use model::addr::AbsResourceInstance;

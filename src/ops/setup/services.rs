@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use backend::services::{Services, SharedServices};
+use backend::StoreError;
+use backend::contract::services::{Services, SharedServices};
 use base::env::Environment;
 use base::secret::Secret;
 use base::stop::Stop;
@@ -50,10 +51,10 @@ impl OnDemand {
 
 #[async_trait]
 impl Services for OnDemand {
-    async fn find(&self, host: &Host, id: &str) -> Result<Url, String> {
+    async fn find(&self, host: &Host, id: &str) -> Result<Url, StoreError> {
         self.hosts().service(host, id).await.map_err(|error| match error {
-            DiscoveryError::Interrupted => "interrupted".to_owned(),
-            DiscoveryError::Failed(why) => why,
+            DiscoveryError::Interrupted => "interrupted".into(),
+            DiscoveryError::Failed(why) => why.into(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use backend::store::DEFAULT_WORKSPACE;
+use backend::DEFAULT_WORKSPACE;
 use base::atomic;
 use base::diag::{Diagnostic, Diagnostics};
 use base::env::{self, Environment};

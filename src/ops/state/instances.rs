@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use backend::{Access, load};
+use backend::{StateAccess, load};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{self, COMMAND};
 use model::addr::{AbsResourceInstance, Pattern, Target, command_line};
@@ -63,7 +63,7 @@ pub async fn identities(
 
 async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), ReadRefusal> {
     let opened = read_state::open(setup, options).await?;
-    let loaded = load(&*opened.store, Access::ReadOnly).await.map_err(ReadRefusal::Unread)?;
+    let loaded = load(&*opened.store, StateAccess::ReadOnly).await.map_err(ReadRefusal::Unread)?;
     Ok((loaded.file.ok_or(ReadRefusal::NoState)?, loaded.warnings))
 }
 

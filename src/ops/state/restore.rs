@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use backend::{self, StateStore};
+use backend::StateSession;
+use backend::durable::replace::replace_state;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
 use model::addr::AbsResourceInstance;
@@ -119,16 +120,12 @@ async fn replace(
     };
     let serial = if current.is_some() { meta.serial + 1 } else { meta.serial };
     let file = StateFile { meta, state: snapshot.state };
-    backend::import(store, loaded, file, true).await.map_err(EditRefusal::NotSaved)?;
+    replace_state(store, loaded, file, true).await.map_err(|error| EditRefusal::NotSaved(error.text))?;
     Ok(Restored::Done(serial))
 }
 
 /// The newest snapshot of the serial, of the lineage of the state if it has one. The store is only asked for what this machine lacks.
-async fn chosen(
-    store: &dyn StateStore,
-    wanted: &Restore,
-    current: Option<&StateMeta>,
-) -> Result<Candidate, Diagnostics> {
+async fn chosen(store: &StateSession, wanted: &Restore, current: Option<&StateMeta>) -> Result<Candidate, Diagnostics> {
     let lineage = current.map(|meta| meta.lineage.as_str()).filter(|lineage| !lineage.is_empty());
     let is_of_lineage = |one: &Candidate| lineage.is_none_or(|lineage| lineage == one.snapshot.lineage);
     let is_wanted = |one: &Candidate| one.snapshot.serial == wanted.serial;
@@ -171,7 +168,7 @@ fn other_lineage(snapshot: &Snapshot, lineage: &str) -> Diagnostic {
     )
 }
 
-async fn read(store: &dyn StateStore, candidate: &Candidate) -> Result<StateFile, Diagnostics> {
+async fn read(store: &StateSession, candidate: &Candidate) -> Result<StateFile, Diagnostics> {
     let content = candidate.content(store).await.map_err(unreadable)?;
     let read = file::read(&content).map_err(|problems| unreadable(problems_text(&problems)))?;
     read.ok_or_else(|| unreadable(format!("{} holds no state", candidate.place)))

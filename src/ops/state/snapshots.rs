@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use backend::history::{Entry, Header, identity};
-use backend::versions::Version;
-use backend::{Access, StateStore, load, opened};
+use backend::contract::versions::Version;
+use backend::durable::history::{HistoryEntry, SnapshotHeader, identity};
+use backend::durable::sealing::opened;
+use backend::{StateAccess, StateSession, load};
 use base::diag::{Diagnostic, Diagnostics};
 use encryption::is_sealed;
 use futures_util::StreamExt;
@@ -44,8 +45,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    fn of(header: Header, current: Option<&StateMeta>) -> Snapshot {
-        let Header { serial, lineage, written, operation, size, sealed: is_encrypted, .. } = header;
+    fn of(header: SnapshotHeader, current: Option<&StateMeta>) -> Snapshot {
+        let SnapshotHeader { serial, lineage, written, operation, size, sealed: is_encrypted, .. } = header;
         let is_current = is_of(current, serial, &lineage);
         Snapshot { serial, lineage, written, operation, size, is_encrypted, is_current, version: None }
     }
@@ -64,7 +65,7 @@ pub struct Candidate {
 
 #[derive(Clone, Debug)]
 pub enum SnapshotPlace {
-    Machine(Entry),
+    Machine(HistoryEntry),
     /// A version's ID.
     Store(String),
 }
@@ -92,7 +93,7 @@ pub async fn list_of_machine(setup: &Setup) -> Result<Vec<Snapshot>, Diagnostics
 /// All that is kept of the workspace in use.
 pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
     let opened = read_state::open(setup, &StateOptions::default()).await?;
-    let loaded = load(&*opened.store, Access::ReadOnly).await?;
+    let loaded = load(&*opened.store, StateAccess::ReadOnly).await?;
     let current = loaded.file.map(|file| file.meta);
     let mut all = of_machine(&*opened.store, current.as_ref())?;
     let mut warnings = Diagnostics::new();
@@ -110,14 +111,14 @@ pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
 }
 
 /// What this machine keeps, without a request.
-pub fn of_machine(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Vec<Candidate>, Diagnostics> {
-    let Some(history) = store.facts().history.map(::backend::store::KeptStates::history) else {
+pub fn of_machine(store: &StateSession, current: Option<&StateMeta>) -> Result<Vec<Candidate>, Diagnostics> {
+    let Some(history) = store.history() else {
         let detail = "The environment variable TERRANE_STATE_HISTORY is 0, so that no snapshots are kept.";
         return Err(Diagnostic::error(HISTORY_OFF, detail).into());
     };
     let entries =
         history.entries().map_err(|e| Diagnostic::error("Failed to read the state history", e.to_string()))?;
-    let candidate = |entry: Entry| {
+    let candidate = |entry: HistoryEntry| {
         let snapshot = Snapshot::of(entry.header.clone(), current);
         Candidate { snapshot, place: SnapshotPlace::Machine(entry) }
     };
@@ -144,13 +145,9 @@ impl Stored {
 }
 
 /// What the store keeps, if it keeps any: it knows neither serials nor lineages, so that each version is read.
-pub async fn of_store(store: &dyn StateStore, current: Option<&StateMeta>) -> Result<Stored, String> {
+pub async fn of_store(store: &StateSession, current: Option<&StateMeta>) -> Result<Stored, String> {
     let mut stored = Stored::default();
-    let (Some(history), Some(versions)) =
-        (store.facts().history.map(::backend::store::KeptStates::history), store.facts().versions)
-    else {
-        return Ok(stored);
-    };
+    let (Some(history), Some(versions)) = (store.history(), store.facts().versions) else { return Ok(stored) };
     let listed = versions.versions(history.limit()).await.map_err(|e| e.to_string())?;
     let reading = listed.into_iter().map(|version| read(store, version, current));
     let found: Vec<_> = futures_util::stream::iter(reading).buffered(SIDE_BY_SIDE).collect().await;
@@ -169,7 +166,7 @@ pub async fn of_store(store: &dyn StateStore, current: Option<&StateMeta>) -> Re
 
 /// A version with what its content tells. None: it holds no state, or is gone.
 async fn read(
-    store: &dyn StateStore,
+    store: &StateSession,
     version: Version,
     current: Option<&StateMeta>,
 ) -> Result<Option<Candidate>, String> {
@@ -191,11 +188,11 @@ async fn read(
 }
 
 /// A version's state file, and whether it is encrypted in the store.
-async fn content(store: &dyn StateStore, id: &str) -> Result<Option<(Vec<u8>, bool)>, String> {
+async fn content(store: &StateSession, id: &str) -> Result<Option<(Vec<u8>, bool)>, String> {
     let Some(versions) = store.facts().versions else { return Ok(None) };
     let Some(stored) = versions.version(id).await.map_err(|e| e.to_string())? else { return Ok(None) };
     let is_encrypted = is_sealed(&stored);
-    let plain = match store.facts().cipher {
+    let plain = match store.cipher() {
         Some(cipher) => opened(cipher, stored).await.map_err(|e| e.to_string())?.plain,
         None if is_encrypted => return Err("it is encrypted, and the configuration has no encryption for it".into()),
         None => stored,
@@ -220,8 +217,8 @@ fn merged(machine: Vec<Candidate>, stored: Vec<Candidate>) -> Vec<Candidate> {
 
 impl Candidate {
     /// The snapshot as a state file that is not encrypted.
-    pub async fn content(&self, store: &dyn StateStore) -> Result<Vec<u8>, String> {
-        match (&self.place, store.facts().history.map(::backend::store::KeptStates::history)) {
+    pub async fn content(&self, store: &StateSession) -> Result<Vec<u8>, String> {
+        match (&self.place, store.history()) {
             (SnapshotPlace::Machine(entry), Some(history)) => history.snapshot(entry).await.map_err(|e| e.to_string()),
             (SnapshotPlace::Machine(_), None) => Err(HISTORY_OFF.into()),
             (SnapshotPlace::Store(id), _) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use backend::StateStore;
+use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files};
 use base::name::PROGRAM;
@@ -12,7 +12,7 @@ use model::state::{State, StateMeta, file as state_file};
 use model::version::compatible_version;
 use terrane_protocol::schema::ResourceMode;
 
-use crate::backends::held::{self, StateAccess};
+use crate::backends::held::{self, HeldAccess};
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
 use crate::interface::options::StateOptions;
@@ -76,7 +76,7 @@ pub async fn create(
     select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
     created();
     let Some(from) = from else { return Ok(()) };
-    let held = held::hold(&store, "workspace-new", options, setup, StateAccess::Change(listener)).await?;
+    let held = held::hold(&store, "workspace-new", options, setup, HeldAccess::Change(listener)).await?;
     let copied = copy(from, &*held.store).await;
     let unlocked = held.release().await;
     copied?;
@@ -84,7 +84,7 @@ pub async fn create(
 }
 
 /// Writes the objects and outputs of a state file into a store that has no state, as the first state of a new history.
-async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), WorkspaceRefusal> {
+async fn copy(from: &Path, store: &StateSession) -> Result<(), WorkspaceRefusal> {
     let content = Disk.read(from).map_err(failed)?;
     if is_sealed(&content) {
         let problems = state_file::read(&content).err().map(|problems| state_file::problems_text(&problems));
@@ -152,7 +152,7 @@ pub async fn delete(
         return Err(WorkspaceRefusal::Active(name.into()));
     }
     let store = backend.store(name).await.map_err(failed)?;
-    let held = held::hold(&store, "workspace-delete", options, setup, StateAccess::Change(listener)).await?;
+    let held = held::hold(&store, "workspace-delete", options, setup, HeldAccess::Change(listener)).await?;
     let objects = held.loaded.file.as_ref().map(|file| managed(&file.state)).unwrap_or_default();
     // Not all stores can be removed while they are locked.
     let unlocked = held.release().await;

@@ -9,8 +9,8 @@ use crate::providers::tls::keys::public::id_of;
 use crate::providers::tls::keys::{PrivateKey, PublicKey};
 use crate::providers::tls::name::{Name, Strictness};
 use crate::providers::tls::pem_attribute::decode_kind;
-use gotext::pem;
 use crate::providers::tls::x509_error::X509Error;
+use gotext::pem;
 
 /// A request that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use backend::transfer::{Side, TransferError, transfer};
+use backend::durable::transfer::{Side, TransferError, transfer};
 use base::diag::Diagnostic;
 use base::name::COMMAND;
 use model::state::State;
 
 use super::route::{Move, Moved, OPERATION, OtherDir, move_in_memory};
 use super::{EditRefusal, Edited, Editing, MoveEnd, dated, store};
-use crate::backends::open::OpenBackend;
+use crate::backends::open::BackendInUse;
 use crate::backends::other_root::{self, OtherRoot};
 use crate::backends::read_state;
 use crate::interface::listen::Listener;
@@ -57,7 +57,7 @@ pub async fn mv(
 
 /// Whether this directory's state is locked first, and the other one: the order depends only on the two states, so that two moves
 /// never wait for each other.
-async fn order(setup: &Setup, dir: &Path) -> Result<(bool, OpenBackend), EditRefusal> {
+async fn order(setup: &Setup, dir: &Path) -> Result<(bool, BackendInUse), EditRefusal> {
     let here = other_root::identity_here(setup, read_state::record(setup).await?.as_ref()).await?;
     let OtherRoot { identity: there, opened } = other_root::open(setup, dir, dated)
         .await
@@ -80,7 +80,7 @@ async fn hold_here(setup: &Setup, wanted: &Move, listener: &dyn Listener) -> Res
 async fn hold_there(
     setup: &Setup,
     wanted: &Move,
-    opened: OpenBackend,
+    opened: BackendInUse,
     listener: &dyn Listener,
 ) -> Result<Editing, EditRefusal> {
     let (which, dir) = match &wanted.other {

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use backend::local::{LocalBackend, LocalStore, StatePaths};
-use backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
+use backend::kinds::local::{LocalBackend, LocalStore, StatePaths};
+use backend::{FinishError, JournaledState, Loaded, StateSession};
 use base::diag::{Diagnostics, Kind};
 use model::state::State;
 use model::state::file::problems_text;
@@ -27,7 +27,7 @@ pub use replace_provider::{ReplaceProvider, replace_provider};
 pub use route::{Move, Moved, OtherDir, ROOT};
 pub use taint::{Mark, Marked, Marking, Selector, mark};
 
-use crate::backends::held::{self, HeldState, StateAccess};
+use crate::backends::held::{self, HeldAccess, HeldState};
 use crate::backends::{encryption, read_state};
 use crate::configuration::load;
 use crate::interface::listen::Listener;
@@ -166,7 +166,7 @@ impl Editing {
         Ok(editing)
     }
 
-    pub(super) fn store(&self) -> &dyn StateStore {
+    pub(super) fn store(&self) -> &StateSession {
         &*self.held.store
     }
 
@@ -178,7 +178,7 @@ impl Editing {
     async fn of_store(
         setup: &Setup,
         locking: Locking,
-        store: Arc<dyn StateStore>,
+        store: Arc<StateSession>,
         operation: &str,
         which: MoveEnd,
         listener: &dyn Listener,
@@ -229,14 +229,14 @@ impl Editing {
 async fn hold(
     setup: &Setup,
     locking: Locking,
-    store: Arc<dyn StateStore>,
+    store: Arc<StateSession>,
     operation: &str,
     which: MoveEnd,
     listener: &dyn Listener,
 ) -> Result<HeldState, EditRefusal> {
     let Locking { lock, lock_timeout, .. } = locking;
     let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
-    let held = held::hold(&store, operation, &options, setup, StateAccess::Change(listener)).await;
+    let held = held::hold(&store, operation, &options, setup, HeldAccess::Change(listener)).await;
     held.map_err(|problems| match lock {
         true => problems.into(),
         false if is_of_encryption(&problems) => problems.into(),
@@ -245,7 +245,7 @@ async fn hold(
 }
 
 /// The store of a state file, or of the backend's workspace with what there is to say of its settings.
-async fn store(setup: &Setup, options: &EditOptions) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
+async fn store(setup: &Setup, options: &EditOptions) -> Result<(Arc<StateSession>, Diagnostics), Diagnostics> {
     if let Some(path) = &options.state {
         return Ok((file_store(setup, path, options.backup.clone()).await?, Diagnostics::new()));
     }
@@ -259,17 +259,14 @@ async fn store(setup: &Setup, options: &EditOptions) -> Result<(Arc<dyn StateSto
 }
 
 /// The store of a state file, which is encrypted as the backend's states are.
-async fn file_store(setup: &Setup, path: &Path, backup: Option<PathBuf>) -> Result<Arc<dyn StateStore>, Diagnostics> {
-    let store = plain_file_store(path, backup);
-    Ok(match &encryption::of(setup).await?.state {
-        Some(cipher) => sealed(store, cipher),
-        None => store,
-    })
+async fn file_store(setup: &Setup, path: &Path, backup: Option<PathBuf>) -> Result<Arc<StateSession>, Diagnostics> {
+    let cipher = encryption::of(setup).await?.state.clone();
+    Ok(Arc::new(StateSession::new(Arc::new(plain_file_store(path, backup)), cipher)))
 }
 
-fn plain_file_store(path: &Path, backup: Option<PathBuf>) -> Arc<dyn StateStore> {
+fn plain_file_store(path: &Path, backup: Option<PathBuf>) -> LocalStore {
     let backup = Some(backup.unwrap_or_else(|| dated(path)));
-    Arc::new(LocalStore::new(StatePaths { read: path.to_path_buf(), write: path.to_path_buf(), backup }))
+    LocalStore::new(StatePaths { read: path.to_path_buf(), write: path.to_path_buf(), backup })
 }
 
 /// The name of a backup that is made now. As with the reference, one of the same second is overwritten; the history has both.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use backend::StateStore;
+use backend::{StateSession, StateStore};
 use base::diag::{Diagnostic, Diagnostics};
 
 use super::route::{Move, Moved, OPERATION, move_in_memory};
@@ -50,7 +50,7 @@ async fn open_other(
 }
 
 /// Whether a store is that of a state file: their journals have the same place.
-fn is_at(store: &dyn StateStore, path: &Path) -> bool {
+fn is_at(store: &StateSession, path: &Path) -> bool {
     let place = |journal: PathBuf| {
         let folder = journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((folder.canonicalize().ok()?, journal.file_name()?.to_owned()))

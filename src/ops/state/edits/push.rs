@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use backend;
+use backend::durable::replace::replace_state;
 use base::files::named;
 use model::state::file::{self, StateFile, problems_text};
 
@@ -40,10 +40,10 @@ pub async fn push(
         problems.extend(held.release().await);
         return Err(problems.into());
     }
-    let written = backend::import(&*held.store, &held.loaded, source, force).await;
+    let written = replace_state(&held.store, &held.loaded, source, force).await;
     let released = held.release().await;
     match written {
-        Err(reason) => Err(EditRefusal::NotSaved(reason)),
+        Err(error) => Err(EditRefusal::NotSaved(error.text)),
         Ok(()) if released.has_errors() => Err(released.into()),
         Ok(()) => Ok(()),
     }

@@ -10,8 +10,8 @@ use crate::providers::tls::extension::Extension;
 use crate::providers::tls::keys::random::random;
 use crate::providers::tls::keys::{PrivateKey, PublicKey};
 use crate::providers::tls::validity::Validity;
-use gotext::pem;
 use crate::providers::tls::x509_error::X509Error;
+use gotext::pem;
 
 /// The warning about an authority that is none: summary and detail.
 pub const NOT_AN_AUTHORITY: (&str, &str) = (

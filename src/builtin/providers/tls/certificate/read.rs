@@ -9,8 +9,8 @@ use crate::providers::tls::der::{oid, tag};
 use crate::providers::tls::keys::PublicKey;
 use crate::providers::tls::name::{Name, Strictness};
 use crate::providers::tls::pem_attribute::decode_kind;
-use gotext::pem;
 use crate::providers::tls::x509_error::X509Error;
+use gotext::pem;
 
 /// A certificate that was read.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Private keys from the texts of configurations.
 
-use gotext::pem;
 use super::error::KeyError;
 use super::{PrivateKey, openssh_read, private};
 use crate::providers::failure::Failure;
+use gotext::pem;
 
 /// A private key in PEM: PKCS#1, SEC1 or PKCS#8.
 pub fn parse_pem(text: &str) -> Result<PrivateKey, KeyError> {

@@ -1,0 +1,12 @@
+//! What kinds share that keep states as objects of a service: names,
+//! workspaces, lists of keys, checksums, compression, and locks that have to be kept up.
+//!
+//! Never knows any service.
+
+pub mod checksum;
+pub mod failure;
+pub mod gzip;
+pub mod key_list;
+pub mod path;
+pub mod watched_lock;
+pub mod workspaces;

@@ -7,7 +7,7 @@ use base::stop::Stop;
 use base64::Engine as _;
 use install::authenticate::signature::{RegistryKey, Signature};
 use install::authenticate::{Archive, Step};
-use install::modules::fetch::archive::{Kind, Limits as ModuleLimits, unpack};
+use install::modules::fetch::archive::{ArchiveKind, ModuleLimits, unpack};
 use install::package::archive;
 use install::package::contents::Limits;
 use install::registry::ask;
@@ -135,7 +135,7 @@ fn module_archives() {
     survives("module_archives", 300, &seeds, words, |input| {
         std::fs::write(&file, input).unwrap();
         for kind in kinds {
-            let Some(kind) = Kind::of(Some(kind.to_owned()), "") else { panic!("{kind}") };
+            let Some(kind) = ArchiveKind::of(Some(kind.to_owned()), "") else { panic!("{kind}") };
             let _ = unpack(kind, &file, &target, ModuleLimits { bytes: 8 << 20, entries: 100 });
             let _ = std::fs::remove_dir_all(&target);
         }

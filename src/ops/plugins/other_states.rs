@@ -147,7 +147,7 @@ pub async fn decrypting<T>(cipher: Option<Arc<Cipher>>, work: impl Future<Output
 }
 
 /// The state as it is to be read, and whether encryption is configured at all.
-fn decrypted(store: Arc<StateSession>) -> (StateSession, bool) {
+fn decrypted(store: Arc<dyn StateStore>) -> (StateSession, bool) {
     let configured = CIPHER.try_with(Clone::clone);
     let is_encrypted = configured.is_ok();
     (StateSession::new(store, configured.ok().flatten()), is_encrypted)

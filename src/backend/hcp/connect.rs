@@ -38,7 +38,7 @@ pub async fn cloud(config: &Value, context: &Context) -> Result<Hcp, Vec<Provide
 const HCP_TERRAFORM: &str = "HCP Terraform";
 
 impl Hcp {
-    pub(super) async fn connect(flavor: Flavor, wanted: Wanted, context: &Context) -> Result<Hcp, ProviderDiagnostic> {
+    async fn connect(flavor: Flavor, wanted: Wanted, context: &Context) -> Result<Hcp, ProviderDiagnostic> {
         let environment = &context.environment;
         let forced = environment.non_empty(env::TF_FORCE_LOCAL_BACKEND).is_some();
         let service = match flavor {

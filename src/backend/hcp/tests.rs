@@ -5,13 +5,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use base::env::Environment;
 use base::secret::Secret;
-use terrane_value::Type;
+use model::service::Host;
+use terrane_value::{Type, Value};
 use url::Url;
 
 use super::*;
 use crate::conformance::{self, Names};
 use crate::contract::LockInfo;
 use crate::contract::services::{Services, SharedServices};
+use crate::kinds::Kind;
+use crate::kinds::hcp::{Cloud, Remote};
 use crate::servers::hcp::{HcpStub, ORGANIZATION, TOKEN};
 use crate::servers::stub::Fault;
 
@@ -209,7 +212,7 @@ async fn lost_answers_do_no_harm() {
 async fn tokens_go_to_their_host_only() {
     let stub = HcpStub::start();
     let elsewhere = crate::servers::stub::Stub::start(|_| crate::servers::stub::Answer::new(200, "{}"));
-    let hcp = Hcp::connect(Flavor::Remote, settings::remote(&config(HOST, &[prefix("x")])), &context(&stub, &[])).await;
+    let hcp = connect::remote(&config(HOST, &[prefix("x")]), &context(&stub, &[])).await;
     let hcp = hcp.unwrap();
     hcp.api().download(&format!("{}/state", elsewhere.url())).await.unwrap();
     hcp.api().upload(&format!("{}/state", elsewhere.url()), Vec::new()).await.unwrap();

@@ -127,18 +127,18 @@ mod tests {
     #[tokio::test]
     async fn losses_are_reported_to_waiters_and_writers() {
         let slot: LockSlot = LockSlot::default();
-        let (tell, told) = tokio::sync::oneshot::channel::<String>();
+        let (lose, lost_because) = tokio::sync::oneshot::channel::<String>();
         let waiting = async { tokio::time::timeout(Duration::from_secs(5), slot.lost()).await.unwrap() };
         let losing = async {
             tokio::task::yield_now().await;
             slot.put(WatchedLock::new("a".into(), std::future::pending()));
             slot.clear();
-            slot.put(WatchedLock::new("b".into(), async { told.await.unwrap() }));
+            slot.put(WatchedLock::new("b".into(), async { lost_because.await.unwrap() }));
             assert!(slot.get().unwrap().check().is_ok());
-            tell.send("gone".into()).unwrap();
+            lose.send("gone".into()).unwrap();
         };
         let (error, ()) = tokio::join!(waiting, losing);
-        assert_eq!((error.kind, error.text.as_str()), (ErrorKind::LockGone, "the state lock was lost: gone"));
+        assert_eq!((&error.kind, error.text.as_str()), (&ErrorKind::LockGone, "the state lock was lost: gone"));
         assert_eq!(slot.get().unwrap().check().unwrap_err(), error);
         assert_eq!(slot.of_id("x").err().unwrap().text, "lock ID \"x\" does not match existing lock ID \"b\"");
     }

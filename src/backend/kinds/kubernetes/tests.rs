@@ -121,7 +121,7 @@ async fn holders_are_named_and_losses_noticed() {
     let other = yours.lock(&LockInfo::new("x")).await.unwrap();
     let refused = mine.write(content(1, 1)).await.unwrap_err();
     let expected = format!("the state lock was lost: the lease is held by {other:?}");
-    assert_eq!((refused.kind, refused.text.as_str()), (ErrorKind::LockGone, expected.as_str()));
+    assert_eq!((&refused.kind, refused.text.as_str()), (&ErrorKind::LockGone, expected.as_str()));
     let lost = tokio::time::timeout(Duration::from_secs(5), mine.lock_lost()).await.unwrap();
     assert_eq!(lost, refused);
     assert!(mine.unlock(&id).await.is_err());

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base::env::Environment;
 use postgres::Postgres;
+use terrane_value::Type;
 
 use super::*;
 use crate::conformance;

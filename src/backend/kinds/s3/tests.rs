@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::env::Environment;
 use clouds::Server;
 use gotext::hex::hex;
+use md5::{Digest, Md5};
 use terrane_protocol::provider::Severity;
 
 use super::*;
@@ -255,7 +256,7 @@ async fn checksums_of_the_table() {
 
     // What a process has uploaded that ended before it recorded the checksum.
     let item = r#"{"TableName":"locks","Item":{"LockID":{"S":"states/a/b.tfstate-md5"},"Digest":{"S":"99914b932bd37a50b983c5e7c90ae93b"},"PendingDigest":{"S":"DIGEST"}}}"#;
-    let item = item.replace("DIGEST", &hex(&md5(b"{ }")));
+    let item = item.replace("DIGEST", &hex(&Md5::digest(b"{ }")));
     assert_eq!(server.amazon("dynamodb", "POST", "/", "DynamoDB_20120810.PutItem", &item).0, 200);
     assert_eq!(store.read().await.unwrap().unwrap(), b"{ }");
     store.write(Arc::from(&b"{}"[..])).await.unwrap();

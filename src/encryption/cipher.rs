@@ -6,10 +6,10 @@ use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::syntax_errors::not_a_reference;
 use model::config::{self, Target, UNENCRYPTED};
 
-use super::error::{Attempt, SealError};
-use super::method::Method;
+use super::error::{Attempt, SealError, Unrecognised};
+use super::method::{Method, MethodError};
 use super::origin;
-use super::payload::{self, Meta, VERSION};
+use super::payload::{self, Meta, PayloadError, VERSION};
 use super::setup::Setup;
 
 /// Seals states or plans, and opens them.
@@ -84,11 +84,10 @@ impl Cipher {
             return Ok(plain.to_vec());
         }
         let outside = match self.subject {
-            Subject::State => Some(payload::outside(plain).map_err(SealError::Text)?),
+            Subject::State => Some(payload::outside(plain)?),
             Subject::Plan => None,
         };
-        let sealed = self.writer.seal(plain).await;
-        let sealed = sealed.map_err(|why| SealError::Text(format!("encryption failed for {}: {why}", self.title)))?;
+        let sealed = self.writer.seal(plain).await.map_err(|why| self.not_sealed(why))?;
         Ok(payload::write(outside.as_ref(), &self.meta, &sealed, layout == Layout::Indented))
     }
 
@@ -109,11 +108,10 @@ impl Cipher {
             other => return self.plain(sealed, other.err()),
         };
         if payload.version != VERSION {
-            let why = format!("invalid encrypted payload version: {} != {VERSION}", payload.version);
-            return Err(SealError::Text(why));
+            return Err(SealError::Version(payload.version));
         }
         let outside = match self.subject {
-            Subject::State => Some(payload::outside(&sealed).map_err(SealError::Text)?),
+            Subject::State => Some(payload::outside(&sealed)?),
             Subject::Plan => None,
         };
         drop(sealed);
@@ -140,6 +138,10 @@ impl Cipher {
         Err(SealError::wrong_key(&self.described(), &attempts))
     }
 
+    fn not_sealed(&self, why: MethodError) -> SealError {
+        SealError::NotSealed { title: self.title.clone(), why }
+    }
+
     /// What is sealed, as sentences name it.
     fn described(&self) -> String {
         match self.title.as_str() {
@@ -161,13 +163,8 @@ impl Cipher {
     }
 
     /// What is no payload may be kept as it was, if that is configured.
-    fn plain(&self, content: Vec<u8>, unread: Option<String>) -> Result<Opened, SealError> {
-        if let Err(why) = self.recognise(&content) {
-            return Err(SealError::Text(match unread {
-                Some(unread) => format!("invalid data format for decryption: {unread}, {why}"),
-                None => format!("unable to determine data structure during decryption: {why}"),
-            }));
-        }
+    fn plain(&self, content: Vec<u8>, unread: Option<PayloadError>) -> Result<Opened, SealError> {
+        self.recognise(&content).map_err(|why| SealError::Content { unread, why })?;
         if !self.methods.iter().any(is_unencrypted) {
             return Err(self.unexpectedly_plain());
         }
@@ -176,16 +173,16 @@ impl Cipher {
     }
 
     /// Whether something that is not encrypted is of the right kind.
-    fn recognise(&self, content: &[u8]) -> Result<(), String> {
+    fn recognise(&self, content: &[u8]) -> Result<(), Unrecognised> {
         match self.subject {
-            Subject::State if payload::written_by(content)?.is_empty() => {
-                Err("Given payload is not a state file".into())
-            }
-            Subject::State => Ok(()),
+            Subject::State => match payload::written_by(content).map_err(Unrecognised::Json)?.is_empty() {
+                true => Err(Unrecognised::NotAState),
+                false => Ok(()),
+            },
             Subject::Plan if content.starts_with(b"PK") => Ok(()),
             Subject::Plan => {
                 let start = [content.first(), content.get(1)].map(|byte| char::from(byte.copied().unwrap_or(0)));
-                Err(format!("Invalid plan file {}{}", start[0], start[1]))
+                Err(Unrecognised::NotAPlan { start })
             }
         }
     }
@@ -197,14 +194,13 @@ impl Cipher {
 
     /// Bytes of any kind, sealed as states are.
     pub async fn seal_bytes(&self, plain: &[u8]) -> Result<Vec<u8>, SealError> {
-        let sealed = self.writer.seal(plain).await;
-        let sealed = sealed.map_err(|why| SealError::Text(format!("encryption failed for {}: {why}", self.title)))?;
+        let sealed = self.writer.seal(plain).await.map_err(|why| self.not_sealed(why))?;
         Ok(payload::write(None, &self.meta, &sealed, false))
     }
 
     /// What [`Self::seal_bytes`] sealed.
     pub async fn open_bytes(&self, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
-        let payload = payload::read(sealed).map_err(SealError::Text)?;
+        let payload = payload::read(sealed)?;
         self.decrypt(payload).await.map(|(plain, _)| plain)
     }
 }
@@ -215,15 +211,15 @@ fn is_unencrypted(method: &config::Method) -> bool {
 
 /// What stands outside must be what stands inside, so that it cannot be changed without the key.
 fn check_outside(outside: &payload::Outside, plain: &[u8]) -> Result<(), SealError> {
-    let inside = payload::outside(plain).map_err(SealError::Text)?;
+    let inside = payload::outside(plain)?;
     if let (Some(outer), Some(inner)) = (outside.serial, inside.serial)
         && outer != inner
     {
-        return Err(SealError::Text(format!("invalid state metadata, serial field mismatch {outer} vs {inner}")));
+        return Err(SealError::Outside { field: "serial", outer: outer.to_string(), inner: inner.to_string() });
     }
     let (outer, inner) = (&outside.lineage, &inside.lineage);
     if !outer.is_empty() && outer != inner {
-        return Err(SealError::Text(format!("invalid state metadata, linage field mismatch {outer} vs {inner}")));
+        return Err(SealError::Outside { field: "linage", outer: outer.clone(), inner: inner.clone() });
     }
     Ok(())
 }

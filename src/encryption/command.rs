@@ -24,7 +24,7 @@ pub struct Protocol {
 }
 
 /// Why a program gave no answer. `stderr` is what it said there.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Its header is not that of the protocol; it was killed.
     Header { why: String, stderr: String },

@@ -3,11 +3,22 @@
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::name::{self, COMMAND};
 
+use super::method::MethodError;
+use super::payload::{PayloadError, VERSION};
+
 /// A failure to seal or to open.
 #[derive(Clone, Debug)]
 pub enum SealError {
-    /// What is wrong with the data or with the method that was used.
-    Text(String),
+    /// What is to be sealed or opened does not have the format of its kind.
+    Payload(PayloadError),
+    /// A payload of another version of the format.
+    Version(String),
+    /// Neither a payload nor, which could be allowed, what it would contain. `unread`: why it is not a payload.
+    Content { unread: Option<PayloadError>, why: Unrecognised },
+    /// A field outside of the encrypted part differs from the one inside.
+    Outside { field: &'static str, outer: String, inner: String },
+    /// The method to write with failed. `title`: what messages call what is sealed.
+    NotSealed { title: String, why: MethodError },
     /// The key or the configuration does not fit what is stored: what is wrong, and what to do.
     Explained { summary: String, detail: String },
     /// What is wrong with the configuration, found out only when its method was needed.
@@ -15,10 +26,6 @@ pub enum SealError {
 }
 
 impl SealError {
-    pub fn new(text: impl Into<String>) -> SealError {
-        SealError::Text(text.into())
-    }
-
     /// No method of the configuration could decrypt `what`. `attempts`: why each of them failed, with the origin of its key.
     pub(super) fn wrong_key(what: &str, attempts: &[Attempt]) -> SealError {
         let lines = |line: fn(&Attempt) -> String| attempts.iter().map(line).collect::<Vec<_>>().join("\n");
@@ -69,25 +76,51 @@ impl SealError {
     /// On its own.
     pub fn diagnostics(&self) -> Diagnostics {
         match self {
-            SealError::Text(text) => Diagnostic::error(text.clone(), "").into(),
             SealError::Explained { summary, detail } => explained(summary, detail).into(),
             SealError::Configuration(diagnostics) => diagnostics.iter().filter(|d| d.is_error()).cloned().collect(),
+            other => Diagnostic::error(other.to_string(), "").into(),
         }
     }
 
     /// Summary and detail, if this needs no other words around it.
     pub fn summary_and_detail(&self) -> Option<(&str, &str)> {
         match self {
-            SealError::Text(_) => None,
             SealError::Explained { summary, detail } => Some((summary, detail)),
             SealError::Configuration(diagnostics) => {
                 let mut errors = diagnostics.iter().filter(|d| d.is_error());
                 let first = errors.next().filter(|first| !first.detail.is_empty())?;
                 errors.next().is_none().then_some((&first.summary, &first.detail))
             }
+            _ => None,
         }
     }
 }
+
+/// Why content that is not encrypted is not of the right kind.
+#[derive(Clone, Debug)]
+pub enum Unrecognised {
+    Json(PayloadError),
+    NotAState,
+    NotAPlan { start: [char; 2] },
+}
+
+impl std::fmt::Display for Unrecognised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unrecognised::Json(error) => error.fmt(f),
+            Unrecognised::NotAState => f.write_str("Given payload is not a state file"),
+            Unrecognised::NotAPlan { start: [first, second] } => write!(f, "Invalid plan file {first}{second}"),
+        }
+    }
+}
+
+impl From<PayloadError> for SealError {
+    fn from(error: PayloadError) -> SealError {
+        SealError::Payload(error)
+    }
+}
+
+impl std::error::Error for SealError {}
 
 /// OpenTofu's sentence.
 const NO_METHOD_FITS: &str = "decryption failed for all provided methods";
@@ -98,7 +131,7 @@ pub(super) struct Attempt {
     pub title: String,
     /// The method, with the origin of its key.
     pub origin: String,
-    pub why: String,
+    pub why: MethodError,
 }
 
 /// An error that says all there is to say.
@@ -110,7 +143,20 @@ pub fn explained(summary: &str, detail: &str) -> Diagnostic {
 impl std::fmt::Display for SealError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let diagnostics = match self {
-            SealError::Text(text) => return f.write_str(text),
+            SealError::Payload(error) => return error.fmt(f),
+            SealError::Version(version) => {
+                return write!(f, "invalid encrypted payload version: {version} != {VERSION}");
+            }
+            SealError::Content { unread: Some(unread), why } => {
+                return write!(f, "invalid data format for decryption: {unread}, {why}");
+            }
+            SealError::Content { unread: None, why } => {
+                return write!(f, "unable to determine data structure during decryption: {why}");
+            }
+            SealError::Outside { field, outer, inner } => {
+                return write!(f, "invalid state metadata, {field} field mismatch {outer} vs {inner}");
+            }
+            SealError::NotSealed { title, why } => return write!(f, "encryption failed for {title}: {why}"),
             SealError::Explained { summary, detail } if name::is_opentofu() => return write!(f, "{summary}\n{detail}"),
             SealError::Explained { summary, detail } => return write!(f, "{summary}: {detail}"),
             SealError::Configuration(diagnostics) => diagnostics,
@@ -137,7 +183,7 @@ mod tests {
     fn diagnostics_are_one_text_within_another() {
         let two = [Diagnostic::error("A", "b"), Diagnostic::warning("w", ""), Diagnostic::error("C", "d")];
         let cases = [
-            (SealError::new("plain"), "plain"),
+            (SealError::Version("v9".to_owned()), "invalid encrypted payload version: v9 != v0"),
             (SealError::Configuration(two[..1].iter().cloned().collect()), "<nil>: A; b"),
             (SealError::Configuration(two.into_iter().collect()), "<nil>: A; b, and 1 other diagnostic(s)"),
         ];

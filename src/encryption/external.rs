@@ -1,5 +1,7 @@
 //! Encryption by programs of the user's own.
 
+use std::fmt;
+
 use base::limits;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,10 +9,48 @@ use serde_json::Value as Json;
 
 use super::command::{self, Failure, Protocol};
 use super::key::Key;
-use super::metadata::{self, first_value};
+use super::metadata::{self, JsonError, first_value};
 
 const PROTOCOL: Protocol =
     Protocol { magic: "OpenTofu-External-Encryption-Method", speaker: "external method", unread: "external method" };
+
+/// Why a program gave no payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramError {
+    /// There is nothing to decrypt.
+    Empty,
+    Unanswered(Failure),
+    /// The answer is not the JSON that it should be. `stderr` is what the program said there.
+    Answer {
+        why: JsonError,
+        stderr: String,
+    },
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut failed = |what: &str, why: &dyn fmt::Display, stderr: &str| {
+            write!(f, "{what} ({why})\n-----\nStderr:\n-------\n{stderr}\n")
+        };
+        match self {
+            ProgramError::Empty => f.write_str("Cannot decrypt empty data."),
+            ProgramError::Unanswered(Failure::Header { why, stderr }) => {
+                failed("external encryption method failure", why, stderr)
+            }
+            ProgramError::Unanswered(Failure::Exit { why, stderr }) => {
+                failed("external encryption method exited with non-zero exit code", why, stderr)
+            }
+            ProgramError::Unanswered(Failure::Broken { why, stderr }) => {
+                failed("external encryption method exited with an error", why, stderr)
+            }
+            ProgramError::Answer { why, stderr } => {
+                failed("external encryption method returned an invalid JSON", why, stderr)
+            }
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
 
 /// The programs, each with its arguments.
 #[derive(Clone, Debug)]
@@ -20,32 +60,19 @@ pub struct Programs {
 }
 
 impl Programs {
-    pub fn check(&self) -> Result<(), String> {
-        for (name, command) in [("encrypt_command", &self.encrypt), ("decrypt_command", &self.decrypt)] {
-            match command.first() {
-                None => return Err(format!("the {name} option is required")),
-                Some(program) if program.is_empty() => {
-                    return Err(format!("the first entry of {name} must not be empty"));
-                }
-                Some(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    pub async fn seal(&self, key: Option<&Key>, plain: &[u8]) -> Result<Vec<u8>, String> {
+    pub async fn seal(&self, key: Option<&Key>, plain: &[u8]) -> Result<Vec<u8>, ProgramError> {
         run(&self.encrypt, key, plain).await
     }
 
-    pub async fn open(&self, key: Option<&Key>, sealed: &[u8]) -> Result<Vec<u8>, String> {
+    pub async fn open(&self, key: Option<&Key>, sealed: &[u8]) -> Result<Vec<u8>, ProgramError> {
         if sealed.is_empty() {
-            return Err("Cannot decrypt empty data.".into());
+            return Err(ProgramError::Empty);
         }
         run(&self.decrypt, key, sealed).await
     }
 }
 
-async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Vec<u8>, String> {
+async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Vec<u8>, ProgramError> {
     let mut question = String::from("{");
     if let Some(key) = key {
         question.push_str(&format!("\"key\":\"{}\",", STANDARD.encode(key.bytes())));
@@ -53,29 +80,20 @@ async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Ve
     question.push_str("\"payload\":\"");
     STANDARD.encode_string(payload, &mut question);
     question.push_str("\"}");
-    let failed = |what: &str, why: &str, stderr: &str| format!("{what} ({why})\n-----\nStderr:\n-------\n{stderr}\n");
     let answer = command::ask(command, &PROTOCOL, question.as_bytes(), limits::state()).await;
-    let (answer, stderr) = answer.map_err(|failure| match failure {
-        Failure::Header { why, stderr } => failed("external encryption method failure", &why, &stderr),
-        Failure::Exit { why, stderr } => {
-            failed("external encryption method exited with non-zero exit code", &why, &stderr)
-        }
-        Failure::Broken { why, stderr } => failed("external encryption method exited with an error", &why, &stderr),
-    })?;
-    payload_of(&answer).map_err(|why| failed("external encryption method returned an invalid JSON", &why, &stderr))
+    let (answer, stderr) = answer.map_err(ProgramError::Unanswered)?;
+    payload_of(&answer).map_err(|why| ProgramError::Answer { why, stderr })
 }
 
 /// The payload of an answer, which has nothing else.
-fn payload_of(answer: &[u8]) -> Result<Vec<u8>, String> {
+fn payload_of(answer: &[u8]) -> Result<Vec<u8>, JsonError> {
     let mut payload = Vec::new();
     for (name, value) in metadata::object(first_value(answer)?)? {
         match (name.to_ascii_lowercase().as_str(), value) {
             ("payload", Json::String(text)) => payload = super::payload::from_base64(&text)?,
             ("payload", Json::Null) => {}
-            ("payload", _) => {
-                return Err("json: cannot unmarshal into Go struct field OutputV1.payload of type []uint8".into());
-            }
-            _ => return Err(metadata::unknown_field(&name)),
+            ("payload", _) => return Err(JsonError::Payload),
+            _ => return Err(JsonError::UnknownField(name)),
         }
     }
     Ok(payload)
@@ -96,7 +114,7 @@ mod tests {
             ("[]", "json: cannot unmarshal array into Go value"),
         ];
         for (answer, expected) in cases {
-            assert_eq!(payload_of(answer.as_bytes()), Err(expected.into()), "{answer}");
+            assert_eq!(payload_of(answer.as_bytes()).unwrap_err().to_string(), expected, "{answer}");
         }
     }
 }

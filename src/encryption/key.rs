@@ -1,7 +1,8 @@
 //! Key material: what key providers give to methods.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
@@ -26,6 +27,20 @@ impl Key {
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(sensitive)")
+    }
+}
+
+/// Keys that this command derived, by a name that does not give them away: what is read more than once is derived once.
+#[derive(Clone, Default)]
+pub struct DerivedKeys(Arc<Mutex<HashMap<Vec<u8>, Key>>>);
+
+impl DerivedKeys {
+    pub(super) fn get(&self, name: &[u8]) -> Option<Key> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    pub(super) fn insert(&self, name: Vec<u8>, key: Key) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name, key);
     }
 }
 

@@ -15,6 +15,7 @@ mod needs;
 mod origin;
 mod payload;
 mod providers;
+mod reference;
 mod scope;
 mod services;
 mod settings;
@@ -23,15 +24,15 @@ mod setup;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use aes::SealedFrames;
+pub use aes::{AesError, SealedFrames};
 use base::diag::{Diagnostic, Diagnostics};
 pub use cipher::{Cipher, Layout, Opened};
 pub use error::{SealError, explained};
+pub use key::DerivedKeys;
 use model::config::{self, Early, UNENCRYPTED};
 pub use needs::missing_variable;
-pub use payload::{Outside, is_sealed, outside};
-pub use providers::derivation::DerivedKeys;
-pub use services::{Answer, HttpClient, HttpClients, HttpSettings, Services};
+pub use payload::{Outside, PayloadError, is_sealed, outside};
+pub use services::{Answer, HttpClient, HttpClients, HttpError, HttpSettings, Services};
 use setup::Setup;
 
 /// What is encrypted in a working directory, with its keys.

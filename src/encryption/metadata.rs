@@ -1,34 +1,81 @@
 //! JSON as Go's encoder and decoder have it, where others read what we write.
 
+use std::fmt;
+
 use serde_json::{Map, Value as Json};
 use terrane_value::json_error::syntax_error;
 
-use super::payload::string;
+use super::payload::{Base64Error, string};
+
+/// Why an answer or stored metadata in JSON cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JsonError {
+    /// There is nothing.
+    Empty,
+    /// It ends in the middle of a value.
+    CutShort,
+    /// It is not JSON: what is wrong.
+    Syntax(String),
+    /// It is JSON of this kind, not an object.
+    NotAnObject(&'static str),
+    Null,
+    UnknownField(String),
+    /// A field is not `expected`, such as "a string".
+    Field {
+        name: String,
+        expected: &'static str,
+    },
+    /// The field `payload` of an answer is not a string.
+    Payload,
+    Base64(Base64Error),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JsonError::Empty => f.write_str("EOF"),
+            JsonError::CutShort => f.write_str("unexpected EOF"),
+            JsonError::Syntax(why) => f.write_str(why),
+            JsonError::NotAnObject(kind) => write!(f, "json: cannot unmarshal {kind} into Go value"),
+            JsonError::Null => f.write_str("the answer is null"),
+            JsonError::UnknownField(name) => write!(f, "json: unknown field {name:?}"),
+            JsonError::Field { name, expected } => write!(f, "json: {name} is not {expected}"),
+            JsonError::Payload => {
+                f.write_str("json: cannot unmarshal into Go struct field OutputV1.payload of type []uint8")
+            }
+            JsonError::Base64(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+impl From<Base64Error> for JsonError {
+    fn from(error: Base64Error) -> JsonError {
+        JsonError::Base64(error)
+    }
+}
 
 /// The first value of a stream; what follows it is not looked at.
-pub fn first_value(text: &[u8]) -> Result<Json, String> {
+pub fn first_value(text: &[u8]) -> Result<Json, JsonError> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Json>();
     match values.next() {
-        None => Err("EOF".into()),
+        None => Err(JsonError::Empty),
         Some(Ok(value)) => Ok(value),
-        Some(Err(error)) if error.is_eof() => Err("unexpected EOF".into()),
-        Some(Err(error)) => Err(syntax_error(text, &error)),
+        Some(Err(error)) if error.is_eof() => Err(JsonError::CutShort),
+        Some(Err(error)) => Err(JsonError::Syntax(syntax_error(text, &error))),
     }
 }
 
 /// The members of an object.
-pub fn object(value: Json) -> Result<Map<String, Json>, String> {
+pub fn object(value: Json) -> Result<Map<String, Json>, JsonError> {
     match value {
         Json::Object(members) => Ok(members),
-        Json::Array(_) => Err("json: cannot unmarshal array into Go value".into()),
-        Json::String(_) => Err("json: cannot unmarshal string into Go value".into()),
-        Json::Null => Err("the answer is null".into()),
-        _ => Err("json: cannot unmarshal number into Go value".into()),
+        Json::Array(_) => Err(JsonError::NotAnObject("array")),
+        Json::String(_) => Err(JsonError::NotAnObject("string")),
+        Json::Null => Err(JsonError::Null),
+        _ => Err(JsonError::NotAnObject("number")),
     }
-}
-
-pub fn unknown_field(name: &str) -> String {
-    format!("json: unknown field {name:?}")
 }
 
 /// A value as Go writes what it read into an `any`: sorted names, numbers as floating point, safe within HTML.

@@ -1,7 +1,9 @@
 //! Methods: encryption and decryption with given keys.
 
-use super::aes;
-use super::external::Programs;
+use std::fmt;
+
+use super::aes::{self, AesError};
+use super::external::{ProgramError, Programs};
 use super::key::{Key, Keys};
 
 /// A method with its keys.
@@ -19,7 +21,69 @@ pub enum Method {
     Unencrypted,
 }
 
-const NO_KEY: &str = "no decryption key available";
+/// Why a method cannot be used with its settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnusableMethod {
+    /// A key for AES has a length that AES does not have. `key`: "encryption" or "decryption".
+    KeyLength { length: usize, key: &'static str },
+    /// A command is missing.
+    NoCommand(&'static str),
+    /// A command begins with an empty text.
+    NoProgram(&'static str),
+}
+
+impl fmt::Display for UnusableMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnusableMethod::KeyLength { length, key } => write!(
+                f,
+                "AES-GCM requires the key length to be one of: 16, 24, 32, received {length} bytes in the {key} key"
+            ),
+            UnusableMethod::NoCommand(name) => write!(f, "the {name} option is required"),
+            UnusableMethod::NoProgram(name) => write!(f, "the first entry of {name} must not be empty"),
+        }
+    }
+}
+
+impl std::error::Error for UnusableMethod {}
+
+/// Why a method cannot encrypt or decrypt something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodError {
+    NoDecryptionKey,
+    Encryption(Cause),
+    Decryption(Cause),
+}
+
+/// What failed within a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    NoEncryptionKey,
+    Aes(AesError),
+    Program(ProgramError),
+}
+
+impl fmt::Display for MethodError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MethodError::NoDecryptionKey => f.write_str("no decryption key available"),
+            MethodError::Encryption(cause) => write!(f, "encryption failed: {cause}"),
+            MethodError::Decryption(cause) => write!(f, "decryption failed: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for MethodError {}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::NoEncryptionKey => f.write_str("no encryption key available"),
+            Cause::Aes(error) => error.fmt(f),
+            Cause::Program(error) => error.fmt(f),
+        }
+    }
+}
 
 impl Method {
     pub fn is_unencrypted(&self) -> bool {
@@ -27,19 +91,18 @@ impl Method {
     }
 
     /// Checks the lengths of keys; of the encryption key only if it is `wanted`.
-    pub fn check(&self, wanted: bool) -> Result<(), String> {
-        let (keys, check) = match self {
-            Method::External { programs, .. } => return programs.check(),
+    pub fn check(&self, wanted: bool) -> Result<(), UnusableMethod> {
+        let keys = match self {
+            Method::External { programs, .. } => return check_commands(programs),
             Method::Unencrypted => return Ok(()),
-            Method::AesGcm { keys, .. } => (keys, |key: &Option<Key>, what: &str| {
-                let length = key.as_ref().map_or(0, |key| key.bytes().len());
-                if aes::KEY_LENGTHS.contains(&length) {
-                    return Ok(());
-                }
-                Err(format!(
-                    "AES-GCM requires the key length to be one of: 16, 24, 32, received {length} bytes in the {what} key"
-                ))
-            }),
+            Method::AesGcm { keys, .. } => keys,
+        };
+        let check = |key: &Option<Key>, name: &'static str| {
+            let length = key.as_ref().map_or(0, |key| key.bytes().len());
+            match aes::KEY_LENGTHS.contains(&length) {
+                true => Ok(()),
+                false => Err(UnusableMethod::KeyLength { length, key: name }),
+            }
         };
         if wanted {
             check(&keys.encryption, "encryption")?;
@@ -47,32 +110,47 @@ impl Method {
         if keys.decryption.is_some() { check(&keys.decryption, "decryption") } else { Ok(()) }
     }
 
-    pub async fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, String> {
+    pub async fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, MethodError> {
         let sealed = match self {
             Method::AesGcm { keys, aad } => match &keys.encryption {
-                Some(key) => aes::seal(key, aad, plain),
-                None => Err("no encryption key available".into()),
+                Some(key) => aes::seal(key, aad, plain).map_err(Cause::Aes),
+                None => Err(Cause::NoEncryptionKey),
             },
             Method::External { keys, programs } => {
-                programs.seal(keys.as_ref().and_then(|keys| keys.encryption.as_ref()), plain).await
+                let key = keys.as_ref().and_then(|keys| keys.encryption.as_ref());
+                programs.seal(key, plain).await.map_err(Cause::Program)
             }
             Method::Unencrypted => Ok(plain.to_vec()),
         };
-        sealed.map_err(|why| format!("encryption failed: {why}"))
+        sealed.map_err(MethodError::Encryption)
     }
 
-    pub async fn open(&self, sealed: &[u8]) -> Result<Vec<u8>, String> {
+    pub async fn open(&self, sealed: &[u8]) -> Result<Vec<u8>, MethodError> {
         let plain = match self {
             Method::AesGcm { keys, aad } => match &keys.decryption {
-                Some(key) => aes::open(key, aad, sealed.to_vec()),
-                None => return Err(NO_KEY.into()),
+                Some(key) => aes::open(key, aad, sealed.to_vec()).map_err(Cause::Aes),
+                None => return Err(MethodError::NoDecryptionKey),
             },
-            Method::External { keys: Some(keys), .. } if keys.decryption.is_none() => return Err(NO_KEY.into()),
+            Method::External { keys: Some(keys), .. } if keys.decryption.is_none() => {
+                return Err(MethodError::NoDecryptionKey);
+            }
             Method::External { keys, programs } => {
-                programs.open(keys.as_ref().and_then(|keys| keys.decryption.as_ref()), sealed).await
+                let key = keys.as_ref().and_then(|keys| keys.decryption.as_ref());
+                programs.open(key, sealed).await.map_err(Cause::Program)
             }
             Method::Unencrypted => Ok(sealed.to_vec()),
         };
-        plain.map_err(|why| format!("decryption failed: {why}"))
+        plain.map_err(MethodError::Decryption)
     }
+}
+
+fn check_commands(programs: &Programs) -> Result<(), UnusableMethod> {
+    for (name, command) in [("encrypt_command", &programs.encrypt), ("decrypt_command", &programs.decrypt)] {
+        match command.first() {
+            None => return Err(UnusableMethod::NoCommand(name)),
+            Some(program) if program.is_empty() => return Err(UnusableMethod::NoProgram(name)),
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }

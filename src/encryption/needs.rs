@@ -12,8 +12,7 @@ use model::addr::parse::parse_reference;
 use model::config::{Early, Encryption, KeyProvider, Target, Variable};
 
 use super::providers::KINDS;
-use super::scope::key_provider_of;
-use super::setup::quoted_key;
+use super::reference::{key_provider_of, quoted_key};
 
 /// The first variable without a value that a method of any target needs, also one of a fallback.
 pub fn missing_variable<'e>(config: &Encryption, early: &'e Early) -> Option<&'e Variable> {

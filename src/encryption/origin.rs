@@ -2,7 +2,7 @@
 
 use model::config::{Encryption, KeyProvider, Method};
 
-use super::scope::key_provider_of;
+use super::reference::key_provider_of;
 
 /// `method.aes_gcm.m, with the key of key_provider.pbkdf2.k (passphrase from var.p)`
 pub fn of_method(method: &Method, config: &Encryption) -> String {

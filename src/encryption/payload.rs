@@ -42,27 +42,88 @@ pub fn is_sealed(content: &[u8]) -> bool {
     read(content).is_ok_and(|payload| !payload.version.is_empty())
 }
 
-/// Reads a payload; JSON of another kind is one without a version. Errors are worded as Go words them.
-pub fn read(content: &[u8]) -> Result<Payload, String> {
+/// Why content is not that of a payload or a state, as Go's decoder says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayloadError {
+    /// It is not JSON: what is wrong, and where.
+    Syntax(String),
+    /// It is JSON of this kind, not an object.
+    NotAnObject(&'static str),
+    /// A field has a value of another type than `ty`.
+    Field {
+        found: String,
+        field: &'static str,
+        ty: &'static str,
+    },
+    Base64(Base64Error),
+}
+
+impl PayloadError {
+    fn field(found: &str, field: &'static str, ty: &'static str) -> PayloadError {
+        PayloadError::Field { found: found.to_owned(), field, ty }
+    }
+}
+
+impl fmt::Display for PayloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PayloadError::Syntax(why) => f.write_str(why),
+            PayloadError::NotAnObject(kind) => {
+                write!(f, "json: cannot unmarshal {kind} into Go value of type encryption.basedata")
+            }
+            PayloadError::Field { found, field, ty } => {
+                write!(f, "json: cannot unmarshal {found} into Go struct field {field} of type {ty}")
+            }
+            PayloadError::Base64(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PayloadError {}
+
+impl From<Base64Error> for PayloadError {
+    fn from(error: Base64Error) -> PayloadError {
+        PayloadError::Base64(error)
+    }
+}
+
+/// A text that is not base64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base64Error {
+    /// The place of the first byte that does not belong there, line breaks not counted.
+    place: usize,
+}
+
+impl fmt::Display for Base64Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "illegal base64 data at input byte {}", self.place)
+    }
+}
+
+impl std::error::Error for Base64Error {}
+
+/// Reads a payload; JSON of another kind is one without a version.
+pub fn read(content: &[u8]) -> Result<Payload, PayloadError> {
     let mut fields = Fields::default();
     visit(content, &mut |name, value| fields.take(name, value))?;
     fields.decoded()
 }
 
-/// Serial and lineage of a state, encrypted or not. Errors are worded as Go words them.
-pub fn outside(content: &[u8]) -> Result<Outside, String> {
+/// Serial and lineage of a state, encrypted or not.
+pub fn outside(content: &[u8]) -> Result<Outside, PayloadError> {
     let mut found = Outside::default();
     visit(content, &mut |name, value| {
         match (name, json(name, value)) {
             ("serial" | "lineage", Json::Null) => {}
             ("serial", Json::Number(number)) => {
                 let whole = number.as_i64();
-                found.serial =
-                    Some(whole.ok_or_else(|| unsuitable(&format!("number {number}"), "statedata.serial", "int"))?);
+                found.serial = Some(
+                    whole.ok_or_else(|| PayloadError::field(&format!("number {number}"), "statedata.serial", "int"))?,
+                );
             }
-            ("serial", other) => return Err(unsuitable(kind_of(&other), "statedata.serial", "int")),
+            ("serial", other) => return Err(PayloadError::field(kind_of(&other), "statedata.serial", "int")),
             ("lineage", Json::String(text)) => found.lineage = text,
-            ("lineage", other) => return Err(unsuitable(kind_of(&other), "statedata.lineage", "string")),
+            ("lineage", other) => return Err(PayloadError::field(kind_of(&other), "statedata.lineage", "string")),
             _ => {}
         }
         Ok(())
@@ -71,7 +132,7 @@ pub fn outside(content: &[u8]) -> Result<Outside, String> {
 }
 
 /// The value of `terraform_version`, by which a state is recognised that is not encrypted.
-pub fn written_by(content: &[u8]) -> Result<String, String> {
+pub fn written_by(content: &[u8]) -> Result<String, PayloadError> {
     let mut found = String::new();
     visit(content, &mut |name, value| match (name, json(name, value)) {
         ("terraform_version", Json::String(text)) => {
@@ -79,7 +140,7 @@ pub fn written_by(content: &[u8]) -> Result<String, String> {
             Ok(())
         }
         ("terraform_version", Json::Null) => Ok(()),
-        ("terraform_version", other) => Err(unsuitable(kind_of(&other), ".terraform_version", "string")),
+        ("terraform_version", other) => Err(PayloadError::field(kind_of(&other), ".terraform_version", "string")),
         _ => Ok(()),
     })?;
     Ok(found)
@@ -170,7 +231,7 @@ struct Fields<'c> {
 }
 
 impl<'c> Fields<'c> {
-    fn take(&mut self, name: &str, value: &'c RawValue) -> Result<(), String> {
+    fn take(&mut self, name: &str, value: &'c RawValue) -> Result<(), PayloadError> {
         const TYPE: &str = "encryption.keyProviderMetamap";
         match (name, json(name, value)) {
             (DATA, _) => match value.get().strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
@@ -179,7 +240,7 @@ impl<'c> Fields<'c> {
                 None if value.get() == "null" => {}
                 None => {
                     let found = serde_json::from_str(value.get()).unwrap_or_default();
-                    return Err(unsuitable(kind_of(&found), "basedata.encrypted_data", "[]uint8"));
+                    return Err(PayloadError::field(kind_of(&found), "basedata.encrypted_data", "[]uint8"));
                 }
             },
             ("meta" | "encryption_version", Json::Null) => {}
@@ -188,29 +249,29 @@ impl<'c> Fields<'c> {
                     match value {
                         Json::Null => self.meta.insert(key, String::new()),
                         Json::String(text) => self.meta.insert(key, text),
-                        other => return Err(unsuitable(kind_of(&other), "basedata.meta", "[]uint8")),
+                        other => return Err(PayloadError::field(kind_of(&other), "basedata.meta", "[]uint8")),
                     };
                 }
             }
-            ("meta", other) => return Err(unsuitable(kind_of(&other), "basedata.meta", TYPE)),
+            ("meta", other) => return Err(PayloadError::field(kind_of(&other), "basedata.meta", TYPE)),
             ("encryption_version", Json::String(text)) => self.version = text,
             ("encryption_version", other) => {
-                return Err(unsuitable(kind_of(&other), "basedata.encryption_version", "string"));
+                return Err(PayloadError::field(kind_of(&other), "basedata.encryption_version", "string"));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn decoded(self) -> Result<Payload, String> {
+    fn decoded(self) -> Result<Payload, PayloadError> {
         let meta = self.meta.into_iter().map(|(key, text)| Ok((key, from_base64(&text)?)));
-        let meta = meta.collect::<Result<Meta, String>>()?;
+        let meta = meta.collect::<Result<Meta, Base64Error>>()?;
         Ok(Payload { meta, data: from_base64(&self.data)?, version: self.version })
     }
 }
 
 /// Decodes base64. Line breaks are ignored, as in Go.
-pub fn from_base64(text: &str) -> Result<Vec<u8>, String> {
+pub fn from_base64(text: &str) -> Result<Vec<u8>, Base64Error> {
     let bare: Cow<'_, str> = match text.contains(['\n', '\r']) {
         true => text.replace(['\n', '\r'], "").into(),
         false => text.into(),
@@ -221,7 +282,7 @@ pub fn from_base64(text: &str) -> Result<Vec<u8>, String> {
             base64::DecodeError::InvalidLength(at) => at,
             base64::DecodeError::InvalidPadding => bare.len(),
         };
-        format!("illegal base64 data at input byte {place}")
+        Base64Error { place }
     })
 }
 
@@ -236,17 +297,16 @@ fn kind_of(value: &Json) -> &'static str {
     }
 }
 
-fn unsuitable(found: &str, field: &str, ty: &str) -> String {
-    format!("json: cannot unmarshal {found} into Go struct field {field} of type {ty}")
-}
-
 /// The fields whose values `visit` returns; all others are skipped without being kept in memory.
 const DATA: &str = "encrypted_data";
 const FIELDS: [&str; 6] = ["meta", DATA, "encryption_version", "serial", "lineage", "terraform_version"];
 
 /// Calls `found` with each known field of an object, by its name in small letters. The first error is kept while the rest is
 /// read, for what is no JSON at all is said before anything else.
-fn visit<'c>(content: &'c [u8], found: &mut dyn FnMut(&str, &'c RawValue) -> Result<(), String>) -> Result<(), String> {
+fn visit<'c>(
+    content: &'c [u8],
+    found: &mut dyn FnMut(&str, &'c RawValue) -> Result<(), PayloadError>,
+) -> Result<(), PayloadError> {
     let mut problem = Ok(());
     let mut deserializer = serde_json::Deserializer::from_slice(content);
     let known = KnownFields(&mut |name, value| {
@@ -256,8 +316,8 @@ fn visit<'c>(content: &'c [u8], found: &mut dyn FnMut(&str, &'c RawValue) -> Res
     });
     let read = deserializer.deserialize_any(known).and_then(|kind| deserializer.end().map(|()| kind));
     match read {
-        Err(error) => Err(syntax_error(content, &error)),
-        Ok(Some(kind)) => Err(format!("json: cannot unmarshal {kind} into Go value of type encryption.basedata")),
+        Err(error) => Err(PayloadError::Syntax(syntax_error(content, &error))),
+        Ok(Some(kind)) => Err(PayloadError::NotAnObject(kind)),
         Ok(None) => problem,
     }
 }

@@ -53,7 +53,7 @@ fn errors_have_the_texts_of_go() {
         (br#"{"meta":{"a":"!"}}"#, "illegal base64 data at input byte 0"),
     ];
     for (content, expected) in cases {
-        assert_eq!(read(content).unwrap_err(), expected, "{content:?}");
+        assert_eq!(read(content).unwrap_err().to_string(), expected, "{content:?}");
     }
     assert!(outside(br#"{"serial":"7"}"#).is_err());
 }

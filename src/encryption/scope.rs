@@ -7,16 +7,14 @@ use base::name;
 use base::source::{Range, SourceFile};
 use lang::eval::{Resolved, Scope, evaluate};
 use lang::functions::{Function, Machine};
-use lang::syntax::ast::{Expression, Traversal, TraversalStep};
+use lang::syntax::ast::{Expression, Traversal};
 use model::addr::Subject;
 use model::addr::parse::parse_reference;
 use model::config::Early;
 use terrane_value::Value;
 
 use super::needs::missing_in;
-
-/// The root name of keys.
-pub const KEY_PROVIDER: &str = "key_provider";
+use super::reference::key_provider_of;
 
 /// The names that something of the configuration, `subject`, may use.
 pub struct KeyScope<'s> {
@@ -26,26 +24,6 @@ pub struct KeyScope<'s> {
     pub declared: Option<Range>,
     /// The value of `key_provider`.
     pub keys: Value,
-}
-
-/// The type and name of a key provider that a reference names, and nothing behind it.
-pub fn key_provider_of(traversal: &Traversal) -> Option<(&str, &str)> {
-    if traversal.root_name() != KEY_PROVIDER || traversal.steps.len() != 2 {
-        return None;
-    }
-    Some((traversal.attr(0)?, traversal.attr(1)?))
-}
-
-/// What is wrong with a reference that does not name a key provider as it should.
-pub fn malformed(traversal: &Traversal, file: &Arc<SourceFile>) -> Option<Diagnostic> {
-    let is_key = traversal.root_name() == KEY_PROVIDER && traversal.steps.len() == 2;
-    let is_attribute = |step: &TraversalStep| matches!(step, TraversalStep::Attr { .. });
-    if !is_key || traversal.steps.iter().all(is_attribute) {
-        return None;
-    }
-    let detail = "The key_provider symbol must be followed by two more attribute names specifying the type and name of the \
-                  selected key provider.";
-    Some(Diagnostic::error("Invalid Key Provider expression format", detail).at(traversal.span.in_file(file)))
 }
 
 impl KeyScope<'_> {

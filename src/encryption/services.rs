@@ -1,5 +1,6 @@
 //! What key providers reach the world with.
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,7 +10,7 @@ use base::stop::Stop;
 use bytes::Bytes;
 use http::Request;
 
-use super::providers::derivation::DerivedKeys;
+use super::key::DerivedKeys;
 
 /// The surroundings of the command. Cheap to clone.
 #[derive(Clone)]
@@ -38,7 +39,7 @@ impl Services {
 
 /// Makes HTTP clients.
 pub trait HttpClients: Send + Sync {
-    fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, String>;
+    fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, HttpError>;
 }
 
 /// How requests are sent where that differs from the environment's way.
@@ -57,12 +58,31 @@ pub struct HttpSettings {
 /// Sends requests.
 #[async_trait]
 pub trait HttpClient: Send + Sync {
-    /// The response with any status. The error is the reason if there is none.
-    async fn send(&self, request: Request<Bytes>) -> Result<Answer, String>;
+    /// The response with any status.
+    async fn send(&self, request: Request<Bytes>) -> Result<Answer, HttpError>;
 
     /// What libraries for credentials need.
     fn context(&self) -> reqsign_core::Context;
 }
+
+/// Why a request has no response, in the words of the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HttpError {
+    /// There is no client with these settings: a certificate or the address of a proxy cannot be used.
+    Client(String),
+    /// The request was sent and not answered, or could not be sent.
+    Request(String),
+}
+
+impl fmt::Display for HttpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HttpError::Client(why) | HttpError::Request(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for HttpError {}
 
 /// What a service says.
 #[derive(Clone, Debug)]
@@ -78,7 +98,7 @@ pub struct NoHttp;
 
 #[cfg(test)]
 impl HttpClients for NoHttp {
-    fn client(&self, _: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
-        Err("no network".into())
+    fn client(&self, _: &HttpSettings) -> Result<Arc<dyn HttpClient>, HttpError> {
+        Err(HttpError::Client("no network".into()))
     }
 }

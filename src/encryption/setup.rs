@@ -2,13 +2,14 @@
 //! refer to, are asked on the way.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::SourceFile;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use lang::syntax::ast::{Attribute, ExprKind, Expression, Traversal};
+use lang::syntax::ast::{Attribute, Expression, Traversal};
 use lang::syntax::body::{Body, BodySchema, Content};
 use model::config::{self, Early, KeyProvider, UNENCRYPTED};
 use terrane_value::Value;
@@ -19,7 +20,8 @@ use super::key::{Keys, bytes_of};
 use super::method::Method;
 use super::payload::Meta;
 use super::providers::{KINDS, Kind, Need, ProvideError};
-use super::scope::{KEY_PROVIDER, KeyScope, key_provider_of, malformed};
+use super::reference::{KEY_PROVIDER, is_bare_key, key_provider_of, malformed, quoted_key};
+use super::scope::KeyScope;
 use super::services::Services;
 use super::settings::Settings;
 
@@ -258,8 +260,9 @@ impl<'s> MethodSetup<'s> {
                 self.diags.extend(settings.problems);
                 return None;
             }
-            let failed =
-                |summary: &str, why: &str| Diagnostic::error(summary, format!("{title} failed with error: {why}"));
+            let failed = |summary: &str, why: &dyn Display| {
+                Diagnostic::error(summary, format!("{title} failed with error: {why}"))
+            };
             let built = match built {
                 Ok(built) => built,
                 Err(why) => {
@@ -270,16 +273,16 @@ impl<'s> MethodSetup<'s> {
             let stored = self.stored.get(&title).map(Vec::as_slice);
             let provided = match built.provide(stored, self.need).await {
                 Ok(provided) => provided,
-                Err(ProvideError::Failed(why)) => {
-                    self.diags.push(failed("Unable to fetch encryption key data", &why));
-                    return None;
-                }
                 Err(ProvideError::Metadata(why)) => {
                     let detail = format!("metadata decoder for {title} failed with error: {why}");
                     self.diags.push(Diagnostic::error(
                         "Unable to decode encrypted metadata (did you change your encryption config?)",
                         detail,
                     ));
+                    return None;
+                }
+                Err(why) => {
+                    self.diags.push(failed("Unable to fetch encryption key data", &why));
                     return None;
                 }
             };
@@ -350,15 +353,4 @@ fn duplicate(title: &str) -> Diagnostic {
          encrypted_metadata_alias option to specify unique metadata keys for each key provider in an encryption method"
     );
     Diagnostic::error("Duplicate metadata key", detail)
-}
-
-/// A reference to a key provider in a string of JSON.
-pub fn quoted_key(expr: &Expression) -> Option<&Traversal> {
-    let ExprKind::JsonString(_) = expr.kind() else { return None };
-    expr.as_traversal().filter(|reference| reference.root_name() == KEY_PROVIDER)
-}
-
-/// An expression that is nothing but a reference to a key provider.
-fn is_bare_key(expr: &Expression) -> bool {
-    expr.as_traversal().is_some_and(|reference| key_provider_of(reference).is_some())
 }

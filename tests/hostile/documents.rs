@@ -8,7 +8,7 @@ use base::files::Memory;
 use base::process::ProcessId;
 use base::source::SourceFile;
 use base::stop::Stop;
-use encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, Services};
+use encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpError, HttpSettings, Services};
 use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
 use model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
@@ -158,8 +158,8 @@ async fn encryption_of(text: &str) -> Option<Encryption> {
 struct NoClients;
 
 impl HttpClients for NoClients {
-    fn client(&self, _: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
-        Err("no network".into())
+    fn client(&self, _: &HttpSettings) -> Result<Arc<dyn HttpClient>, HttpError> {
+        Err(HttpError::Client("no network".into()))
     }
 }
 

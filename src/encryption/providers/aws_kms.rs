@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use terrane_value::duration;
 
-use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use super::{BuildError, KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, kept, stored};
 use crate::key::{Key, Keys};
 use crate::payload::from_base64;
 use crate::services::{HttpClient, HttpSettings, Services};
@@ -76,29 +76,32 @@ impl Kind for AwsKms {
         settings: &mut Settings,
         _: Option<Keys>,
         services: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String> {
+    ) -> Result<Box<dyn KeyProvider>, BuildError> {
         let (key_id, spec) = (settings.text("kms_key_id"), settings.text("key_spec"));
         if key_id.is_empty() {
-            return Err("no kms_key_id provided".into());
+            return Err(BuildError::setting("no kms_key_id provided"));
         }
         match spec.as_str() {
             "AES_256" | "AES_128" => {}
-            "" => return Err("no key_spec provided".into()),
-            spec => return Err(format!("invalid key_spec {spec}, expected one of [AES_256 AES_128]")),
+            "" => return Err(BuildError::setting("no key_spec provided")),
+            spec => {
+                let why = format!("invalid key_spec {spec}, expected one of [AES_256 AES_128]");
+                return Err(BuildError::Setting(why));
+            }
         }
         let encryption_context = settings.pairs("encryption_context").into_iter().collect();
         let environment = &services.environment;
         let asked = credential_settings(settings, environment)?;
         let (allowed, forbidden) = (settings.texts("allowed_account_ids"), settings.texts("forbidden_account_ids"));
         if !allowed.is_empty() && !forbidden.is_empty() {
-            return Err(
-                "conflicting config attributes: only allowed_account_ids or forbidden_account_ids can be specified, not both"
-                    .into(),
-            );
+            return Err(BuildError::setting(
+                "conflicting config attributes: only allowed_account_ids or forbidden_account_ids can be specified, not both",
+            ));
         }
         let client = services.http.client(&http_settings(settings, environment).await?)?;
         let context = client.context();
-        let wrong = |why: String| format!("errors were encountered in aws kms configuration\n{why}");
+        let wrong =
+            |why: String| BuildError::Credentials(format!("errors were encountered in aws kms configuration\n{why}"));
         let found = credentials::find(&asked, environment, &context).await;
         let found = found.map_err(|problem| wrong(format!("{} : {}", problem.summary, problem.detail)))?;
         let restricted = !allowed.is_empty() || !forbidden.is_empty();
@@ -112,7 +115,7 @@ impl Kind for AwsKms {
             .find_map(|name| environment.non_empty(name))
             .map(str::to_owned)
             .unwrap_or_else(|| format!("https://{}", regions::host("kms", &asked.region, asked.variant)));
-        Ok(Box::new(Provider { client, signer, endpoint, key_id, spec, encryption_context }))
+        Ok(Box::new(AwsKmsProvider { client, signer, endpoint, key_id, spec, encryption_context }))
     }
 }
 
@@ -139,14 +142,14 @@ fn given(text: String, environment: &Environment, variables: &[&str]) -> Option<
     Some(text).filter(|text| !text.is_empty()).or_else(of_environment)
 }
 
-fn credential_settings(settings: &mut Settings, environment: &Environment) -> Result<aws::Settings, String> {
+fn credential_settings(settings: &mut Settings, environment: &Environment) -> Result<aws::Settings, BuildError> {
     let region = given(settings.text("region"), environment, &[env::AWS_REGION, env::AWS_DEFAULT_REGION]);
-    let region = region.ok_or(
+    let region = region.ok_or(BuildError::setting(
         "the \"region\" attribute or the \"AWS_REGION\" or \"AWS_DEFAULT_REGION\" environment variables must be set.",
-    )?;
+    ))?;
     let blocks: Vec<_> = settings.blocks.iter().filter(|(kind, _)| kind == "endpoints").collect();
     if blocks.len() > 1 {
-        return Err("expected single aws_kms endpoints block, multiple provided".into());
+        return Err(BuildError::setting("expected single aws_kms endpoints block, multiple provided"));
     }
     let mut sts = String::new();
     let (mut role, mut web_identity) = (None, None);
@@ -195,7 +198,7 @@ fn credential_settings(settings: &mut Settings, environment: &Environment) -> Re
     })
 }
 
-fn read_role(block: &mut Settings) -> Result<Role, String> {
+fn read_role(block: &mut Settings) -> Result<Role, BuildError> {
     let filled = |text: String| Some(text).filter(|text| !text.is_empty());
     let duration = match filled(block.text("duration")) {
         None => None,
@@ -214,23 +217,24 @@ fn read_role(block: &mut Settings) -> Result<Role, String> {
     })
 }
 
-fn session_duration(text: &str) -> Result<Duration, String> {
-    let parsed = duration::parse(text)
-        .map_err(|_| format!("invalid assume_role duration {text:?}: time: invalid duration {text:?}"))?;
+fn session_duration(text: &str) -> Result<Duration, BuildError> {
+    let parsed = duration::parse(text).map_err(|_| {
+        BuildError::Setting(format!("invalid assume_role duration {text:?}: time: invalid duration {text:?}"))
+    })?;
     let (least, most) = (Duration::from_secs(15 * 60), Duration::from_secs(12 * 60 * 60));
     if !(least..=most).contains(&parsed) {
-        return Err(format!("assume_role duration must be between 15m0s and 12h0m0s, had {text}"));
+        let why = format!("assume_role duration must be between 15m0s and 12h0m0s, had {text}");
+        return Err(BuildError::Setting(why));
     }
     Ok(parsed)
 }
 
-fn read_web_identity(block: &mut Settings, environment: &Environment) -> Result<WebIdentity, String> {
+fn read_web_identity(block: &mut Settings, environment: &Environment) -> Result<WebIdentity, BuildError> {
     let (token, token_file) = (block.text("web_identity_token"), block.text("web_identity_token_file"));
     if !token.is_empty() && !token_file.is_empty() {
-        return Err(
-            "conflicting config attributes: only web_identity_token or web_identity_token_file can be specified, not both"
-                .into(),
-        );
+        return Err(BuildError::setting(
+            "conflicting config attributes: only web_identity_token or web_identity_token_file can be specified, not both",
+        ));
     }
     let mut role = read_role(block)?;
     role.arn = given(role.arn, environment, &[env::AWS_ROLE_ARN]).unwrap_or_default();
@@ -242,7 +246,7 @@ fn read_web_identity(block: &mut Settings, environment: &Environment) -> Result<
     })
 }
 
-async fn http_settings(settings: &mut Settings, environment: &Environment) -> Result<HttpSettings, String> {
+async fn http_settings(settings: &mut Settings, environment: &Environment) -> Result<HttpSettings, BuildError> {
     let attempts = settings.number("max_retries").filter(|count| *count != 0).unwrap_or(5);
     let filled = |text: String| Some(text).filter(|text| !text.is_empty());
     let mut http = HttpSettings {
@@ -256,12 +260,17 @@ async fn http_settings(settings: &mut Settings, environment: &Environment) -> Re
     if let Some(path) = given(settings.text("custom_ca_bundle"), environment, &[env::AWS_CA_BUNDLE]) {
         let path = expanded(&path, environment);
         let read = tokio::fs::read_to_string(&path).await;
-        http.authorities = Some(read.map_err(|e| format!("reading custom CA bundle: open {path}: {e}"))?);
+        let failed = |e: std::io::Error| BuildError::File {
+            purpose: "reading custom CA bundle",
+            path: path.clone(),
+            why: e.to_string(),
+        };
+        http.authorities = Some(read.map_err(failed)?);
     }
     Ok(http)
 }
 
-struct Provider {
+struct AwsKmsProvider {
     client: Arc<dyn HttpClient>,
     signer: Signer<Credential>,
     endpoint: String,
@@ -273,7 +282,7 @@ struct Provider {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct AwsKmsMetadata {
     #[serde(with = "base64_bytes")]
     ciphertext_blob: Vec<u8>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -295,7 +304,7 @@ const MODELLED: [&str; 11] = [
     "InvalidCiphertextException",
 ];
 
-impl Provider {
+impl AwsKmsProvider {
     async fn call(&self, operation: &str, question: &Json) -> Result<Json, String> {
         let failed = |why: String| format!("operation error KMS: {operation}, {why}");
         let body = Bytes::from(question.to_string());
@@ -307,7 +316,8 @@ impl Provider {
             .map_err(|e| failed(e.to_string()))?;
         let (mut head, body) = request.into_parts();
         self.signer.sign(&mut head, None).await.map_err(|e| failed(e.to_string()))?;
-        let answer = self.client.send(Request::from_parts(head, body)).await.map_err(failed)?;
+        let answer = self.client.send(Request::from_parts(head, body)).await;
+        let answer = answer.map_err(|why| failed(why.to_string()))?;
         let said: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
         if (200..300).contains(&answer.status) {
             return Ok(said);
@@ -333,31 +343,33 @@ fn in_context(mut question: Json, context: &BTreeMap<String, String>) -> Json {
 }
 
 fn field(answer: &Json, name: &str) -> Result<Vec<u8>, String> {
-    from_base64(answer[name].as_str().unwrap_or_default())
+    from_base64(answer[name].as_str().unwrap_or_default()).map_err(|why| why.to_string())
 }
 
 #[async_trait]
-impl KeyProvider for Provider {
+impl KeyProvider for AwsKmsProvider {
     async fn provide(&self, metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
-        let old: Metadata = stored(metadata)?;
+        let old: AwsKmsMetadata = stored(metadata)?;
         let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
         if need == Need::Both {
-            let failed = |why: String| format!("failed to generate key: {why}");
+            let failed = |why: String| ProvideError::Service(format!("failed to generate key: {why}"));
             let encryption_context = self.encryption_context.clone();
             let question = in_context(json!({ "KeyId": self.key_id, "KeySpec": self.spec }), &encryption_context);
             let answer = self.call("GenerateDataKey", &question).await.map_err(failed)?;
             let ciphertext_blob = field(&answer, "CiphertextBlob").map_err(failed)?;
             provided.keys.encryption = Some(Key::new(field(&answer, "Plaintext").map_err(failed)?));
-            let stored = Metadata { ciphertext_blob, encryption_context };
-            provided.metadata = serde_json::to_vec(&stored).map_err(|e| e.to_string())?;
+            let stored = AwsKmsMetadata { ciphertext_blob, encryption_context };
+            provided.metadata = kept(&stored)?;
         }
         if !old.ciphertext_blob.is_empty() {
             use base64::Engine;
             let blob = base64::engine::general_purpose::STANDARD.encode(&old.ciphertext_blob);
             let question = json!({ "KeyId": self.key_id, "CiphertextBlob": blob });
             let question = in_context(question, &old.encryption_context);
-            let answer = self.call("Decrypt", &question).await.map_err(|why| format!(": {why}"))?;
-            provided.keys.decryption = Some(Key::new(field(&answer, "Plaintext")?));
+            let answer = self.call("Decrypt", &question).await;
+            let answer = answer.map_err(|why| ProvideError::Service(format!(": {why}")))?;
+            let key = field(&answer, "Plaintext").map_err(ProvideError::Service)?;
+            provided.keys.decryption = Some(Key::new(key));
         }
         Ok(provided)
     }
@@ -373,7 +385,7 @@ mod tests {
         assert_eq!(in_context(json!({}), &BTreeMap::new()), json!({}));
         assert_eq!(in_context(json!({}), &context), json!({ "EncryptionContext": { "a": "b" } }));
         let stored = |encryption_context| {
-            serde_json::to_string(&Metadata { ciphertext_blob: b"a".to_vec(), encryption_context }).unwrap()
+            serde_json::to_string(&AwsKmsMetadata { ciphertext_blob: b"a".to_vec(), encryption_context }).unwrap()
         };
         assert_eq!(stored(BTreeMap::new()), r#"{"ciphertext_blob":"YQ=="}"#);
         assert_eq!(stored(context), r#"{"ciphertext_blob":"YQ==","encryption_context":{"a":"b"}}"#);

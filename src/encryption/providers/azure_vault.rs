@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use url::Url;
 
-use super::{KeyProvider, Kind, Need, ProvideError, Provided, stored};
+use super::{BuildError, KeyProvider, Kind, Need, ProvideError, Provided, kept, stored};
 use crate::aes::random;
 use crate::key::{Key, Keys};
 use crate::payload::from_base64;
@@ -27,6 +27,7 @@ use crate::settings::Settings;
 pub struct AzureVault;
 
 const API: &str = "7.6";
+const NO_LOGIN: &str = "problem getting an auth method";
 const RULES: &str =
     "https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/resource-name-rules#microsoftkeyvault";
 
@@ -54,30 +55,30 @@ impl Kind for AzureVault {
         settings: &mut Settings,
         _: Option<Keys>,
         services: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String> {
+    ) -> Result<Box<dyn KeyProvider>, BuildError> {
         let algorithm = algorithm(settings)?;
         let (vault, name) = (settings.text("vault_uri"), settings.text("vault_key_name"));
         let length = settings.number("key_length").unwrap_or_default();
         check_names(&vault, &name)?;
         if length < 1 {
-            return Err("key_length must be at least 1".into());
+            return Err(BuildError::setting("key_length must be at least 1"));
         }
         let login = login(settings, services).await?;
-        let url = Url::parse(&vault).map_err(|e| format!("problem making vault client: {e}"))?;
-        Ok(Box::new(Provider {
+        let url = Url::parse(&vault).map_err(|e| BuildError::Setting(format!("problem making vault client: {e}")))?;
+        Ok(Box::new(AzureVaultProvider {
             client: services.http.client(&HttpSettings::default())?,
             token: tokio::sync::OnceCell::new(),
             service: service(&url),
             vault: vault.trim_end_matches('/').to_owned(),
             login,
             name,
-            length: usize::try_from(length).map_err(|e| e.to_string())?,
+            length: usize::try_from(length).unwrap_or_default(),
             algorithm,
         }))
     }
 }
 
-fn algorithm(settings: &mut Settings) -> Result<&'static str, String> {
+fn algorithm(settings: &mut Settings) -> Result<&'static str, BuildError> {
     if settings.flag("symmetric") != Some(true) {
         return Ok("RSA-OAEP-256");
     }
@@ -85,18 +86,20 @@ fn algorithm(settings: &mut Settings) -> Result<&'static str, String> {
         Some(128) => Ok("A128GCM"),
         Some(192) => Ok("A192GCM"),
         Some(256) => Ok("A256GCM"),
-        _ => Err("when symmetric is set to true, symmetric_key_size must be given a value of 128, 192, or 256".into()),
+        _ => Err(BuildError::setting(
+            "when symmetric is set to true, symmetric_key_size must be given a value of 128, 192, or 256",
+        )),
     }
 }
 
-fn check_names(vault: &str, name: &str) -> Result<(), String> {
+fn check_names(vault: &str, name: &str) -> Result<(), BuildError> {
     if name.is_empty() {
-        return Err("vault_key_name must be provided".into());
+        return Err(BuildError::setting("vault_key_name must be provided"));
     }
     if vault.is_empty() {
-        return Err("vault_uri must be provided".into());
+        return Err(BuildError::setting("vault_uri must be provided"));
     }
-    let wrong = |why: String| format!("misconfigured key vault name or key name: {why}");
+    let wrong = |why: String| BuildError::Setting(format!("misconfigured key vault name or key name: {why}"));
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if name.len() > 127 || !name.chars().all(allowed) {
         return Err(wrong(format!(
@@ -129,7 +132,7 @@ fn service(vault: &Url) -> String {
 }
 
 /// Who asks for a token, as the backend `azurerm` has it.
-async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Settings, String> {
+async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Settings, BuildError> {
     let environment = &services.environment;
     let aks = flag(settings, environment, "use_aks_workload_identity", env::ARM_USE_AKS_WORKLOAD_IDENTITY)?;
     let of_aks = |variable: &str| environment.non_empty(variable).filter(|_| aks == Some(true)).map(str::to_owned);
@@ -142,7 +145,7 @@ async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Se
     let archive_path = given("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]);
     let password = given("client_certificate_password", &[env::ARM_CLIENT_CERTIFICATE_PASSWORD]).unwrap_or_default();
     let certificate = pkcs12::of_settings(archive.as_deref(), archive_path.as_deref(), &password);
-    let certificate = certificate.map_err(|why| format!("problem getting an auth method: {why}"))?;
+    let certificate = certificate.map_err(|why| BuildError::Credentials(format!("{NO_LOGIN}: {why}")))?;
     let client = given("client_id", &[env::ARM_CLIENT_ID]).or_else(|| of_aks(env::AZURE_CLIENT_ID));
     let client = (client, given("client_id_file_path", &[env::ARM_CLIENT_ID_FILE_PATH]));
     let secret = (
@@ -162,7 +165,8 @@ async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Se
         Some(host) => Cloud::of_host(&host, &services.http.client(&HttpSettings::default())?.context()).await,
         None => Cloud::named(cloud.as_deref().unwrap_or("public")),
     };
-    let cloud = cloud.map_err(|why| format!("while obtaining Azure cloud configuration: {why}"))?;
+    let cloud =
+        cloud.map_err(|why| BuildError::Setting(format!("while obtaining Azure cloud configuration: {why}")))?;
     let pipeline = [env::ARM_ADO_PIPELINE_SERVICE_CONNECTION_ID, env::ARM_OIDC_AZURE_SERVICE_CONNECTION_ID];
     let pipeline = pipeline.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
     let oidc = aks == Some(true) || flag(settings, environment, "use_oidc", env::ARM_USE_OIDC)? == Some(true);
@@ -186,24 +190,26 @@ fn flag(
     environment: &Environment,
     name: &str,
     variable: &str,
-) -> Result<Option<bool>, String> {
+) -> Result<Option<bool>, BuildError> {
     match (settings.flag(name), environment.non_empty(variable)) {
         (None, Some("1" | "t" | "T" | "true" | "TRUE" | "True")) => Ok(Some(true)),
         (None, Some("0" | "f" | "F" | "false" | "FALSE" | "False")) => Ok(Some(false)),
-        (None, Some(text)) => Err(format!("invalid value for {variable}: {text:?} is not a boolean")),
+        (None, Some(text)) => {
+            Err(BuildError::Setting(format!("invalid value for {variable}: {text:?} is not a boolean")))
+        }
         (set, _) => Ok(set),
     }
 }
 
 /// A value, or else the content of a file.
-async fn from_file((value, path): (Option<String>, Option<String>)) -> Result<Option<String>, String> {
+async fn from_file((value, path): (Option<String>, Option<String>)) -> Result<Option<String>, BuildError> {
     let (None, Some(path)) = (&value, path) else { return Ok(value) };
     let read = tokio::fs::read_to_string(&path).await;
-    let read = read.map_err(|e| format!("problem getting an auth method: open {path}: {}", reason(&e)))?;
+    let read = read.map_err(|e| BuildError::File { purpose: NO_LOGIN, path, why: reason(&e) })?;
     Ok(Some(read.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-struct Provider {
+struct AzureVaultProvider {
     client: Arc<dyn HttpClient>,
     login: azure::Settings,
     token: tokio::sync::OnceCell<Secret>,
@@ -220,7 +226,7 @@ type Text = Option<String>;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct AzureVaultMetadata {
     ciphertext: Text,
     iv: Text,
     authentication_tag: Text,
@@ -234,10 +240,10 @@ fn from_url(text: &Json) -> Result<Option<Vec<u8>>, String> {
     URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map(Some).map_err(|e| e.to_string())
 }
 
-impl Provider {
+impl AzureVaultProvider {
     async fn new_token(&self) -> Result<Secret, String> {
         let token = azure::token(&self.login, &self.service, &self.client.context()).await;
-        token.map(|token| token.text).map_err(|why| format!("problem getting an auth method: {why}"))
+        token.map(|token| token.text).map_err(|why| format!("{NO_LOGIN}: {why}"))
     }
 
     async fn call(&self, version: &str, verb: &str, question: &Map<String, Json>) -> Result<Json, String> {
@@ -249,7 +255,7 @@ impl Provider {
             .header("authorization", format!("Bearer {}", token.reveal()))
             .body(Bytes::from(Json::Object(question.clone()).to_string()))
             .map_err(|e| e.to_string())?;
-        let Answer { status, body, .. } = self.client.send(request).await?;
+        let Answer { status, body, .. } = self.client.send(request).await.map_err(|e| e.to_string())?;
         let said: Json = serde_json::from_slice(&body).unwrap_or_default();
         if (200..300).contains(&status) {
             return Ok(said);
@@ -264,13 +270,13 @@ impl Provider {
         ))
     }
 
-    async fn wrap(&self, key: &[u8]) -> Result<Metadata, String> {
+    async fn wrap(&self, key: &[u8]) -> Result<AzureVaultMetadata, String> {
         let mut question = Map::new();
         question.insert("alg".into(), self.algorithm.into());
         question.insert("value".into(), URL_SAFE_NO_PAD.encode(key).into());
         let answer = self.call("", "encrypt", &question).await?;
         let text = |name: &str| Ok::<_, String>(from_url(&answer[name])?.map(|bytes| STANDARD.encode(bytes)));
-        Ok(Metadata {
+        Ok(AzureVaultMetadata {
             ciphertext: text("value")?,
             iv: text("iv")?,
             authentication_tag: text("tag")?,
@@ -280,7 +286,7 @@ impl Provider {
         })
     }
 
-    async fn unwrap(&self, old: &Metadata) -> Result<Vec<u8>, String> {
+    async fn unwrap(&self, old: &AzureVaultMetadata) -> Result<Vec<u8>, String> {
         let algorithm = if old.algo.is_empty() { self.algorithm } else { &old.algo };
         let mut question = Map::new();
         question.insert("alg".into(), algorithm.into());
@@ -292,7 +298,7 @@ impl Provider {
         ];
         for (name, text) in fields {
             let Some(text) = text else { continue };
-            let bytes = from_base64(text)?;
+            let bytes = from_base64(text).map_err(|why| why.to_string())?;
             if !bytes.is_empty() {
                 question.insert(name.into(), URL_SAFE_NO_PAD.encode(bytes).into());
             }
@@ -303,19 +309,21 @@ impl Provider {
 }
 
 #[async_trait]
-impl KeyProvider for Provider {
+impl KeyProvider for AzureVaultProvider {
     async fn provide(&self, metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
-        let old: Metadata = stored(metadata)?;
+        let old: AzureVaultMetadata = stored(metadata)?;
         let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
         if need == Need::Both {
             let mut key = vec![0; self.length];
             random(&mut key)?;
-            let wrapped = self.wrap(&key).await.map_err(|why| format!("failed to encrypt key: {why}"))?;
+            let wrapped = self.wrap(&key).await;
+            let wrapped = wrapped.map_err(|why| ProvideError::Service(format!("failed to encrypt key: {why}")))?;
             provided.keys.encryption = Some(Key::new(key));
-            provided.metadata = serde_json::to_vec(&wrapped).map_err(|e| e.to_string())?;
+            provided.metadata = kept(&wrapped)?;
         }
         if old.ciphertext.as_deref().is_some_and(|text| !text.is_empty()) {
-            let key = self.unwrap(&old).await.map_err(|why| format!("failed to decrypt key: {why}"))?;
+            let key = self.unwrap(&old).await;
+            let key = key.map_err(|why| ProvideError::Service(format!("failed to decrypt key: {why}")))?;
             provided.keys.decryption = Some(Key::new(key));
         }
         Ok(provided)
@@ -326,7 +334,7 @@ impl KeyProvider for Provider {
 mod tests {
     use super::*;
 
-    async fn login_of(variables: &[(&str, &str)]) -> Result<azure::Settings, String> {
+    async fn login_of(variables: &[(&str, &str)]) -> Result<azure::Settings, BuildError> {
         let environment = Environment::of(variables.iter().copied());
         let services = Services { environment, ..Services::offline() };
         login(&mut Settings::default(), &services).await
@@ -368,7 +376,7 @@ mod tests {
             ("", "k", "vault_uri must be provided"),
         ];
         for (vault, name, expected) in cases {
-            let why = check_names(vault, name).err().unwrap_or_default();
+            let why = check_names(vault, name).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(why.contains(expected) && why.is_empty() == expected.is_empty(), "{vault} {name}: {why}");
         }
         assert_eq!(service(&Url::parse(vault).unwrap()), "https://vault.azure.net");

@@ -5,10 +5,10 @@ use base::limits;
 use lang::syntax::body::BodySchema;
 use serde_json::Value as Json;
 
-use super::{KeyProvider, Kind, Need, ProvideError, Provided};
+use super::{BuildError, KeyProvider, Kind, Need, ProvideError, Provided};
 use crate::command::{self, Failure, Protocol};
 use crate::key::{Key, Keys};
-use crate::metadata::{self, first_value, unknown_field};
+use crate::metadata::{self, JsonError, first_value};
 use crate::payload::from_base64;
 use crate::services::Services;
 use crate::settings::Settings;
@@ -35,21 +35,21 @@ impl Kind for External {
         settings: &mut Settings,
         _: Option<Keys>,
         _: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String> {
+    ) -> Result<Box<dyn KeyProvider>, BuildError> {
         let command = settings.texts("command");
         if command.is_empty() {
-            return Err("the command option is required".into());
+            return Err(BuildError::setting("the command option is required"));
         }
-        Ok(Box::new(Provider { command }))
+        Ok(Box::new(ExternalProvider { command }))
     }
 }
 
-struct Provider {
+struct ExternalProvider {
     command: Vec<String>,
 }
 
 #[async_trait]
-impl KeyProvider for Provider {
+impl KeyProvider for ExternalProvider {
     async fn provide(&self, stored: Option<&[u8]>, _: Need) -> Result<Provided, ProvideError> {
         let question = match stored.map(stored_data).transpose()?.flatten() {
             Some(data) => with_data(&data),
@@ -57,22 +57,21 @@ impl KeyProvider for Provider {
         };
         let said = |why: &str, stderr: &str| format!("{why}\n\nStderr:\n-------\n{stderr}");
         let answer = command::ask(&self.command, &PROTOCOL, &question, limits::answer()).await;
-        let (answer, stderr) = answer.map_err(|failure| match failure {
-            // What OpenTofu says when it has killed the program for that.
-            Failure::Header { .. } => "external key provider protocol failure: signal: killed".to_owned(),
-            Failure::Exit { why, stderr } => {
-                said(&format!("the external command exited with a non-zero exit code ({why})"), &stderr)
-            }
-            Failure::Broken { why, stderr } => {
-                said(&format!("the external command exited with an error ({why})"), &stderr)
-            }
+        let (answer, stderr) = answer.map_err(|failure| {
+            ProvideError::Program(match failure {
+                // What OpenTofu says when it has killed the program for that.
+                Failure::Header { .. } => "external key provider protocol failure: signal: killed".to_owned(),
+                Failure::Exit { why, stderr } => {
+                    said(&format!("the external command exited with a non-zero exit code ({why})"), &stderr)
+                }
+                Failure::Broken { why, stderr } => {
+                    said(&format!("the external command exited with an error ({why})"), &stderr)
+                }
+            })
         })?;
-        let provided = read_answer(&answer);
-        provided.map_err(|why| {
-            ProvideError::Failed(said(
-                &format!("the external command returned an invalid JSON response ({why})"),
-                &stderr,
-            ))
+        read_answer(&answer).map_err(|why| {
+            let why = format!("the external command returned an invalid JSON response ({why})");
+            ProvideError::Program(said(&why, &stderr))
         })
     }
 }
@@ -84,7 +83,7 @@ fn stored_data(metadata: &[u8]) -> Result<Option<Json>, ProvideError> {
     if read.is_null() {
         return Ok(None);
     }
-    let members = metadata::object(read).map_err(ProvideError::Metadata)?;
+    let members = metadata::object(read).map_err(|why| ProvideError::Metadata(why.to_string()))?;
     let data = members.into_iter().rfind(|(name, _)| name.eq_ignore_ascii_case(DATA));
     match data {
         None | Some((_, Json::Null)) => Ok(None),
@@ -100,7 +99,7 @@ fn with_data(data: &Json) -> Vec<u8> {
     text
 }
 
-fn read_answer(answer: &[u8]) -> Result<Provided, String> {
+fn read_answer(answer: &[u8]) -> Result<Provided, JsonError> {
     let (mut keys, mut data) = (Keys::default(), Json::Null);
     for (name, value) in metadata::object(first_value(answer)?)? {
         match name.to_ascii_lowercase().as_str() {
@@ -109,30 +108,30 @@ fn read_answer(answer: &[u8]) -> Result<Provided, String> {
                 for (name, value) in metadata::object(value)? {
                     match (name.eq_ignore_ascii_case(DATA), value) {
                         (true, value @ (Json::Object(_) | Json::Null)) => data = value,
-                        (true, _) => return Err(format!("json: {DATA} is not an object")),
-                        (false, _) => return Err(unknown_field(&name)),
+                        (true, _) => return Err(JsonError::Field { name: DATA.to_owned(), expected: "an object" }),
+                        (false, _) => return Err(JsonError::UnknownField(name)),
                     }
                 }
             }
             "keys" | "meta" => {}
-            _ => return Err(unknown_field(&name)),
+            _ => return Err(JsonError::UnknownField(name)),
         }
     }
     Ok(Provided { keys, metadata: with_data(&data) })
 }
 
-fn read_keys(value: Json) -> Result<Keys, String> {
+fn read_keys(value: Json) -> Result<Keys, JsonError> {
     let mut keys = Keys::default();
     for (name, value) in metadata::object(value)? {
         let slot = match name.to_ascii_lowercase().as_str() {
             "encryption_key" => &mut keys.encryption,
             "decryption_key" => &mut keys.decryption,
-            _ => return Err(unknown_field(&name)),
+            _ => return Err(JsonError::UnknownField(name)),
         };
         *slot = match value {
             Json::Null => None,
             Json::String(text) => Some(Key::new(from_base64(&text)?)).filter(|key| !key.bytes().is_empty()),
-            _ => return Err(format!("json: {name} is not a string")),
+            _ => return Err(JsonError::Field { name, expected: "a string" }),
         };
     }
     Ok(keys)
@@ -143,9 +142,9 @@ mod tests {
     use super::*;
 
     async fn ask(script: &str, stored: Option<&str>) -> Result<(Keys, String), ProvideError> {
-        let header = r#"echo '{"magic":"OpenTofu-External-Key-Provider","version":1}'; "#;
+        let header = r#"echo '{"magic":"OpenTofu-External-Key-ExternalProvider","version":1}'; "#;
         let command = ["sh".to_owned(), "-c".to_owned(), format!("{header}{script}")].to_vec();
-        let provided = Provider { command }.provide(stored.map(str::as_bytes), Need::Both).await?;
+        let provided = ExternalProvider { command }.provide(stored.map(str::as_bytes), Need::Both).await?;
         Ok((provided.keys, String::from_utf8_lossy(&provided.metadata).into_owned()))
     }
 
@@ -179,7 +178,7 @@ mod tests {
             ("exit 3", "the external command exited with a non-zero exit code (exit status 3)"),
         ];
         for (script, expected) in cases {
-            let Err(ProvideError::Failed(why)) = ask(script, None).await else { panic!("{script}") };
+            let Err(ProvideError::Program(why)) = ask(script, None).await else { panic!("{script}") };
             assert_eq!(why, format!("{expected}\n\nStderr:\n-------\n"));
         }
         assert!(matches!(ask("true", Some("x")).await, Err(ProvideError::Metadata(_))));

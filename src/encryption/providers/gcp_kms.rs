@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
-use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use super::{BuildError, KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, kept, stored};
 use crate::aes::random;
 use crate::key::{Key, Keys};
 use crate::payload::from_base64;
@@ -53,30 +53,30 @@ impl Kind for GcpKms {
         settings: &mut Settings,
         _: Option<Keys>,
         services: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String> {
+    ) -> Result<Box<dyn KeyProvider>, BuildError> {
         let client = services.http.client(&HttpSettings::default())?;
         let login = login(settings, &services.environment)?;
         let name = settings.text("kms_encryption_key");
         let length = settings.number("key_length").unwrap_or_default();
         if name.is_empty() {
-            return Err("kms_key_name must be provided".into());
+            return Err(BuildError::setting("kms_key_name must be provided"));
         }
         if length < 1 {
-            return Err("key_length must be at least 1".into());
+            return Err(BuildError::setting("key_length must be at least 1"));
         }
         if length > 1024 {
-            return Err("key_length must be less than the GCP limit of 1024".into());
+            return Err(BuildError::setting("key_length must be less than the GCP limit of 1024"));
         }
-        let length = usize::try_from(length).map_err(|e| e.to_string())?;
+        let length = usize::try_from(length).unwrap_or_default();
         let authenticated = settings.text("additional_authenticated_data");
         check_authenticated(&authenticated)?;
         let (environment, signer) = (services.environment.clone(), OnceCell::new());
-        Ok(Box::new(Provider { client, environment, login, signer, name, length, authenticated }))
+        Ok(Box::new(GcpKmsProvider { client, environment, login, signer, name, length, authenticated }))
     }
 }
 
 /// As the backend `gcs` has it: a token, credentials, or those that Google's programs find, and accounts to impersonate.
-fn login(settings: &mut Settings, environment: &Environment) -> Result<google::Settings, String> {
+fn login(settings: &mut Settings, environment: &Environment) -> Result<google::Settings, BuildError> {
     let mut given = |name: &str, variables: &[&str]| {
         let of_environment =
             || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
@@ -91,10 +91,10 @@ fn login(settings: &mut Settings, environment: &Environment) -> Result<google::S
     let credentials = match credentials {
         None => None,
         Some(text) => {
-            let json =
-                google::path_or_contents(&text, environment).map_err(|e| format!("error loading credentials: {e}"))?;
+            let json = google::path_or_contents(&text, environment)
+                .map_err(|e| BuildError::Credentials(format!("error loading credentials: {e}")))?;
             serde_json::from_str::<serde::de::IgnoredAny>(&json).map_err(|_| {
-                "the string provided in credentials is neither valid json nor a valid file path".to_owned()
+                BuildError::setting("the string provided in credentials is neither valid json nor a valid file path")
             })?;
             Some(Secret::new(json))
         }
@@ -108,7 +108,7 @@ fn login(settings: &mut Settings, environment: &Environment) -> Result<google::S
     })
 }
 
-struct Provider {
+struct GcpKmsProvider {
     client: Arc<dyn HttpClient>,
     environment: Environment,
     login: google::Settings,
@@ -120,23 +120,24 @@ struct Provider {
     authenticated: String,
 }
 
-fn check_authenticated(text: &str) -> Result<(), String> {
-    let data = from_base64(text)
-        .map_err(|why| format!("additional_authenticated_data must be valid standard base64: {why}"))?;
+fn check_authenticated(text: &str) -> Result<(), BuildError> {
+    let data = from_base64(text).map_err(|why| {
+        BuildError::Setting(format!("additional_authenticated_data must be valid standard base64: {why}"))
+    })?;
     match data.len() > 64 * 1024 {
-        true => Err("additional_authenticated_data must be less than the GCP limit of 64 KiB".into()),
+        true => Err(BuildError::setting("additional_authenticated_data must be less than the GCP limit of 64 KiB")),
         false => Ok(()),
     }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct GcpKmsMetadata {
     #[serde(with = "base64_bytes")]
     ciphertext: Vec<u8>,
 }
 
-impl Provider {
+impl GcpKmsProvider {
     /// A request with the data that are authenticated as well.
     fn authenticated(&self, mut question: Json) -> Json {
         if !self.authenticated.is_empty() {
@@ -157,10 +158,11 @@ impl Provider {
             .map_err(|e| e.to_string())?;
         let (mut head, body) = request.into_parts();
         self.signer().await?.sign(&mut head, None).await.map_err(|e| e.to_string())?;
-        let answer = self.client.send(Request::from_parts(head, body)).await?;
+        let answer = self.client.send(Request::from_parts(head, body)).await.map_err(|e| e.to_string())?;
         let said: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
         if (200..300).contains(&answer.status) {
-            return from_base64(said[wanted].as_str().unwrap_or_default());
+            let text = said[wanted].as_str().unwrap_or_default();
+            return from_base64(text).map_err(|why| why.to_string());
         }
         let (status, message) = (said["error"]["status"].as_str(), said["error"]["message"].as_str());
         Err(format!(
@@ -181,22 +183,24 @@ fn camel_case(status: &str) -> String {
 }
 
 #[async_trait]
-impl KeyProvider for Provider {
+impl KeyProvider for GcpKmsProvider {
     async fn provide(&self, metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
-        let old: Metadata = stored(metadata)?;
+        let old: GcpKmsMetadata = stored(metadata)?;
         let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
         if need == Need::Both {
             let mut key = vec![0; self.length];
             random(&mut key)?;
             let question = self.authenticated(json!({ "plaintext": STANDARD.encode(&key) }));
             let ciphertext = self.call("encrypt", &question, "ciphertext").await;
-            let ciphertext = ciphertext.map_err(|why| format!("failed to encrypt key: {why}"))?;
+            let ciphertext =
+                ciphertext.map_err(|why| ProvideError::Service(format!("failed to encrypt key: {why}")))?;
             provided.keys.encryption = Some(Key::new(key));
-            provided.metadata = serde_json::to_vec(&Metadata { ciphertext }).map_err(|e| e.to_string())?;
+            provided.metadata = kept(&GcpKmsMetadata { ciphertext })?;
         }
         if !old.ciphertext.is_empty() {
             let question = self.authenticated(json!({ "ciphertext": STANDARD.encode(&old.ciphertext) }));
-            provided.keys.decryption = Some(Key::new(self.call("decrypt", &question, "plaintext").await?));
+            let key = self.call("decrypt", &question, "plaintext").await.map_err(ProvideError::Service)?;
+            provided.keys.decryption = Some(Key::new(key));
         }
         Ok(provided)
     }
@@ -226,7 +230,7 @@ mod tests {
         assert_eq!(check_authenticated("YQ=="), Ok(()));
         let invalid =
             "additional_authenticated_data must be valid standard base64: illegal base64 data at input byte 0";
-        assert_eq!(check_authenticated("!"), Err(invalid.to_owned()));
+        assert_eq!(check_authenticated("!"), Err(BuildError::setting(invalid)));
         assert!(check_authenticated(&STANDARD.encode(vec![0; 64 * 1024])).is_ok());
         assert!(check_authenticated(&STANDARD.encode(vec![0; 64 * 1024 + 1])).is_err());
     }

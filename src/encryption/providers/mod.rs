@@ -10,11 +10,16 @@ mod gcp_kms;
 mod openbao;
 mod pbkdf2;
 
+use std::fmt;
+
 use async_trait::async_trait;
 use lang::syntax::body::BodySchema;
 
+use derivation::DerivationError;
+
+use super::aes::NoRandomBytes;
 use super::key::Keys;
-use super::services::Services;
+use super::services::{HttpError, Services};
 use super::settings::Settings;
 
 /// A type of key provider that configurations may name.
@@ -35,7 +40,7 @@ pub trait Kind: Send + Sync {
         settings: &mut Settings,
         chain: Option<Keys>,
         services: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String>;
+    ) -> Result<Box<dyn KeyProvider>, BuildError>;
 }
 
 /// A key provider with its settings.
@@ -61,17 +66,80 @@ pub struct Provided {
     pub metadata: Vec<u8>,
 }
 
-/// Why there are no keys.
+/// Why there is no key provider with its settings. Texts are OpenTofu's.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// A setting is missing, has a value that the provider does not take, or does not go with another one: the sentence
+    /// that says so.
+    Setting(String),
+    /// A file that a setting names cannot be read. `purpose`: what was done with it.
+    File { purpose: &'static str, path: String, why: String },
+    /// The service has no client.
+    Http(HttpError),
+    /// There are no credentials for the service, or they are not those of an account that is allowed.
+    Credentials(String),
+}
+
+impl BuildError {
+    fn setting(text: impl Into<String>) -> BuildError {
+        BuildError::Setting(text.into())
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Setting(text) | BuildError::Credentials(text) => f.write_str(text),
+            BuildError::File { purpose, path, why } => write!(f, "{purpose}: open {path}: {why}"),
+            BuildError::Http(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<HttpError> for BuildError {
+    fn from(error: HttpError) -> BuildError {
+        BuildError::Http(error)
+    }
+}
+
+/// Why there are no keys. Texts are OpenTofu's.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProvideError {
     /// What was kept is not what it keeps.
     Metadata(String),
-    Failed(String),
+    /// What has to be kept cannot be written.
+    Unwritten(String),
+    /// The derivation that the kept metadata ask for is not one.
+    Kept(DerivationError),
+    Derivation(DerivationError),
+    Random(NoRandomBytes),
+    /// The key service gave no key: what it answered, or why it did not.
+    Service(String),
+    /// The program that stands for a key service gave no key.
+    Program(String),
 }
 
-impl From<String> for ProvideError {
-    fn from(why: String) -> ProvideError {
-        ProvideError::Failed(why)
+impl fmt::Display for ProvideError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProvideError::Metadata(text)
+            | ProvideError::Unwritten(text)
+            | ProvideError::Service(text)
+            | ProvideError::Program(text) => f.write_str(text),
+            ProvideError::Kept(DerivationError::Hash(error)) => write!(f, "invalid hash function name: {error}"),
+            ProvideError::Kept(error) | ProvideError::Derivation(error) => error.fmt(f),
+            ProvideError::Random(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ProvideError {}
+
+impl From<NoRandomBytes> for ProvideError {
+    fn from(error: NoRandomBytes) -> ProvideError {
+        ProvideError::Random(error)
     }
 }
 
@@ -84,6 +152,11 @@ pub const KINDS: [&dyn Kind; 6] = [
     &openbao::OpenBao,
     &pbkdf2::Pbkdf2,
 ];
+
+/// What a provider keeps, as JSON.
+fn kept(metadata: &impl serde::Serialize) -> Result<Vec<u8>, ProvideError> {
+    serde_json::to_vec(metadata).map_err(|error| ProvideError::Unwritten(error.to_string()))
+}
 
 /// Reads what a provider kept.
 fn stored<'m, T: serde::Deserialize<'m> + Default>(metadata: Option<&'m [u8]>) -> Result<T, ProvideError> {

@@ -11,7 +11,7 @@ use lang::syntax::body::BodySchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use super::{BuildError, KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, kept, stored};
 use crate::key::{Key, Keys};
 use crate::payload::from_base64;
 use crate::services::{HttpClient, HttpSettings, Services};
@@ -38,23 +38,24 @@ impl Kind for OpenBao {
         settings: &mut Settings,
         _: Option<Keys>,
         services: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String> {
+    ) -> Result<Box<dyn KeyProvider>, BuildError> {
         let given = |text: String, variables: [&str; 2]| {
             let of_environment = || variables.iter().find_map(|name| services.environment.non_empty(name));
             if text.is_empty() { of_environment().unwrap_or_default().to_owned() } else { text }
         };
         let key_name = settings.text("key_name");
         if key_name.is_empty() {
-            return Err("no key name found".into());
+            return Err(BuildError::setting("no key name found"));
         }
         let length = settings.number("key_length").filter(|length| *length != 0).unwrap_or(32);
         if ![16, 32, 64].contains(&length) {
-            return Err(format!(
+            return Err(BuildError::Setting(format!(
                 "invalid key provider configuration: data key length should one of 16, 32 or 64 bytes: got {length}"
-            ));
+            )));
         }
         let associated_data = settings.text("associated_data");
-        from_base64(&associated_data).map_err(|why| format!("associated data is not valid base64: {why}"))?;
+        from_base64(&associated_data)
+            .map_err(|why| BuildError::Setting(format!("associated data is not valid base64: {why}")))?;
         let address = given(settings.text("address"), [env::BAO_ADDR, env::VAULT_ADDR]);
         let address = if address.is_empty() { DEFAULT_ADDRESS.to_owned() } else { address };
         let path = settings.text("transit_engine_path");
@@ -66,9 +67,14 @@ impl Kind for OpenBao {
         let authority = given(String::new(), [env::BAO_CACERT, env::VAULT_CACERT]);
         if !authority.is_empty() {
             let read = tokio::fs::read_to_string(&authority).await;
-            http.authorities = Some(read.map_err(|e| format!("Error loading CA File: open {authority}: {e}"))?);
+            let failed = |e: std::io::Error| BuildError::File {
+                purpose: "Error loading CA File",
+                path: authority,
+                why: e.to_string(),
+            };
+            http.authorities = Some(read.map_err(failed)?);
         }
-        Ok(Box::new(Provider {
+        Ok(Box::new(OpenBaoProvider {
             client: services.http.client(&http)?,
             base: format!("{}/v1/{}", address.trim_end_matches('/'), path.trim_matches('/')),
             namespace: given(String::new(), [env::BAO_NAMESPACE, env::VAULT_NAMESPACE]),
@@ -80,7 +86,7 @@ impl Kind for OpenBao {
     }
 }
 
-struct Provider {
+struct OpenBaoProvider {
     client: Arc<dyn HttpClient>,
     /// Of the transit engine.
     base: String,
@@ -94,7 +100,7 @@ struct Provider {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct OpenBaoMetadata {
     #[serde(with = "base64_bytes")]
     ciphertext: Vec<u8>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -107,7 +113,7 @@ struct Errors {
     errors: Vec<String>,
 }
 
-impl Provider {
+impl OpenBaoProvider {
     async fn call(&self, action: &str, what: &str, question: &Json) -> Result<Json, String> {
         let url = format!("{}/{action}/{}", self.base, in_path(&self.key_name));
         let failed = |why: String| format!("error sending {what} request to OpenBao: {why}");
@@ -120,7 +126,7 @@ impl Provider {
             request = request.header("x-vault-namespace", &self.namespace);
         }
         let request = request.body(Bytes::from(question.to_string())).map_err(|e| failed(e.to_string()))?;
-        let answer = self.client.send(request).await.map_err(failed)?;
+        let answer = self.client.send(request).await.map_err(|why| failed(why.to_string()))?;
         if (200..300).contains(&answer.status) {
             return serde_json::from_slice(&answer.body).map_err(|e| failed(e.to_string()));
         }
@@ -159,28 +165,33 @@ fn field<'a>(answer: &'a Json, name: &str) -> Result<&'a str, String> {
         .ok_or_else(|| format!("failed to deserialize '{name}' (incompatible OpenBao version)"))
 }
 
+fn key_of(answer: &Json) -> Result<Vec<u8>, String> {
+    from_base64(field(answer, "plaintext")?).map_err(|why| why.to_string())
+}
+
 #[async_trait]
-impl KeyProvider for Provider {
+impl KeyProvider for OpenBaoProvider {
     async fn provide(&self, metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
-        let old: Metadata = stored(metadata)?;
+        let old: OpenBaoMetadata = stored(metadata)?;
         let hint = "(check if the configuration valid and OpenBao server accessible)";
         let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
         if need == Need::Both {
-            let failed = |why: String| format!("failed to generate OpenBao data key {hint}: {why}");
+            let failed =
+                |why: String| ProvideError::Service(format!("failed to generate OpenBao data key {hint}: {why}"));
             let question = associated(json!({ "bits": self.bits }), &self.associated_data);
             let answer = self.call("datakey/plaintext", "datakey", &question).await.map_err(failed)?;
             let ciphertext = field(&answer, "ciphertext").map_err(failed)?.as_bytes().to_vec();
-            let plain = field(&answer, "plaintext").and_then(from_base64).map_err(failed)?;
+            let plain = key_of(&answer).map_err(failed)?;
             provided.keys.encryption = Some(Key::new(plain));
-            let stored = Metadata { ciphertext, associated_data: self.associated_data.clone() };
-            provided.metadata = serde_json::to_vec(&stored).map_err(|e| e.to_string())?;
+            let stored = OpenBaoMetadata { ciphertext, associated_data: self.associated_data.clone() };
+            provided.metadata = kept(&stored)?;
         }
         if !old.ciphertext.is_empty() {
-            let failed = |why: String| format!("failed to decrypt ciphertext {hint}: {why}");
+            let failed = |why: String| ProvideError::Service(format!("failed to decrypt ciphertext {hint}: {why}"));
             let question = json!({ "ciphertext": String::from_utf8_lossy(&old.ciphertext) });
             let question = associated(question, &old.associated_data);
             let answer = self.call("decrypt", "decryption", &question).await.map_err(failed)?;
-            let plain = field(&answer, "plaintext").and_then(from_base64).map_err(failed)?;
+            let plain = key_of(&answer).map_err(failed)?;
             provided.keys.decryption = Some(Key::new(plain));
         }
         Ok(provided)

@@ -5,8 +5,8 @@ use base::secret::Secret;
 use lang::syntax::body::BodySchema;
 use serde::{Deserialize, Serialize};
 
-use super::derivation::{Derivation, check_hash};
-use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use super::derivation::{Derivation, DerivationError, check_hash};
+use super::{BuildError, KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, kept, stored};
 use crate::aes::random;
 use crate::key::{Key, Keys};
 use crate::services::Services;
@@ -34,8 +34,8 @@ impl Kind for Pbkdf2 {
         settings: &mut Settings,
         chain: Option<Keys>,
         services: &Services,
-    ) -> Result<Box<dyn KeyProvider>, String> {
-        let provider = Provider {
+    ) -> Result<Box<dyn KeyProvider>, BuildError> {
+        let provider = Pbkdf2Provider {
             passphrase: Secret::new(exact_text(settings, "passphrase")?.unwrap_or_default()),
             chain,
             key_length: whole(settings, "key_length")?.unwrap_or(32),
@@ -50,24 +50,24 @@ impl Kind for Pbkdf2 {
 }
 
 /// A number, which may not be given as text. A fraction counts as not given, as in OpenTofu, which the metadata shows.
-fn whole(settings: &Settings, name: &str) -> Result<Option<i64>, String> {
+fn whole(settings: &Settings, name: &str) -> Result<Option<i64>, BuildError> {
     let Some((value, _)) = settings.get(name).filter(|(value, _)| !value.is_null()) else { return Ok(None) };
     match value.as_number() {
         Some(number) => Ok(number.as_i64()),
-        None => Err(format!("{name} must be a number, not a {}", value.ty().friendly_name())),
+        None => Err(BuildError::Setting(format!("{name} must be a number, not a {}", value.ty().friendly_name()))),
     }
 }
 
-fn exact_text(settings: &Settings, name: &str) -> Result<Option<String>, String> {
+fn exact_text(settings: &Settings, name: &str) -> Result<Option<String>, BuildError> {
     let Some((value, _)) = settings.get(name) else { return Ok(None) };
     match value.as_str() {
         Some(text) => Ok(Some(text.to_owned())),
-        None if value.is_null() => Err(format!("{name} must not be null")),
-        None => Err(format!("{name} must be a string, not a {}", value.ty().friendly_name())),
+        None if value.is_null() => Err(BuildError::Setting(format!("{name} must not be null"))),
+        None => Err(BuildError::Setting(format!("{name} must be a string, not a {}", value.ty().friendly_name()))),
     }
 }
 
-struct Provider {
+struct Pbkdf2Provider {
     passphrase: Secret,
     chain: Option<Keys>,
     key_length: i64,
@@ -79,7 +79,7 @@ struct Provider {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct Pbkdf2Metadata {
     #[serde(with = "base64_bytes")]
     salt: Vec<u8>,
     iterations: i64,
@@ -87,7 +87,7 @@ struct Metadata {
     key_length: i64,
 }
 
-impl Metadata {
+impl Pbkdf2Metadata {
     fn derivation(&self) -> Derivation<'_> {
         Derivation {
             salt: &self.salt,
@@ -98,35 +98,39 @@ impl Metadata {
     }
 }
 
-impl Provider {
-    fn check(&self) -> Result<(), String> {
+impl Pbkdf2Provider {
+    fn check(&self) -> Result<(), BuildError> {
+        let refused = |text: &str| Err(BuildError::setting(text));
         let passphrase = self.passphrase.reveal();
         match &self.chain {
             None if passphrase.is_empty() => {
-                return Err("no passphrase provided and no chained provider defined".into());
+                return refused("no passphrase provided and no chained provider defined");
             }
-            Some(_) if !passphrase.is_empty() => return Err("passphrase and chain are mutually exclusive".into()),
+            Some(_) if !passphrase.is_empty() => return refused("passphrase and chain are mutually exclusive"),
             Some(keys) => check_chain(keys)?,
             None => {}
         }
         if !passphrase.is_empty() && passphrase.len() < LEAST_PASSPHRASE {
-            return Err(format!("passphrase is too short (minimum {LEAST_PASSPHRASE} characters)"));
+            return refused(&format!("passphrase is too short (minimum {LEAST_PASSPHRASE} characters)"));
         }
         if self.key_length <= 0 {
-            return Err("the key length must be larger than zero".into());
+            return refused("the key length must be larger than zero");
         }
         if self.iterations <= 0 {
-            return Err("the number of iterations must be larger than zero".into());
+            return refused("the number of iterations must be larger than zero");
         }
         if self.iterations < LEAST_ITERATIONS {
-            return Err(format!(
+            return refused(&format!(
                 "the number of iterations is dangerously low (<{LEAST_ITERATIONS}), refusing to generate key"
             ));
         }
         if self.salt_length <= 0 {
-            return Err("the salt length must be larger than zero".into());
+            return refused("the salt length must be larger than zero");
         }
-        check_hash(&self.hash).map(|_| ()).map_err(|why| format!("invalid key provider configuration: {why}"))
+        match check_hash(&self.hash) {
+            Ok(_) => Ok(()),
+            Err(why) => refused(&format!("invalid key provider configuration: {why}")),
+        }
     }
 
     /// The passphrase, or a chained key in place of it.
@@ -136,16 +140,25 @@ impl Provider {
             None => self.passphrase.reveal().as_bytes(),
         }
     }
+
+    async fn derived(
+        &self,
+        metadata: &Pbkdf2Metadata,
+        chained: impl Fn(&Keys) -> Option<&Key>,
+    ) -> Result<Key, ProvideError> {
+        let derived = metadata.derivation().key(self.passphrase(chained), &self.services).await;
+        derived.map_err(ProvideError::Derivation)
+    }
 }
 
-fn check_chain(keys: &Keys) -> Result<(), String> {
+fn check_chain(keys: &Keys) -> Result<(), BuildError> {
     let short = |what: &str| {
-        format!(
+        BuildError::Setting(format!(
             "upstream key provider supplied an {what} key that is too short (minimum {LEAST_PASSPHRASE} characters)"
-        )
+        ))
     };
     match (&keys.encryption, &keys.decryption) {
-        (None, None) => Err("no encryption key provided from upstream key provider".into()),
+        (None, None) => Err(BuildError::setting("no encryption key provided from upstream key provider")),
         (Some(key), _) if key.bytes().len() < LEAST_PASSPHRASE => Err(short("encryption")),
         (_, Some(key)) if key.bytes().len() < LEAST_PASSPHRASE => Err(short("decryption")),
         _ => Ok(()),
@@ -153,34 +166,32 @@ fn check_chain(keys: &Keys) -> Result<(), String> {
 }
 
 #[async_trait]
-impl KeyProvider for Provider {
+impl KeyProvider for Pbkdf2Provider {
     async fn provide(&self, stored_metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
-        let old: Metadata = stored(stored_metadata)?;
+        let old: Pbkdf2Metadata = stored(stored_metadata)?;
         let mut keys = Keys::default();
         let is_present =
             !old.salt.is_empty() && old.iterations != 0 && !old.hash_function.is_empty() && old.key_length != 0;
         if is_present {
             if old.iterations < 0 {
-                return Err(format!("invalid number of iterations ({})", old.iterations).into());
+                return Err(ProvideError::Kept(DerivationError::Iterations(old.iterations)));
             }
             if old.key_length < 0 {
-                return Err(format!("invalid key length ({})", old.key_length).into());
+                return Err(ProvideError::Kept(DerivationError::KeyLength(old.key_length)));
             }
-            check_hash(&old.hash_function).map_err(|why| format!("invalid hash function name: {why}"))?;
-            keys.decryption =
-                Some(old.derivation().key(self.passphrase(|keys| keys.decryption.as_ref()), &self.services).await?);
+            check_hash(&old.hash_function).map_err(|why| ProvideError::Kept(why.into()))?;
+            keys.decryption = Some(self.derived(&old, |keys| keys.decryption.as_ref()).await?);
         }
         if need == Need::Decryption {
             return Ok(Provided { keys, metadata: Vec::new() });
         }
-        let length = usize::try_from(self.salt_length).map_err(|e| e.to_string())?;
-        let mut salt = vec![0; length];
+        // Not negative, as `check` has made sure.
+        let mut salt = vec![0; usize::try_from(self.salt_length).unwrap_or_default()];
         random(&mut salt)?;
         let (iterations, key_length) = (self.iterations, self.key_length);
-        let new = Metadata { salt, iterations, hash_function: self.hash.clone(), key_length };
-        keys.encryption =
-            Some(new.derivation().key(self.passphrase(|keys| keys.encryption.as_ref()), &self.services).await?);
-        let metadata = serde_json::to_vec(&new).map_err(|e| e.to_string())?;
+        let new = Pbkdf2Metadata { salt, iterations, hash_function: self.hash.clone(), key_length };
+        keys.encryption = Some(self.derived(&new, |keys| keys.encryption.as_ref()).await?);
+        let metadata = kept(&new)?;
         Ok(Provided { keys, metadata })
     }
 }
@@ -188,10 +199,11 @@ impl KeyProvider for Provider {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::providers::derivation::HashError;
 
-    fn provider(passphrase: &str, chain: Option<Keys>) -> Provider {
+    fn provider(passphrase: &str, chain: Option<Keys>) -> Pbkdf2Provider {
         let passphrase = Secret::new(passphrase);
-        Provider {
+        Pbkdf2Provider {
             passphrase,
             chain,
             key_length: 32,
@@ -222,15 +234,15 @@ mod tests {
             (given("hello"), ProvideError::Metadata("invalid character 'h' looking for beginning of value".into())),
             (
                 salted("\"iterations\":1,\"hash_function\":\"md5\",\"key_length\":1"),
-                ProvideError::Failed("invalid hash function name: invalid hash function name: md5".into()),
+                ProvideError::Kept(DerivationError::Hash(HashError::Unknown("md5".into()))),
             ),
             (
                 salted("\"iterations\":1,\"hash_function\":\"sha256\",\"key_length\":-5"),
-                ProvideError::Failed("invalid key length (-5)".into()),
+                ProvideError::Kept(DerivationError::KeyLength(-5)),
             ),
             (
                 salted("\"iterations\":-1,\"hash_function\":\"sha256\",\"key_length\":1"),
-                ProvideError::Failed("invalid number of iterations (-1)".into()),
+                ProvideError::Kept(DerivationError::Iterations(-1)),
             ),
         ];
         for (text, expected) in cases {
@@ -250,7 +262,7 @@ mod tests {
     fn settings_are_checked() {
         let long = "correct horse battery staple";
         let key = |length: usize| Keys { encryption: Some(Key::new(vec![1; length])), decryption: None };
-        let cases: [(Provider, &str); 6] = [
+        let cases: [(Pbkdf2Provider, &str); 6] = [
             (provider("", None), "no passphrase provided and no chained provider defined"),
             (provider("short", None), "passphrase is too short (minimum 16 characters)"),
             (provider(long, Some(key(16))), "passphrase and chain are mutually exclusive"),
@@ -259,16 +271,16 @@ mod tests {
                 "upstream key provider supplied an encryption key that is too short (minimum 16 characters)",
             ),
             (
-                Provider { hash: "sha1".into(), ..provider(long, None) },
+                Pbkdf2Provider { hash: "sha1".into(), ..provider(long, None) },
                 "invalid key provider configuration: invalid hash function name: sha1",
             ),
             (
-                Provider { iterations: 199_999, ..provider(long, None) },
+                Pbkdf2Provider { iterations: 199_999, ..provider(long, None) },
                 "the number of iterations is dangerously low (<200000), refusing to generate key",
             ),
         ];
         for (provider, expected) in cases {
-            assert_eq!(provider.check(), Err(expected.into()));
+            assert_eq!(provider.check(), Err(BuildError::setting(expected)));
         }
         // Bytes count, not characters.
         assert_eq!(provider("äöüßéèñç", None).check(), Ok(()));

@@ -9,7 +9,9 @@ use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::{Environment, TF_ENCRYPTION};
 use base::{limits, name};
 use bytes::Bytes;
-use encryption::{self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services};
+use encryption::{
+    self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpError, HttpSettings, SealError, Services,
+};
 use http::Request;
 use model::config;
 use model::plan::file as plan_file;
@@ -87,7 +89,7 @@ async fn ask_for_variables(
 struct Clients(Environment);
 
 impl HttpClients for Clients {
-    fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
+    fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, HttpError> {
         let mut wanted = web::settings(&self.0);
         wanted.retries = settings.retries.unwrap_or(wanted.retries);
         wanted.pauses = Duration::from_millis(500)..=Duration::from_secs(20);
@@ -99,7 +101,8 @@ impl HttpClients for Clients {
         }
         wanted.proxies.https = settings.https_proxy.clone().or(wanted.proxies.https);
         wanted.proxies.except = settings.no_proxy.clone().unwrap_or(wanted.proxies.except);
-        Ok(Arc::new(KeyClient { client: Client::build(wanted)?, environment: self.0.clone() }))
+        let client = Client::build(wanted).map_err(|why| HttpError::Client(why.to_string()))?;
+        Ok(Arc::new(KeyClient { client, environment: self.0.clone() }))
     }
 }
 
@@ -110,8 +113,9 @@ struct KeyClient {
 
 #[async_trait]
 impl HttpClient for KeyClient {
-    async fn send(&self, request: Request<Bytes>) -> Result<Answer, String> {
-        let answer = cloud::send_within(&self.client, request, Some(limits::answer())).await?;
+    async fn send(&self, request: Request<Bytes>) -> Result<Answer, HttpError> {
+        let answer = cloud::send_within(&self.client, request, Some(limits::answer())).await;
+        let answer = answer.map_err(|why| HttpError::Request(why.to_string()))?;
         Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body: answer.body })
     }
 
@@ -159,7 +163,7 @@ pub async fn open_plan(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<
     let opened = cipher.open(content).await;
     let cloud = match is_object {
         Ok(_) => "invalid remote plan format, must be 1".to_owned(),
-        Err(why) => why,
+        Err(why) => why.to_string(),
     };
     let unread = |why: &str| {
         let why = format!(

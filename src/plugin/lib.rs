@@ -1,31 +1,16 @@
-//! Plugin processes: handshake, TLS, the wire formats of both protocols, client and server.
+//! Plugin processes, and what is said to them.
 //!
-//! [`start`] starts a provider or provisioner and returns it as the trait of `model::provider`; [`serve`] serves such a
-//! trait object on a socket. Between the two: [`process`] and [`tls`] and [`handshake`], [`grpc`], and [`wire`], where
-//! messages are converted. Never knows configuration, state or the engine.
+//! [`start`] starts a provider or provisioner and returns it as the trait of `protocol::provider`. `process` owns the
+//! processes and the connections to them, `client` the calls, [`schema_cache`] the schemas on disk, [`reattach`] the
+//! providers that their developers start. Never knows configuration, state or the engine, nor how messages are written:
+//! that is `protocol`.
 
-pub mod start;
-
-mod diagnose;
-mod failure;
-mod output;
+mod client;
 pub mod process;
 pub mod reattach;
 pub mod schema_cache;
-mod schema_source;
-mod small_rsa;
-pub mod stdio;
-
-mod action_client;
-mod function_client;
-mod identity_client;
-mod import_client;
-mod list_client;
-pub mod provider_client;
-pub mod provisioner_client;
-mod resource_client;
-
-mod state_store_client;
+pub mod start;
+mod status;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Providers that run already, started by their developers: the value of TF_REATTACH_PROVIDERS.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use terrane_protocol::handshake::{Address, VERSIONS};
 
@@ -12,48 +13,87 @@ pub struct Reattach {
     pub address: Address,
 }
 
+/// Why the variable cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReattachError {
+    /// It is not JSON of this form.
+    Json(String),
+    /// A provider listens at an address of another kind than sockets and ports.
+    Network {
+        name: String,
+        network: String,
+    },
+    /// A provider speaks something else than gRPC.
+    Protocol {
+        name: String,
+        protocol: String,
+    },
+    Version {
+        name: String,
+        version: u16,
+    },
+}
+
+impl fmt::Display for ReattachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReattachError::Json(why) => write!(f, "Invalid format for TF_REATTACH_PROVIDERS: {why}"),
+            ReattachError::Network { name, network } => write!(f, "Unknown address type {network:?} for {name}"),
+            ReattachError::Protocol { name, protocol } => {
+                write!(f, "Unsupported plugin protocol {protocol:?} for {name}. Supported: [grpc]")
+            }
+            ReattachError::Version { name, version } => {
+                write!(f, "invalid protocol version {version} for reattach provider {name}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReattachError {}
+
 /// Reads the variable: an object of source addresses (as written there) and where their providers listen.
-pub fn parse(text: &str) -> Result<BTreeMap<String, Reattach>, String> {
+pub fn parse(text: &str) -> Result<BTreeMap<String, Reattach>, ReattachError> {
     if text.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let entries: BTreeMap<String, Entry> =
-        serde_json::from_str(text).map_err(|error| format!("Invalid format for TF_REATTACH_PROVIDERS: {error}"))?;
+    let entries: BTreeMap<String, ReattachEntry> =
+        serde_json::from_str(text).map_err(|error| ReattachError::Json(error.to_string()))?;
     entries.into_iter().map(|(name, entry)| Ok((name.clone(), entry.resolve(&name)?))).collect()
 }
 
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Entry {
+struct ReattachEntry {
     protocol: String,
     #[serde(default)]
     protocol_version: u16,
     #[serde(default)]
     pid: u32,
-    addr: EntryAddress,
+    addr: ReattachAddress,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct EntryAddress {
+struct ReattachAddress {
     network: String,
     string: String,
 }
 
-impl Entry {
-    fn resolve(self, name: &str) -> Result<Reattach, String> {
+impl ReattachEntry {
+    fn resolve(self, name: &str) -> Result<Reattach, ReattachError> {
+        let name = || name.to_owned();
         let address = match self.addr.network.as_str() {
             "unix" => Address::Unix(self.addr.string.into()),
             "tcp" => Address::Tcp(self.addr.string),
-            other => return Err(format!("Unknown address type {other:?} for {name}")),
+            other => return Err(ReattachError::Network { name: name(), network: other.to_owned() }),
         };
         if self.protocol != "grpc" {
-            return Err(format!("Unsupported plugin protocol {:?} for {name}. Supported: [grpc]", self.protocol));
+            return Err(ReattachError::Protocol { name: name(), protocol: self.protocol });
         }
         // Plugins from before there was a choice do not say.
         let version = if self.protocol_version == 0 { 5 } else { self.protocol_version };
         if !VERSIONS.contains(&version) {
-            return Err(format!("invalid protocol version {version} for reattach provider {name}"));
+            return Err(ReattachError::Version { name: name(), version });
         }
         Ok(Reattach { version, pid: self.pid, address })
     }
@@ -71,7 +111,8 @@ mod tests {
             )
         };
         let one = |version| Reattach { version, pid: 7, address: Address::Unix("/s".into()) };
-        let parsed = |text: &str| parse(text).map(|map| map.get("hashicorp/x").cloned());
+        let parsed =
+            |text: &str| parse(text).map(|map| map.get("hashicorp/x").cloned()).map_err(|error| error.to_string());
         assert_eq!(parsed(&entry("\"ProtocolVersion\":6,", "unix")), Ok(Some(one(6))));
         assert_eq!(parsed(&entry("", "unix")), Ok(Some(one(5))));
         assert_eq!(parsed(""), Ok(None));

@@ -37,6 +37,9 @@ pub struct SchemaCache {
     uses: Arc<Mutex<BTreeMap<String, Use>>>,
 }
 
+/// Where the schemas of a package are kept, and under what key: a hash of the package.
+pub type CacheKey = (SchemaCache, String);
+
 /// How far an entry that was read can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {

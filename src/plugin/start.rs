@@ -9,13 +9,12 @@ use terrane_protocol::wire::protocol::Protocol;
 use terrane_protocol::wire::v5::V5;
 use terrane_protocol::wire::v6::V6;
 
-use super::process::{self, Launch, Plugin, Process, Security, StartError};
-use super::provider_client::{CacheKey, ProviderClient, Saving};
-use super::provisioner_client::ProvisionerClient;
+use super::client::confirmation::SchemaSource;
+use super::client::provider::{ProviderClient, Saving};
+use super::client::provisioner::ProvisionerClient;
+use super::process::{self, Launch, Plugin, Process, Security, StartError, stdio};
 use super::reattach::Reattach;
-use super::schema_cache::SchemaCache;
-use super::schema_source::SchemaSource;
-use super::stdio;
+use super::schema_cache::{CacheKey, SchemaCache};
 
 /// A provider's process, running and connected. It is killed when this is dropped; [`Self::shutdown`] is kinder.
 pub struct ProviderProcess {
@@ -159,8 +158,7 @@ impl StartError {
             format!(
                 "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load \
                  the schema for provider {provider}: failed to instantiate provider {provider:?} to obtain schema: \
-                 {}..",
-                self.0
+                 {self}..",
             ),
         );
         diagnostics

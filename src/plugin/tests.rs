@@ -10,8 +10,9 @@ use terrane_protocol::serve::{Caller, Plugin, serve};
 use terrane_value::{Path, Type, Value};
 use thing::{DEFERRED, Thing, identity, schemas, thing, thing_type};
 
+use super::client::Callee;
+use super::client::provisioner::ProvisionerClient;
 use super::process::{Children, Launch, START_TIMEOUT, Security};
-use super::provisioner_client::ProvisionerClient;
 use super::reattach::Reattach;
 use super::schema_cache::SchemaCache;
 use super::start::{ProviderProcess, reattach_provider, start_provider};
@@ -224,12 +225,7 @@ async fn a_plugin_that_dies_leaves_its_panic() {
     let provider = process.provider();
     provider.schemas().await.unwrap();
     drop(flag);
-    let callee = super::failure::Callee {
-        package: "plugin6",
-        kind: "GRPCProvider",
-        call: "ReadResource",
-        name: "example.com/t/t",
-    };
+    let callee = Callee { package: "plugin6", kind: "GRPCProvider", call: "ReadResource", name: "example.com/t/t" };
     let status = tonic::Status::unavailable("gone");
     let started = process.process();
     let failure = callee.failure(status.clone(), &started).await;

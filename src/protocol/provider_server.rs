@@ -1,4 +1,4 @@
-//! Puts a [`Provider`] on the wire: the answering end of what `provider_client` calls, in either protocol version.
+//! Puts a [`Provider`] on the wire: the answering end of what the client in `plugin` calls, in either protocol version.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -57,7 +57,7 @@ async fn start(setup: &Setup, program: &Path, version: Option<u16>) -> Result<Pr
     let mut launch = Launcher::new(setup, Children::default()).package(&path, &name);
     launch.env.extend(version.map(|version| (PLUGIN_PROTOCOL_VERSIONS.to_owned(), version.to_string())));
     tokio::select! {
-        process = start_provider(&launch, &name, None) => process.map_err(|error| error.0),
+        process = start_provider(&launch, &name, None) => process.map_err(|error| error.to_string()),
         () = setup.stop.stopping() => Err("interrupted".to_owned()),
     }
 }

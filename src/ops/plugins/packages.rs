@@ -166,7 +166,7 @@ pub fn unmanaged(setup: &Setup) -> Result<BTreeMap<addr::Provider, bool>, Diagno
 fn reattached(setup: &Setup) -> Result<BTreeMap<addr::Provider, Reattach>, Diagnostics> {
     let text = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
     let invalid = |why: String| Diagnostics::from(Diagnostic::error(INVALID_REATTACH, why));
-    let all = reattach::parse(text).map_err(invalid)?.into_iter().map(|(name, at)| {
+    let all = reattach::parse(text).map_err(|why| invalid(why.to_string()))?.into_iter().map(|(name, at)| {
         let provider = crate::setup::settings::provider(&name);
         let provider = provider.ok_or_else(|| invalid(format!("Invalid provider source address {name:?}.")))?;
         Ok((provider, at))

@@ -6,26 +6,16 @@ use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
 use terrane_protocol::provider::has_errors;
 use terrane_protocol::wire::diagnostic;
-use terrane_protocol::wire::protocol::{Call, Protocol};
+use terrane_protocol::wire::protocol::Protocol;
 use terrane_protocol::wire::schema::WireSchemas;
 use terrane_protocol::wire::v6::message as wire;
 
-use super::provider_client::{CacheKey, ProviderClient};
-use super::schema_cache::Entry;
+use crate::schema_cache::{CacheKey, Entry};
 
 /// A process that can be asked whether its schema is that of a cached entry.
 #[async_trait]
 pub trait SchemaSource: Send + Sync {
     async fn differs(&self, entry: Entry) -> bool;
-}
-
-#[async_trait]
-impl<P: Protocol> SchemaSource for ProviderClient<P> {
-    async fn differs(&self, entry: Entry) -> bool {
-        // A failure to answer says nothing: it may be what made the command fail.
-        let asked = self.raw_call(Call::GetProviderSchema, wire::get_provider_schema::Request {}).await;
-        asked.is_ok_and(|response| !same_response::<P>(entry, response))
-    }
 }
 
 /// Asks the process for its schema, and records in the cache whether the entry is the same. A failure shows in other calls.
@@ -39,7 +29,7 @@ pub async fn confirm<P: Protocol>(channel: Channel, method: Method, cache: Optio
 }
 
 /// Whether a cached entry says what a response says. What cannot be read is not the same as anything.
-fn same_response<P: Protocol>(entry: Entry, response: Bytes) -> bool {
+pub fn same_response<P: Protocol>(entry: Entry, response: Bytes) -> bool {
     if entry.version != P::VERSION || entry.response == response {
         return entry.version == P::VERSION;
     }

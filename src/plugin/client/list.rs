@@ -14,7 +14,7 @@ use terrane_protocol::wire::{diagnostic, identity, value};
 use terrane_value::Type;
 use wire::list_resource::Event;
 
-use super::provider_client::{ProviderClient, one, require};
+use super::provider::{ProviderClient, one, require};
 
 impl<P: Protocol> ProviderClient<P> {
     async fn list_resource(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {

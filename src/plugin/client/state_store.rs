@@ -15,7 +15,7 @@ use terrane_protocol::wire::v6::message as wire;
 use terrane_protocol::wire::{diagnostic, value};
 use terrane_value::Value;
 
-use super::provider_client::{ProviderClient, one, require};
+use super::provider::{ProviderClient, one, require};
 
 impl<P: Protocol> ProviderClient<P> {
     async fn state_store(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {

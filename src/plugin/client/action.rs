@@ -12,7 +12,7 @@ use terrane_protocol::wire::{capabilities, diagnostic, value};
 use terrane_value::Value;
 use wire::invoke_action::{Event, event};
 
-use super::provider_client::{ProviderClient, one, require};
+use super::provider::{ProviderClient, one, require};
 
 impl<P: Protocol> ProviderClient<P> {
     async fn action(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {

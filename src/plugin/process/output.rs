@@ -26,7 +26,7 @@ pub struct Source {
 #[derive(Debug, Default)]
 pub struct Collected {
     panic: Vec<String>,
-    told: bool,
+    reported: bool,
     tail: VecDeque<String>,
 }
 
@@ -51,10 +51,10 @@ impl Collected {
 
     /// The panic; only the first caller receives it.
     pub fn take_panic(&mut self) -> Option<String> {
-        if self.told || self.panic.is_empty() {
+        if self.reported || self.panic.is_empty() {
             return None;
         }
-        self.told = true;
+        self.reported = true;
         Some(self.panic.join("\n").trim_end().to_owned())
     }
 
@@ -99,7 +99,7 @@ fn take_line(line: &[u8], source: &Source, collected: &Mutex<Collected>) {
     }
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end_matches(['\r', '\n']);
-    let entry = Entry::parse(text);
+    let entry = LogLine::parse(text);
     if wanted {
         log::write_provider(&source.log_name, entry.level, &source.module, &entry.message, &entry.fields);
     }
@@ -112,28 +112,28 @@ fn take_line(line: &[u8], source: &Source, collected: &Mutex<Collected>) {
 
 /// One line as the log takes it.
 #[derive(Debug, PartialEq)]
-struct Entry {
+struct LogLine {
     level: Level,
     message: String,
     fields: Vec<(String, String)>,
     structured: bool,
 }
 
-impl Entry {
+impl LogLine {
     /// Plugins log lines of JSON with "@level" and "@message"; anything else is taken as it is, at the level that it
     /// begins with.
-    fn parse(line: &str) -> Entry {
-        Entry::parse_json(line).unwrap_or_else(|| {
+    fn parse(line: &str) -> LogLine {
+        LogLine::parse_json(line).unwrap_or_else(|| {
             let levels = [Level::Trace, Level::Debug, Level::Info, Level::Warn, Level::Error];
             let prefix = line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(prefix, _)| prefix);
             let named = prefix.and_then(Level::parse).filter(|level| levels.contains(level));
             let crash = line.starts_with("panic: ") || line.starts_with("fatal error: ");
             let level = if crash { Level::Error } else { named.unwrap_or(Level::Debug) };
-            Entry { level, message: line.to_owned(), fields: Vec::new(), structured: false }
+            LogLine { level, message: line.to_owned(), fields: Vec::new(), structured: false }
         })
     }
 
-    fn parse_json(line: &str) -> Option<Entry> {
+    fn parse_json(line: &str) -> Option<LogLine> {
         if !line.starts_with('{') {
             return None;
         }
@@ -144,7 +144,7 @@ impl Entry {
         let mut fields: Vec<(String, String)> =
             object.into_iter().map(|(key, value)| (key, field_text(value))).collect();
         fields.extend(timestamp.map(|timestamp| ("timestamp".to_owned(), field_text(timestamp))));
-        Some(Entry { level, message, fields, structured: true })
+        Some(LogLine { level, message, fields, structured: true })
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn lines_have_the_level_that_they_say() {
         let check = |line: &str, level, message: &str, fields: &[(&str, &str)]| {
-            let entry = Entry::parse(line);
+            let entry = LogLine::parse(line);
             let expected: Vec<_> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
             assert_eq!((entry.level, entry.message.as_str(), entry.fields), (level, message, expected), "{line}");
         };

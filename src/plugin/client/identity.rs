@@ -12,7 +12,7 @@ use terrane_protocol::wire::{diagnostic, identity};
 use terrane_value::text::text_bytes;
 use tonic::Code;
 
-use super::provider_client::{ProviderClient, one};
+use super::provider::{ProviderClient, one};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn identity_schemas(&self) -> Result<&BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {

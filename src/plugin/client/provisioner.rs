@@ -16,8 +16,9 @@ use terrane_value::Value;
 use tokio::sync::OnceCell;
 use tonic::Status;
 
-use super::failure::{Callee, status_text};
-use super::process::{Plugin, Process};
+use super::failure::Callee;
+use crate::process::{Plugin, Process};
+use crate::status::status_text;
 
 pub struct ProvisionerClient {
     channel: Channel,

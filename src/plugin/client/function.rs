@@ -7,7 +7,7 @@ use terrane_protocol::wire::v6::message as wire;
 use terrane_protocol::wire::{function, value};
 use terrane_value::Value;
 
-use super::provider_client::{ProviderClient, require};
+use super::provider::{ProviderClient, require};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn try_function(&self, name: &str, arguments: &[Value]) -> Result<Value, FunctionError> {

@@ -3,7 +3,8 @@
 use terrane_protocol::provider::ProviderDiagnostic;
 use tonic::{Code, Status};
 
-use super::process::Process;
+use crate::process::Process;
+use crate::status::status_text;
 
 /// A call by the name that messages have for it: `plugin6.(*GRPCProvider).ReadResource`.
 pub struct Callee<'a> {
@@ -55,26 +56,5 @@ impl Callee<'_> {
                  This is a bug in the plugin, which should be reported to its maintainers."
             ),
         )
-    }
-}
-
-/// As the reference's library shows it.
-pub fn status_text(status: &Status) -> String {
-    let code = match status.code() {
-        Code::Ok => "OK".to_owned(),
-        Code::Cancelled => "Canceled".to_owned(),
-        code => format!("{code:?}"),
-    };
-    format!("rpc error: code = {code} desc = {}", status.message())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statuses_read_as_the_reference_writes_them() {
-        assert_eq!(status_text(&Status::cancelled("x")), "rpc error: code = Canceled desc = x");
-        assert_eq!(status_text(&Status::deadline_exceeded("")), "rpc error: code = DeadlineExceeded desc = ");
     }
 }

@@ -1,4 +1,4 @@
-//! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
+//! A provider in another process, as `protocol::provider` wants one: every call goes over the wire and back.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -28,14 +28,10 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tonic::{Status, Streaming};
 
+use super::confirmation::{SchemaSource, confirm, same_response};
 use super::failure::Callee;
-use super::import_client::ImportBy;
-use super::process::{Plugin, Process};
-use super::schema_cache::{Entry, SchemaCache};
-use super::schema_source::confirm;
-
-/// Where schemas are kept, and under what key: a hash of the package.
-pub type CacheKey = (SchemaCache, String);
+use crate::process::{Plugin, Process};
+use crate::schema_cache::{CacheKey, Entry};
 
 /// Schemas that are being written down. Who ends the process waits for that: half a file would stay behind.
 pub type Saving = Arc<Mutex<Option<JoinHandle<()>>>>;
@@ -158,7 +154,7 @@ impl<P: Protocol> ProviderClient<P> {
 
     pub(super) async fn answer<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
         if !self.asked.initialized() {
-            self.be_asked().await;
+            self.ask_for_schema().await;
         }
         self.raw_call(call, request).await
     }
@@ -170,7 +166,7 @@ impl<P: Protocol> ProviderClient<P> {
         request: A,
     ) -> Result<Events, ProviderDiagnostic> {
         if !self.asked.initialized() {
-            self.be_asked().await;
+            self.ask_for_schema().await;
         }
         self.log_call(call);
         let send = || self.channel.open(&self.methods[call as usize], request);
@@ -192,7 +188,7 @@ impl<P: Protocol> ProviderClient<P> {
     }
 
     /// Ends once the process has been asked for its schema, or needs not to be.
-    async fn be_asked(&self) {
+    async fn ask_for_schema(&self) {
         // Loading the schemas asks, or begins to ask, or finds that there is no need to. Its failure shows in the call.
         let _ = self.wire_schemas().await;
         let ask = || async {
@@ -310,18 +306,27 @@ pub(super) fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
     vec![diagnostic]
 }
 
-fn unreadable(error: String) -> ProviderDiagnostic {
+fn unreadable(error: impl std::fmt::Display) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Invalid schema from provider", format!("The provider's schema cannot be read: {error}."))
 }
 
 pub(super) fn require<T>(
-    result: Result<Option<Arc<T>>, String>,
+    result: Result<Option<Arc<T>>, impl std::fmt::Display>,
     missing: impl FnOnce() -> String,
 ) -> Result<Arc<T>, ProviderDiagnostics> {
     match result {
         Ok(Some(found)) => Ok(found),
         Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),
         Err(error) => Err(vec![unreadable(error)]),
+    }
+}
+
+#[async_trait]
+impl<P: Protocol> SchemaSource for ProviderClient<P> {
+    async fn differs(&self, entry: Entry) -> bool {
+        // A failure to answer says nothing: it may be what made the command fail.
+        let asked = self.raw_call(Call::GetProviderSchema, wire::get_provider_schema::Request {}).await;
+        asked.is_ok_and(|response| !same_response::<P>(entry, response))
     }
 }
 
@@ -434,7 +439,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     }
 
     async fn import_resource_state(&self, kind: &str, id: &str, client: ClientCapabilities) -> ImportResponse {
-        self.try_import(kind, ImportBy::Id(id), client).await.unwrap_or_else(ImportResponse::failed)
+        self.try_import_by_id(kind, id, client).await.unwrap_or_else(ImportResponse::failed)
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
@@ -442,7 +447,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     }
 
     async fn import_by_identity(&self, kind: &str, identity: Value, client: ClientCapabilities) -> ImportResponse {
-        self.try_import(kind, ImportBy::Identity(identity), client).await.unwrap_or_else(ImportResponse::failed)
+        self.try_import_by_identity(kind, identity, client).await.unwrap_or_else(ImportResponse::failed)
     }
 
     async fn upgrade_resource_identity(&self, kind: &str, stored: Identity) -> (Option<Identity>, ProviderDiagnostics) {

@@ -7,16 +7,34 @@ use terrane_protocol::wire::value::shared;
 use terrane_protocol::wire::{capabilities, diagnostic, value};
 use terrane_value::Value;
 
-use super::provider_client::{ProviderClient, one};
+use super::provider::{ProviderClient, one};
 
 /// What an import names the object by.
-pub(super) enum ImportBy<'a> {
+enum ImportBy<'a> {
     Id(&'a str),
     Identity(Value),
 }
 
 impl<P: Protocol> ProviderClient<P> {
-    pub(super) async fn try_import(
+    pub(super) async fn try_import_by_id(
+        &self,
+        kind: &str,
+        id: &str,
+        client: ClientCapabilities,
+    ) -> Result<ImportResponse, ProviderDiagnostics> {
+        self.import(kind, ImportBy::Id(id), client).await
+    }
+
+    pub(super) async fn try_import_by_identity(
+        &self,
+        kind: &str,
+        identity: Value,
+        client: ClientCapabilities,
+    ) -> Result<ImportResponse, ProviderDiagnostics> {
+        self.import(kind, ImportBy::Identity(identity), client).await
+    }
+
+    async fn import(
         &self,
         kind: &str,
         by: ImportBy<'_>,

@@ -11,8 +11,8 @@ use terrane_protocol::wire::value::{bytes_of, shared};
 use terrane_protocol::wire::{capabilities, diagnostic, value};
 use terrane_value::Value;
 
-use super::identity_client::raw_identity;
-use super::provider_client::{ProviderClient, one};
+use super::identity::raw_identity;
+use super::provider::{ProviderClient, one};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn try_upgrade(

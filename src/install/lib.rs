@@ -1,7 +1,7 @@
 //! Packages of providers and modules: sources, authentication and installation.
 //!
 //! For providers, [`providers::resolve`] creates a plan from requirements and a lock, and
-//! [`providers::execute`] installs the packages of a plan and returns a new lock. Modules are found while they are installed: [`modules::install`] walks from call to call.
+//! [`providers::install`] installs the packages of a plan and returns a new lock. Modules are found while they are installed: [`modules::install`] walks from call to call.
 //! Never knows the engine or the state; never prints.
 
 pub mod authenticate;

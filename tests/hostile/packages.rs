@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use base::stop::Stop;
 use base64::Engine as _;
-use install::authenticate::signature::{Signature, SigningKey};
+use install::authenticate::signature::{RegistryKey, Signature};
 use install::authenticate::{Archive, Step};
-use install::modules::fetch::archive::{Kind, Limits as ModuleLimits, unpack};
+use install::modules::fetch::archive::{ArchiveKind, ModuleLimits, unpack};
 use install::package::archive;
 use install::package::contents::Limits;
 use install::registry::ask;
@@ -59,7 +59,7 @@ fn registry_answers() {
 
 /// A signature, and a key that should have made it.
 fn signed_by(input: &[u8]) {
-    let key = SigningKey {
+    let key = RegistryKey {
         key_id: "k".into(),
         ascii_armor: String::from_utf8_lossy(input).into_owned(),
         trust_signature: String::new(),
@@ -135,7 +135,7 @@ fn module_archives() {
     survives("module_archives", 300, &seeds, words, |input| {
         std::fs::write(&file, input).unwrap();
         for kind in kinds {
-            let Some(kind) = Kind::of(Some(kind.to_owned()), "") else { panic!("{kind}") };
+            let Some(kind) = ArchiveKind::of(Some(kind.to_owned()), "") else { panic!("{kind}") };
             let _ = unpack(kind, &file, &target, ModuleLimits { bytes: 8 << 20, entries: 100 });
             let _ = std::fs::remove_dir_all(&target);
         }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use gotext::hex::{self, hex};
 use model::deps::hash::{Hash, Scheme};
 
-use super::{Archive, Authentication, AuthenticationError, Step};
-use crate::package::hash::of_archive;
+use super::error::AuthenticationError;
+use super::step::{Archive, Step};
+use super::trust::Authentication;
+use crate::package::archive::hashes_of;
 
 /// The archive has these bytes.
 pub struct ArchiveChecksum {
@@ -76,7 +78,7 @@ impl Step for AcceptableHash {
             return Ok(Authentication::VerifiedChecksum);
         }
         if self.hashes.iter().any(|hash| hash.scheme() == Some(Scheme::H1)) {
-            let found = of_archive(archive.path).map_err(|e| AuthenticationError::Unreadable(e.to_string()))?;
+            let found = hashes_of(archive.path).map_err(|e| AuthenticationError::Unreadable(e.to_string()))?;
             // Mirrors take it over the archive's entries; it differs only if some of them are folders.
             if self.has(&found.archive) || self.has(&found.unpacked) {
                 return Ok(Authentication::VerifiedChecksum);
@@ -134,7 +136,7 @@ mod tests {
         zip.add_directory("docs/", options).unwrap();
         zip.start_file("terraform-provider-x", options).unwrap();
         zip.finish().unwrap();
-        let hashes = of_archive(&path).unwrap();
+        let hashes = hashes_of(&path).unwrap();
         assert_ne!(hashes.archive, hashes.unpacked);
         let archive = Archive { path: &path, sha256: &GOOD };
         for good in [hashes.archive, hashes.unpacked] {

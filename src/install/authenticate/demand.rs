@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Authentication, AuthenticationError};
+use super::trust::Authentication;
 
 /// The least that has to be known; the later the more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,19 +18,40 @@ pub enum Demand {
     Official,
 }
 
+/// A text that is not the name of a demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDemand(String);
+
+impl fmt::Display for UnknownDemand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is none of \"signed\", \"partner\" and \"official\"", self.0)
+    }
+}
+
+impl std::error::Error for UnknownDemand {}
+
+/// What is known of a package is less than what the user requires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    demanded: Demand,
+    found: Authentication,
+}
+
+impl std::error::Error for Unmet {}
+
 impl Demand {
-    /// From a setting: `signed`, `partner`, `official`. The error is for people.
-    pub fn parse(text: &str) -> Result<Demand, String> {
+    /// From a setting: `signed`, `partner`, `official`.
+    pub fn parse(text: &str) -> Result<Demand, UnknownDemand> {
         match text {
             "signed" => Ok(Demand::Signed),
             "partner" => Ok(Demand::Partner),
             "official" => Ok(Demand::Official),
-            other => Err(format!("{other:?} is none of \"signed\", \"partner\" and \"official\"")),
+            other => Err(UnknownDemand(other.to_owned())),
         }
     }
 
     /// Whether what was found is enough.
-    pub fn check(self, found: &Authentication) -> Result<(), AuthenticationError> {
+    pub fn check(self, found: &Authentication) -> Result<(), Unmet> {
         let enough = match found {
             Authentication::Unauthenticated | Authentication::VerifiedChecksum => Demand::None,
             Authentication::Community { .. } => Demand::Signed,
@@ -39,20 +60,21 @@ impl Demand {
         };
         match self <= enough {
             true => Ok(()),
-            false => Err(AuthenticationError::Demanded { demanded: self, found: found.clone() }),
+            false => Err(Unmet { demanded: self, found: found.clone() }),
         }
     }
+}
 
-    /// What is said of a package that is not enough.
-    pub(super) fn explain(self, found: &Authentication, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match found {
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.found {
             Authentication::Unauthenticated => f.write_str("the provider is not signed, and nothing vouches for it")?,
             Authentication::VerifiedChecksum => {
                 f.write_str("the provider is not signed, only its checksum is known")?
             }
             signed => write!(f, "the provider is {}", signed.with_key())?,
         }
-        let wanted = match self {
+        let wanted = match self.demanded {
             Demand::None => return Ok(()),
             Demand::Signed => "signed providers",
             Demand::Partner => "providers signed by HashiCorp or one of its partners",
@@ -95,6 +117,6 @@ mod tests {
             "the provider is self-signed, key ID 0123456789ABCDEF; your settings (TERRANE_REQUIRE_SIGNATURES) allow only \
              providers signed by HashiCorp"
         );
-        assert!(Demand::parse("Signed").unwrap_err().contains("none of"));
+        assert!(Demand::parse("Signed").unwrap_err().to_string().contains("none of"));
     }
 }

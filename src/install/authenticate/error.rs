@@ -5,8 +5,7 @@ use std::fmt;
 use base::name::PROGRAM;
 use model::deps::Hash;
 
-use super::Authentication;
-use super::demand::Demand;
+use super::demand::Unmet;
 
 /// Why an archive is refused. Shown for people, without a full stop; what is wrong with signatures in the reference's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub enum AuthenticationError {
     /// The archive could not be read for its hash.
     Unreadable(String),
     /// A key of the registry is not one.
-    SigningKey(String),
+    SigningKey(KeyringError),
     /// None of the registry's keys made the signature.
     UnknownIssuer,
     /// One of the registry's keys made the signature, but it is not good.
@@ -36,7 +35,24 @@ pub enum AuthenticationError {
     /// What should vouch for a partner's key does not.
     TrustSignature(SignatureProblem),
     /// All is well, but the user wants more.
-    Demanded { demanded: Demand, found: Authentication },
+    Demanded(Unmet),
+}
+
+/// Why an armored text gives no public key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyringError {
+    /// There is no armored block in it.
+    NotArmored,
+    /// The block is cut off before it begins.
+    Empty,
+    /// What is in the block cannot be read.
+    Damaged(SignatureProblem),
+    /// The block is of another kind.
+    OtherBlock(&'static str),
+    /// There is no public key in the block.
+    NoKey,
+    /// There are keys in the block, of which none can be read: what is wrong with the last one.
+    InvalidKey(String),
 }
 
 /// What is wrong with a signature.
@@ -90,7 +106,22 @@ impl fmt::Display for AuthenticationError {
             E::Signature(problem) => write!(f, "error checking signature: {problem}"),
             E::TrustSignatureUnreadable(why) => write!(f, "error decoding trust signature: {why}"),
             E::TrustSignature(problem) => write!(f, "error verifying trust signature: {problem}"),
-            E::Demanded { demanded, found } => demanded.explain(found, f),
+            E::Demanded(unmet) => unmet.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for KeyringError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyringError::NotArmored => f.write_str("openpgp: invalid argument: no armored data found"),
+            KeyringError::Empty => f.write_str("EOF"),
+            KeyringError::Damaged(problem) => problem.fmt(f),
+            KeyringError::OtherBlock(name) => {
+                write!(f, "openpgp: invalid argument: expected public or private key block, got: {name}")
+            }
+            KeyringError::NoKey => f.write_str("openpgp: invalid data: no public key found"),
+            KeyringError::InvalidKey(why) => write!(f, "openpgp: invalid data: {why}"),
         }
     }
 }
@@ -114,3 +145,11 @@ impl fmt::Display for SignatureProblem {
 }
 
 impl std::error::Error for AuthenticationError {}
+
+impl std::error::Error for KeyringError {}
+
+impl From<Unmet> for AuthenticationError {
+    fn from(unmet: Unmet) -> AuthenticationError {
+        AuthenticationError::Demanded(unmet)
+    }
+}

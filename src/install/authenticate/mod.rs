@@ -1,6 +1,7 @@
 //! Authentication of packages: steps, each a separate type, that check an archive before it is unpacked.
 //!
-//! Owns checksums, signatures and trust levels. Never knows the source of the archive, and installs nothing.
+//! Owns checksums, signatures and trust levels. Never knows the source of the archive, and installs nothing. `step` is what all
+//! steps share, `trust` what they can find out.
 
 pub mod checksum;
 pub mod demand;
@@ -8,113 +9,8 @@ pub mod error;
 mod openpgp;
 mod packets;
 pub mod signature;
+mod step;
+mod trust;
 
-use std::fmt;
-use std::path::Path;
-
-use model::deps::Hash;
-
-use self::error::AuthenticationError;
-
-/// An archive on disk, before it is unpacked.
-#[derive(Clone, Copy, Debug)]
-pub struct Archive<'a> {
-    pub path: &'a Path,
-    /// Of the archive's bytes, taken while they arrived.
-    pub sha256: &'a [u8; 32],
-}
-
-/// Follows a list of packages if one of them has another signer than HashiCorp.
-pub const THIRD_PARTY_SIGNERS: &str = "Partner and community providers are signed by their developers.
-If you'd like to know more about provider signing, you can read about it here:
-https://developer.hashicorp.com/terraform/cli/plugins/signing";
-
-/// One thing to find out about an archive.
-pub trait Step: Send + Sync {
-    /// What is known of the archive after this step.
-    fn check(&self, archive: &Archive<'_>) -> Result<Authentication, AuthenticationError>;
-
-    /// The hashes of packages, for any platform, that are as good as the archive if this step succeeds: they may be locked.
-    fn acceptable_hashes(&self) -> Vec<Hash> {
-        Vec::new()
-    }
-}
-
-/// What is known of a package's origin; the later the better.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Authentication {
-    /// Nothing vouches for it.
-    Unauthenticated,
-    /// It is what its source said it would be.
-    VerifiedChecksum,
-    /// Signed by a key that only the registry vouches for.
-    Community { key_id: String },
-    /// Signed by a key that the makers of the language vouch for.
-    Partner { key_id: String },
-    /// Signed by the makers of the language.
-    Official { key_id: String },
-}
-
-/// As people read it behind a package's name.
-impl fmt::Display for Authentication {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Authentication::Unauthenticated => "unauthenticated",
-            Authentication::VerifiedChecksum => "verified checksum",
-            Authentication::Community { .. } => "self-signed",
-            Authentication::Partner { .. } => "signed by a HashiCorp partner",
-            Authentication::Official { .. } => "signed by HashiCorp",
-        })
-    }
-}
-
-impl Authentication {
-    /// The key of those who are not the makers of the language: [`THIRD_PARTY_SIGNERS`] is for people who install such packages.
-    pub fn stranger(&self) -> Option<&str> {
-        self.key_id().filter(|_| !matches!(self, Authentication::Official { .. }))
-    }
-
-    /// The text after a package that was just installed: with the key, unless HashiCorp signed it.
-    pub fn with_key(&self) -> String {
-        match self {
-            Authentication::Community { key_id } | Authentication::Partner { key_id } => {
-                format!("{self}, key ID {key_id}")
-            }
-            _ => self.to_string(),
-        }
-    }
-
-    /// Has a signature: its acceptable hashes may be locked.
-    pub fn is_signed(&self) -> bool {
-        self.key_id().is_some()
-    }
-
-    /// The key that made the signature: 16 hexadecimal digits.
-    pub fn key_id(&self) -> Option<&str> {
-        match self {
-            Authentication::Unauthenticated | Authentication::VerifiedChecksum => None,
-            Authentication::Community { key_id }
-            | Authentication::Partner { key_id }
-            | Authentication::Official { key_id } => Some(key_id),
-        }
-    }
-}
-
-/// Several steps that must all succeed, in this order; the best of what they found counts, and the hashes of the last one
-/// that has any. Without steps nothing is known.
-#[derive(Default)]
-pub struct Steps(pub Vec<Box<dyn Step>>);
-
-impl Step for Steps {
-    fn check(&self, archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
-        let mut best = Authentication::Unauthenticated;
-        for step in &self.0 {
-            best = step.check(archive)?.max(best);
-        }
-        Ok(best)
-    }
-
-    fn acceptable_hashes(&self) -> Vec<Hash> {
-        self.0.iter().rev().map(|step| step.acceptable_hashes()).find(|hashes| !hashes.is_empty()).unwrap_or_default()
-    }
-}
+pub use step::{Archive, Step, Steps};
+pub use trust::{Authentication, THIRD_PARTY_SIGNERS};

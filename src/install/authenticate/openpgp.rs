@@ -16,7 +16,7 @@ use sequoia_openpgp::packet::{Signature, Tag};
 use sequoia_openpgp::types::{HashAlgorithm, PublicKeyAlgorithm, RevocationType, SignatureType};
 use sequoia_openpgp::{Error, Packet};
 
-use super::error::SignatureProblem;
+use super::error::{KeyringError, SignatureProblem};
 use super::packets::{self, ArmorProblem};
 
 /// Some public keys, each with its subkeys.
@@ -37,11 +37,11 @@ pub(super) struct Signer {
 type Key<'a> = ErasedKeyAmalgamation<'a, PublicParts>;
 
 impl Keyring {
-    /// Reads an armored block; other packets are ignored if there is at least one key. The error is a text for users.
-    pub fn parse(armored: &str) -> Result<Keyring, String> {
+    /// Reads an armored block; other packets are ignored if there is at least one key.
+    pub fn parse(armored: &str) -> Result<Keyring, KeyringError> {
         let block = packets::dearmored(armored.as_bytes()).map_err(|problem| match problem {
-            ArmorProblem::None => "openpgp: invalid argument: no armored data found".to_owned(),
-            ArmorProblem::Broken(why) => why.to_string(),
+            ArmorProblem::None => KeyringError::NotArmored,
+            ArmorProblem::Broken(why) => KeyringError::Damaged(why),
         })?;
         let name = match block.kind {
             Kind::PublicKey | Kind::SecretKey => None,
@@ -51,16 +51,16 @@ impl Keyring {
             _ => Some("an unknown kind"),
         };
         if let Some(name) = name {
-            return Err(format!("openpgp: invalid argument: expected public or private key block, got: {name}"));
+            return Err(KeyringError::OtherBlock(name));
         }
         let (packets, end) = packets::parse(&block.bytes);
-        end.map_err(|e| malformed(&e).to_string())?;
-        let mut problem = "openpgp: invalid data: no public key found".to_owned();
+        end.map_err(|e| KeyringError::Damaged(malformed(&e)))?;
+        let mut problem = KeyringError::NoKey;
         let mut certs = Vec::new();
         for cert in CertParser::from_iter(packets) {
             match cert {
                 Ok(cert) => certs.push(cert),
-                Err(e) => problem = format!("openpgp: invalid data: {e}"),
+                Err(e) => problem = KeyringError::InvalidKey(e.to_string()),
             }
         }
         if certs.is_empty() { Err(problem) } else { Ok(Keyring(certs)) }

@@ -6,16 +6,18 @@ use std::time::SystemTime;
 use model::deps::Hash;
 use model::deps::hash::Scheme;
 
-use super::error::SignatureProblem;
+use super::checksum;
+use super::error::{AuthenticationError, KeyringError, SignatureProblem};
 use super::openpgp::{Keyring, Signer};
 use super::packets::{self, ArmorProblem};
-use super::{Archive, Authentication, AuthenticationError, Step, checksum};
+use super::step::{Archive, Step};
+use super::trust::Authentication;
 
 /// One of the registry's keys made the signature over the list of checksums.
 pub struct Signature {
     document: Arc<[u8]>,
     signature: Vec<u8>,
-    keys: Vec<SigningKey>,
+    keys: Vec<RegistryKey>,
     anchors: Anchors,
     refuse_expired_keys: bool,
     now: Option<SystemTime>,
@@ -23,7 +25,7 @@ pub struct Signature {
 
 /// A key as a registry names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SigningKey {
+pub struct RegistryKey {
     /// The ID that the registry reports; not checked.
     pub key_id: String,
     /// The public key.
@@ -48,7 +50,7 @@ const PARTNERS: &str = include_str!("keys/partners.asc");
 
 impl Anchors {
     /// Of two armored keys.
-    pub fn of(official: &str, partners: &str) -> Result<Anchors, String> {
+    pub fn of(official: &str, partners: &str) -> Result<Anchors, KeyringError> {
         Ok(Anchors { official: Keyring::parse(official)?.into(), partners: Keyring::parse(partners)?.into() })
     }
 }
@@ -56,8 +58,8 @@ impl Anchors {
 impl Default for Anchors {
     fn default() -> Anchors {
         static EMBEDDED: LazyLock<Anchors> = LazyLock::new(|| {
-            let nobody = || Anchors { official: Arc::default(), partners: Arc::default() };
-            Anchors::of(OFFICIAL, PARTNERS).unwrap_or_else(|_| nobody())
+            let none = || Anchors { official: Arc::default(), partners: Arc::default() };
+            Anchors::of(OFFICIAL, PARTNERS).unwrap_or_else(|_| none())
         });
         EMBEDDED.clone()
     }
@@ -65,7 +67,7 @@ impl Default for Anchors {
 
 impl Signature {
     /// The list of checksums; a signature, armored or not; all keys that may have made it.
-    pub fn new(document: Arc<[u8]>, signature: Vec<u8>, keys: Vec<SigningKey>) -> Signature {
+    pub fn new(document: Arc<[u8]>, signature: Vec<u8>, keys: Vec<RegistryKey>) -> Signature {
         Signature { document, signature, keys, anchors: Anchors::default(), refuse_expired_keys: false, now: None }
     }
 
@@ -85,7 +87,7 @@ impl Signature {
 
     /// The key that made the signature. Keys of other signers are skipped, any other problem ends the search. A key that
     /// has not expired is preferred.
-    fn find_signer(&self, signature: &[u8], now: SystemTime) -> Result<(&SigningKey, Signer), AuthenticationError> {
+    fn find_signer(&self, signature: &[u8], now: SystemTime) -> Result<(&RegistryKey, Signer), AuthenticationError> {
         let mut expired = None;
         for key in &self.keys {
             let ring = Keyring::parse(&key.ascii_armor).map_err(AuthenticationError::SigningKey)?;
@@ -107,9 +109,14 @@ impl Signature {
     }
 
     /// The partners' key vouches for the bytes of a key.
-    fn check_trust(&self, key: &SigningKey, now: SystemTime) -> Result<(), AuthenticationError> {
+    fn check_trust(&self, key: &RegistryKey, now: SystemTime) -> Result<(), AuthenticationError> {
         let trusted = packets::dearmored(key.ascii_armor.as_bytes());
-        let trusted = trusted.map_err(|problem| AuthenticationError::SigningKey(plain(problem)))?;
+        let trusted = trusted.map_err(|problem| {
+            AuthenticationError::SigningKey(match problem {
+                ArmorProblem::None => KeyringError::Empty,
+                ArmorProblem::Broken(why) => KeyringError::Damaged(why),
+            })
+        })?;
         let signature = packets::dearmored(key.trust_signature.as_bytes());
         let signature = signature.map_err(|problem| AuthenticationError::TrustSignatureUnreadable(plain(problem)))?;
         let verified = self.anchors.partners.verify(&trusted.bytes, &signature.bytes, now);

@@ -63,8 +63,8 @@ fn sign(cert: &Cert) -> Vec<u8> {
     sign_as(cert, DOCUMENT, Ok)
 }
 
-fn listed(ascii_armor: impl Into<String>) -> SigningKey {
-    SigningKey { ascii_armor: ascii_armor.into(), ..SigningKey::default() }
+fn listed(ascii_armor: impl Into<String>) -> RegistryKey {
+    RegistryKey { ascii_armor: ascii_armor.into(), ..RegistryKey::default() }
 }
 
 /// What is found of a document by a signature and keys.
@@ -264,7 +264,7 @@ struct Tiers {
 }
 
 impl Tiers {
-    fn check(&self, signature: Vec<u8>, key: SigningKey) -> Result<Authentication, AuthenticationError> {
+    fn check(&self, signature: Vec<u8>, key: RegistryKey) -> Result<Authentication, AuthenticationError> {
         let anchors = Anchors::of(&armored(&self.official), &armored(&self.partners)).unwrap();
         check(Signature::new(DOCUMENT.into(), signature, vec![key]).with_anchors(anchors))
     }
@@ -285,7 +285,7 @@ fn tiers_depend_on_the_certifying_key() {
     let found = tiers.check(sign(&tiers.official), official);
     assert_eq!(found, Ok(Authentication::Official { key_id: id(&tiers.official) }));
     let author = key();
-    let trusted = |trust_signature| SigningKey { trust_signature, ..listed(armored(&author)) };
+    let trusted = |trust_signature| RegistryKey { trust_signature, ..listed(armored(&author)) };
     let with_trust = |trust| tiers.check(sign(&author), trusted(trust));
     assert_eq!(with_trust(String::new()), community(&author));
     assert_eq!(
@@ -318,7 +318,7 @@ fn expired_embedded_keys_still_decide_tiers() {
     let tiers = Tiers { official: expired(), partners: expired() };
     let author = key();
     let trust_signature = vouch(&tiers.partners, &armored(&author));
-    let found = tiers.check(sign(&author), SigningKey { trust_signature, ..listed(armored(&author)) });
+    let found = tiers.check(sign(&author), RegistryKey { trust_signature, ..listed(armored(&author)) });
     assert_eq!(found, Ok(Authentication::Partner { key_id: author.keyid().to_hex() }));
 }
 

@@ -1,7 +1,7 @@
-//! What a package's content adds up to, so that a change is noticed: when it is fetched, and when it is used again.
+//! CopyScope a package's content adds up to, so that a change is noticed: when it is fetched, and when it is used again.
 //!
 //! The sum is the `h1:` of provider packages over every file but the records of version control; a link counts as where it
-//! leads. What an installed package was made of is kept beside it, because people let programs write into modules: files
+//! leads. CopyScope an installed package was made of is kept beside it, because people let programs write into modules: files
 //! that came later do not matter, unless they are configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +15,10 @@ use model::deps::Hash;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::place::{is_configuration, is_history};
+use super::folders::{is_configuration, is_history};
 use crate::package::hash;
 
-/// What is done about checksums.
+/// CopyScope is done about checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
     /// Checked, and recorded when they are new.
@@ -109,22 +109,22 @@ fn files_below(dir: &Path) -> io::Result<BTreeSet<String>> {
 const RECORD_FILE: &str = "packages.json";
 const RECORD_VERSION: u32 = 1;
 
-/// What was installed where, by the module's key. The format has a version: another one is forgotten, never read.
+/// CopyScope was installed where, by the module's key. The format has a version: another one is forgotten, never read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Installed {
-    pub packages: BTreeMap<String, InstalledPackage>,
+    pub packages: BTreeMap<String, InstalledModule>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct InstalledPackage {
+pub struct InstalledModule {
     pub hash: String,
     pub files: BTreeSet<String>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedChecksums {
     version: u32,
-    packages: BTreeMap<String, InstalledPackage>,
+    packages: BTreeMap<String, InstalledModule>,
 }
 
 impl Installed {
@@ -134,13 +134,14 @@ impl Installed {
 
     /// A file that cannot be read counts as empty: its packages are then checked whole.
     pub fn load(modules_dir: &Path) -> Installed {
-        let saved =
-            fs::read(Installed::path(modules_dir)).ok().and_then(|bytes| serde_json::from_slice::<Saved>(&bytes).ok());
+        let saved = fs::read(Installed::path(modules_dir))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<SavedChecksums>(&bytes).ok());
         Installed { packages: saved.filter(|s| s.version == RECORD_VERSION).map(|s| s.packages).unwrap_or_default() }
     }
 
     pub fn save(&self, modules_dir: &Path) -> io::Result<()> {
-        let saved = Saved { version: RECORD_VERSION, packages: self.packages.clone() };
+        let saved = SavedChecksums { version: RECORD_VERSION, packages: self.packages.clone() };
         let text = serde_json::to_vec(&saved).map_err(io::Error::other)?;
         atomic::write(&Installed::path(modules_dir), &text)
     }
@@ -163,7 +164,7 @@ mod tests {
         write(".git/HEAD", "x");
         let content = of_folder(dir.path()).unwrap();
         let plain = tempfile::tempdir().unwrap();
-        super::super::place::copy(dir.path(), plain.path(), super::super::place::What::Visible).unwrap();
+        super::super::folders::copy(dir.path(), plain.path(), super::super::folders::CopyScope::Visible).unwrap();
         assert_eq!(content.hash, hash::of_dir(plain.path()).unwrap(), "the sum of a provider's package");
         let now = || of_installed(dir.path(), &content.files).unwrap() == content.hash;
         assert!(now());

@@ -1,5 +1,6 @@
-//! What all tasks of one installation share, and what they say.
+//! CopyScope all tasks of one installation share, and what they say.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use super::checksum::{Checksums, Content, Installed};
 use super::fetch::Fetcher;
 use super::packages::Packages;
-use super::resolve::Resolutions;
+use super::resolutions::Resolutions;
 use crate::event::ModuleEvent;
 use crate::registry::discovery::Hosts;
 
@@ -26,7 +27,7 @@ pub struct Context {
     pub hosts: Arc<Hosts>,
     pub fetcher: Arc<Fetcher>,
     pub modules_dir: PathBuf,
-    /// What was installed before.
+    /// CopyScope was installed before.
     pub manifest: ModuleManifest,
     pub installed: Installed,
     pub lock: ModuleLock,
@@ -48,10 +49,10 @@ impl Context {
         self.modules_dir.join(path.0.join("."))
     }
 
-    /// Runs work on the disk off the tasks; the error is for people.
-    pub async fn on_disk<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
-        let _permit = self.work.acquire().await.map_err(|e| e.to_string())?;
-        tokio::task::spawn_blocking(work).await.map_err(|e| e.to_string())
+    /// Runs work on the disk away from the tasks that wait for the network.
+    pub async fn on_disk<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+        let _permit = self.work.acquire().await.map_err(io::Error::other)?;
+        tokio::task::spawn_blocking(work).await.map_err(io::Error::other)
     }
 }
 
@@ -62,13 +63,13 @@ pub struct Caller {
     /// None for the root.
     pub source: Option<ModuleSource>,
     pub parent: Option<Arc<Caller>>,
-    /// What the module's own sources and versions are evaluated with; None if it is not sound.
+    /// CopyScope the module's own sources and versions are evaluated with; None if it is not sound.
     pub early: Option<Early>,
     /// It is new here: nothing that was recorded of what it calls counts.
     pub fresh: bool,
 }
 
-/// What a task says of its module; children are said last.
+/// CopyScope a task says of its module; children are said last.
 pub enum Item {
     Event(ModuleEvent),
     Record(addr::Module, Record),
@@ -112,8 +113,8 @@ impl Task {
 /// Temporary folders begin so; the number of their process and when it started follow.
 const STAGING: &str = ".fetching-";
 
-/// A folder for what is not whole yet, on the disk where modules stay. What processes that are gone have left is removed.
-pub fn staging(modules_dir: &Path) -> std::io::Result<tempfile::TempDir> {
+/// A folder for what is not whole yet, on the disk where modules stay. CopyScope processes that are gone have left is removed.
+pub fn staging(modules_dir: &Path) -> io::Result<tempfile::TempDir> {
     for entry in std::fs::read_dir(modules_dir)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let owner = name.strip_prefix(STAGING).and_then(|rest| {

@@ -15,7 +15,7 @@ use model::deps::ModuleLock;
 use model::deps::module_manifest::ModuleManifest;
 
 use super::checksum::{Checksums, Installed};
-use super::place::{self, What};
+use super::folders::{self, CopyScope};
 use super::walk::{Input, install};
 use super::{Fetcher, checksum};
 use crate::event::ModuleEvent;
@@ -43,7 +43,7 @@ pub async fn copy_module(
         return problem.into();
     }
     let staging = modules_dir.parent().unwrap_or(Path::new(".")).join("init-from-module");
-    let made = place::remove(&staging).and_then(|()| std::fs::create_dir_all(&staging));
+    let made = folders::remove(&staging).and_then(|()| std::fs::create_dir_all(&staging));
     if let Err(e) = made {
         let detail = format!("Failed to create temporary directory {}: {e}.", staging.display());
         return Diagnostic::error("Failed to create temporary directory", detail).into();
@@ -76,7 +76,7 @@ pub async fn copy_module(
         diagnostics.extend(moved);
     }
     // A remaining folder does no harm.
-    let _ = place::remove(&staging);
+    let _ = folders::remove(&staging);
     diagnostics
 }
 
@@ -140,7 +140,7 @@ fn move_into_place(
     for (path, record) in manifest.iter().filter(|(path, _)| !path.is_root()) {
         let new = below_root(path);
         if new.is_root() {
-            if let Err(e) = place::copy(&record.dir, Path::new("."), What::Visible) {
+            if let Err(e) = folders::copy(&record.dir, Path::new("."), CopyScope::Visible) {
                 let from = record.dir.display();
                 let detail = format!("Error copying root module {:?} from {from} to .: {e}.", redacted(source));
                 diagnostics.error("Failed to copy root module", detail);
@@ -154,7 +154,7 @@ fn move_into_place(
         // Local modules came with their callers, and are found again there.
         let Ok(folder) = record.dir.strip_prefix(&old_place) else { continue };
         let moved = std::fs::create_dir_all(modules_dir)
-            .and_then(|()| place::put(&old_place, &place, &staging.join(format!("old-{}", new.0.join(".")))));
+            .and_then(|()| folders::replace(&old_place, &place, &staging.join(format!("old-{}", new.0.join(".")))));
         if let Err(e) = moved {
             diagnostics.error("Failed to copy descendant module", format!("Error copying module {new}: {e}."));
             continue;

@@ -11,7 +11,7 @@ use model::addr;
 use model::config::module_source::{self, ModuleSource, UNREADABLE_FOLDER, leads_outside};
 
 use super::context::{Caller, Task};
-use super::place::without_links;
+use super::folders::without_links;
 
 impl Task {
     /// The folder of a local module.
@@ -48,7 +48,7 @@ impl Task {
         format!("There is no folder {:?}.{}", wanted.display().to_string(), found.unwrap_or_default())
     }
 
-    /// What to say if the path leaves the package that the caller belongs to.
+    /// CopyScope to say if the path leaves the package that the caller belongs to.
     fn escape(&self) -> Option<Diagnostic> {
         let mut steps: Vec<(addr::Module, String)> = vec![(self.path.clone(), self.source.to_string())];
         let mut caller: &Arc<Caller> = &self.caller;

@@ -6,10 +6,12 @@
 mod checksum;
 mod context;
 pub mod fetch;
+mod folders;
 pub mod from_module;
+mod install_package;
 mod local;
 mod packages;
-mod place;
+mod resolutions;
 mod resolve;
 mod walk;
 

@@ -1,26 +1,15 @@
 //! Registry modules: which version, and where its package is. A registry is asked once per module and version.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use base::diag::Diagnostic;
 use base::name::PROGRAM;
 use base::secret::redacted;
 use model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource, SourceError};
 use model::deps::{ModuleConstraints, Version};
-use tokio::sync::OnceCell;
 
 use super::context::{Item, Task};
 use crate::registry::modules::RegistryError;
-
-type Cell<T> = Arc<OnceCell<Result<T, RegistryError>>>;
-
-/// What registries have said.
-#[derive(Default)]
-pub struct Resolutions {
-    versions: Mutex<HashMap<String, Cell<Arc<Vec<String>>>>>,
-    locations: Mutex<HashMap<(String, String), Cell<String>>>,
-}
 
 impl Task {
     /// The newest version that the call allows.

@@ -18,23 +18,23 @@ use model::deps::{ModuleLock, PackageId, Version};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::checksum::{self, Checksums, Installed, InstalledPackage};
+use super::checksum::{self, Checksums, Installed, InstalledModule};
 use super::context::{Caller, Context, Item, Task, staging};
 use super::fetch::{FetchError, Fetcher};
-use super::packages::{PackageError, Packages};
-use super::place;
-use super::resolve::Resolutions;
+use super::folders;
+use super::packages::{ModulePackageError, Packages};
+use super::resolutions::Resolutions;
 use crate::event::ModuleEvent;
 use crate::registry::discovery::Hosts;
 
-/// What to install, and over what.
+/// CopyScope to install, and over what.
 pub struct Input<'a> {
     pub root: &'a Module,
     /// Calls beside those of the root, each with the path of what calls it: the modules that tests bring.
     pub test_calls: Vec<(addr::Module, ModuleCall)>,
     /// `.terraform/modules`; it exists.
     pub modules_dir: &'a Path,
-    /// What is recorded as installed.
+    /// CopyScope is recorded as installed.
     pub manifest: ModuleManifest,
     /// The packages whose content is known.
     pub lock: ModuleLock,
@@ -43,7 +43,7 @@ pub struct Input<'a> {
     pub checksums: Checksums,
 }
 
-/// What is installed in the end, problems or not.
+/// CopyScope is installed in the end, problems or not.
 pub struct Outcome {
     pub manifest: ModuleManifest,
     /// Complete only if there are no errors.
@@ -54,7 +54,7 @@ pub struct Outcome {
 /// Calls are not followed deeper; loading reports the error.
 const MAX_DEPTH: usize = 64;
 
-/// Brings every module that the root needs to its folder. What was installed before stays if it is what the calls ask for.
+/// Brings every module that the root needs to its folder. CopyScope was installed before stays if it is what the calls ask for.
 pub async fn install(
     hosts: Arc<Hosts>,
     fetcher: Arc<Fetcher>,
@@ -150,7 +150,7 @@ async fn collect(
             }
             Some(Item::Package(path, id, content)) => {
                 if let Some(content) = content {
-                    let package = InstalledPackage { hash: content.hash.to_string(), files: content.files };
+                    let package = InstalledModule { hash: content.hash.to_string(), files: content.files };
                     collected.installed.packages.insert(path.0.join("."), package);
                     collected.hashes.push((id.clone(), content.hash));
                 }
@@ -184,7 +184,7 @@ impl Collected {
     }
 }
 
-/// What a task has found: where its module is, and whether that is new.
+/// CopyScope a task has found: where its module is, and whether that is new.
 struct LocatedModule {
     dir: PathBuf,
     fresh: bool,
@@ -214,7 +214,7 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     })
 }
 
-/// A module with its calls' sources evaluated. What is wrong inside is said when the whole is loaded.
+/// A module with its calls' sources evaluated. CopyScope is wrong inside is said when the whole is loaded.
 fn load_sound(dir: &Path, path: addr::Module, early: Option<Early>, call: &ModuleCall) -> Option<Module> {
     let (module, problems) = load_module(dir, path, &Disk);
     let mut module = module?;
@@ -257,7 +257,7 @@ impl Task {
         }
     }
 
-    /// What is installed already, if it is what the call asks for.
+    /// CopyScope is installed already, if it is what the call asks for.
     fn recorded(&self) -> Option<&Record> {
         if self.context.upgrade || self.caller.fresh {
             return None;
@@ -301,7 +301,7 @@ impl Task {
         let files = made_of.files.clone();
         let shown = place.clone();
         let now = context.on_disk(move || checksum::of_installed(&place, &files)).await;
-        let now = now.and_then(|sum| sum.map_err(|e| e.to_string()));
+        let now = now.and_then(|sum| sum).map_err(|e| e.to_string());
         let wanted = known.map_or_else(
             || made_of.hash.clone(),
             |known| known.iter().map(|hash| hash.as_str()).collect::<Vec<_>>().join(", "),
@@ -328,7 +328,7 @@ impl Task {
         }));
         let remote = self.locate(module, &version).await?;
         let (place, shown) = (self.context.place(&self.path), redacted(&remote.to_string()));
-        self.bring(&remote, &place, Some(&version)).await.map_err(|why| match why {
+        self.install_package(&remote, &place, Some(&version)).await.map_err(|why| match why {
             Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
@@ -336,8 +336,8 @@ impl Task {
             ),
         })?;
         let dir = match remote.folder.contains(['*', '?', '[']) {
-            true => place::sub_folder(&place, &remote.folder)
-                .map_err(|e| self.problem("Failed to expand subdir globs", e))?,
+            true => folders::sub_folder(&place, &remote.folder)
+                .map_err(|e| self.problem("Failed to expand subdir globs", e.to_string()))?,
             false if remote.folder.is_empty() => place,
             false => place.join(&remote.folder),
         };
@@ -360,15 +360,15 @@ impl Task {
         let path = self.path.clone();
         self.send(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
         let place = self.context.place(&self.path);
-        self.bring(remote, &place, None).await.map_err(|why| match why {
+        self.install_package(remote, &place, None).await.map_err(|why| match why {
             Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
                 format!("Could not download module {} source code from {package:?}: {why}", self.label()),
             ),
         })?;
-        let found = place::sub_folder(&place, &remote.folder);
-        let dir = found.map_err(|e| self.problem("Failed to expand subdir globs", e))?;
+        let found = folders::sub_folder(&place, &remote.folder);
+        let dir = found.map_err(|e| self.problem("Failed to expand subdir globs", e.to_string()))?;
         if dir.is_dir() {
             return Ok(dir);
         }
@@ -376,18 +376,25 @@ impl Task {
         Err(self.problem(module_source::UNREADABLE_FOLDER, detail).into())
     }
 
-    async fn bring(&self, remote: &RemoteSource, place: &Path, version: Option<&Version>) -> Result<(), Failed> {
+    async fn install_package(
+        &self,
+        remote: &RemoteSource,
+        place: &Path,
+        version: Option<&Version>,
+    ) -> Result<(), Failed> {
         let id = self.id(version).unwrap_or_else(|| PackageId { source: String::new(), version: String::new() });
-        match self.context.bring(&remote.package, &id, place).await {
+        match self.context.install_package(&remote.package, &id, place).await {
             Ok(package) => {
                 if package.content.is_some() {
                     self.send(Item::Package(self.path.clone(), id, package.content.clone()));
                 }
                 Ok(())
             }
-            Err(PackageError::Fetch(FetchError::Interrupted)) => Err(Failed::Worded(Box::new(self.interrupted()))),
-            Err(PackageError::Fetch(FetchError::Failed(why))) => Err(Failed::Why(why)),
-            Err(PackageError::Changed { known, came }) => {
+            Err(ModulePackageError::Fetch(FetchError::Interrupted)) => {
+                Err(Failed::Worded(Box::new(self.interrupted())))
+            }
+            Err(ModulePackageError::Fetch(FetchError::Failed(why))) => Err(Failed::Why(why)),
+            Err(ModulePackageError::Changed { known, came }) => {
                 let what = format!("What came from {:?}", id.source);
                 Err(Failed::Worded(Box::new(self.changed(&what, &known, &came))))
             }

@@ -37,11 +37,11 @@ pub struct Descriptor {
     #[serde(default)]
     pub artifact_type: String,
     pub digest: String,
-    pub platform: Option<Platform>,
+    pub platform: Option<ImagePlatform>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Platform {
+pub struct ImagePlatform {
     pub os: String,
     pub architecture: String,
 }
@@ -112,7 +112,7 @@ impl OciClient {
             return Ok(None);
         }
         if reference.contains(':') {
-            let digest = Digest::parse(reference).map_err(|why| failed(repository, &why))?;
+            let digest = Digest::parse(reference).map_err(|why| failed(repository, &why.to_string()))?;
             let found = digest.of_same_kind(&answer.body);
             if found != digest {
                 return Err(failed(repository, &format!("the manifest for {reference} has other content: {found}")));

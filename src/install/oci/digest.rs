@@ -29,20 +29,50 @@ impl fmt::Display for Digest {
     }
 }
 
+/// Why a text is not a digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DigestError {
+    Form(String),
+    Algorithm(String),
+    /// `length`: how many digits the algorithm has.
+    Digits {
+        digest: String,
+        length: usize,
+    },
+}
+
+impl fmt::Display for DigestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DigestError::Form(text) => {
+                write!(f, "{text:?} is not a digest: it must be an algorithm, a colon and hexadecimal digits")
+            }
+            DigestError::Algorithm(text) => {
+                write!(f, "the digest {text:?} has an unknown algorithm; known are sha256, sha384 and sha512")
+            }
+            DigestError::Digits { digest, length } => {
+                write!(f, "the digest {digest:?} must have {length} lower-case hexadecimal digits")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DigestError {}
+
 impl Digest {
-    /// The error, for people, says what is invalid.
-    pub fn parse(text: &str) -> Result<Digest, String> {
+    /// Reads `ALGORITHM:DIGITS`.
+    pub fn parse(text: &str) -> Result<Digest, DigestError> {
         let Some((name, digits)) = text.split_once(':') else {
-            return Err(format!("{text:?} is not a digest: it must be an algorithm, a colon and hexadecimal digits"));
+            return Err(DigestError::Form(text.to_owned()));
         };
         let Some((_, algorithm, length)) = ALGORITHMS.iter().find(|(known, ..)| *known == name) else {
-            return Err(format!("the digest {text:?} has an unknown algorithm; known are sha256, sha384 and sha512"));
+            return Err(DigestError::Algorithm(text.to_owned()));
         };
         // Two texts of one digest would be two packages.
         let lower = !digits.bytes().any(|byte| byte.is_ascii_uppercase());
         match hex::bytes(digits).filter(|sum| lower && sum.len() == *length) {
             Some(sum) => Ok(Digest { algorithm: *algorithm, sum }),
-            None => Err(format!("the digest {text:?} must have {} lower-case hexadecimal digits", 2 * length)),
+            None => Err(DigestError::Digits { digest: text.to_owned(), length: 2 * length }),
         }
     }
 
@@ -109,7 +139,7 @@ mod tests {
             ("sha256:00", "must have 64 lower-case hexadecimal digits"),
             (empty.to_uppercase().replace("SHA", "sha").as_str(), "must have 64 lower-case"),
         ] {
-            assert!(Digest::parse(bad).unwrap_err().contains(expected), "{bad}");
+            assert!(Digest::parse(bad).unwrap_err().to_string().contains(expected), "{bad}");
         }
     }
 }

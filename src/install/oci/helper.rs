@@ -21,7 +21,7 @@ const TOKEN_USER: &str = "<token>";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Output {
+struct HelperAnswer {
     #[serde(default)]
     username: String,
     #[serde(default)]
@@ -54,7 +54,8 @@ pub async fn ask(name: &str, registry: &str, search_path: &str, stop: &Stop) -> 
             why => Err(failed(why.to_owned())),
         };
     }
-    let output: Output = serde_json::from_str(&ran.output).map_err(|_| failed(format!("{file} did not print JSON")))?;
+    let output: HelperAnswer =
+        serde_json::from_str(&ran.output).map_err(|_| failed(format!("{file} did not print JSON")))?;
     Ok(match (output.username.as_str(), output.secret.is_empty()) {
         (_, true) => None,
         (TOKEN_USER, _) => Some(OciLogin::Tokens { access: None, refresh: Secret::new(output.secret) }),

@@ -14,12 +14,12 @@ use base::files::named;
 use base::stop::Stop;
 use gotext::hex::hex;
 use model::addr::Provider;
-use model::deps::Hash;
 use sha2::{Digest, Sha256};
 
 use super::contents::{Contents, Entry, Limits, reason, unreadable};
-use super::place::Temporary;
-use super::{PackageError, hash, is_executable_name};
+use super::hash::{self, Hashes};
+use super::temporary::Temporary;
+use super::{PackageError, is_executable_name};
 
 /// A package that is unpacked beside its place. Dropped, it is gone again.
 #[derive(Debug)]
@@ -28,15 +28,6 @@ pub struct Staged {
     target: PathBuf,
     hashes: Hashes,
     executable: PathBuf,
-}
-
-/// The `h1:` hashes of an archive. The two differ only for archives with entries for folders or with names like `./a`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hashes {
-    /// Over the files as they are unpacked: what lock files hold.
-    pub unpacked: Hash,
-    /// Over the entries of the archive: what network mirrors say of it.
-    pub archive: Hash,
 }
 
 /// A package in its place.
@@ -63,6 +54,11 @@ pub fn stage(
     let folder = Temporary::beside(target)?;
     let hashes = extract(archive, contents, Some(folder.path()), stop)?;
     Ok(Staged { folder, target: target.to_owned(), hashes, executable })
+}
+
+/// The hashes of an archive that may be as large as any, without unpacking it.
+pub fn hashes_of(path: &Path) -> Result<Hashes, PackageError> {
+    hashes(path, &Limits::default(), &Stop::new())
 }
 
 /// The hashes that unpacking an archive would give.
@@ -190,18 +186,18 @@ fn write_all(
 ) -> io::Result<Vec<String>> {
     if let Some(folder) = folder {
         for entry in entries.iter().filter(|entry| entry.is_dir) {
-            super::place::folders(&folder.join(&entry.path))?;
+            super::temporary::folders(&folder.join(&entry.path))?;
         }
     }
     let mut entries = entries.iter().filter(|entry| !entry.is_dir);
     let mut sums = Vec::new();
-    let mut current: Option<Output> = None;
+    let mut current: Option<EntryWriter> = None;
     for piece in pieces {
         match piece {
             Piece::File => {
-                sums.extend(current.take().map(Output::finish).transpose()?);
+                sums.extend(current.take().map(EntryWriter::finish).transpose()?);
                 let Some(entry) = entries.next() else { break };
-                current = Some(Output::create(entry, folder)?);
+                current = Some(EntryWriter::create(entry, folder)?);
             }
             Piece::Bytes(bytes) => {
                 if let Some(output) = &mut current {
@@ -212,25 +208,25 @@ fn write_all(
             }
         }
     }
-    sums.extend(current.map(Output::finish).transpose()?);
+    sums.extend(current.map(EntryWriter::finish).transpose()?);
     Ok(sums)
 }
 
 /// A file that is being written.
-struct Output {
+struct EntryWriter {
     hasher: Sha256,
     file: Option<(File, PathBuf)>,
 }
 
-impl Output {
-    fn create(entry: &Entry, folder: Option<&Path>) -> io::Result<Output> {
-        let Some(folder) = folder else { return Ok(Output { hasher: Sha256::new(), file: None }) };
+impl EntryWriter {
+    fn create(entry: &Entry, folder: Option<&Path>) -> io::Result<EntryWriter> {
+        let Some(folder) = folder else { return Ok(EntryWriter { hasher: Sha256::new(), file: None }) };
         let path = folder.join(&entry.path);
         if let Some(parent) = path.parent() {
-            super::place::folders(parent)?;
+            super::temporary::folders(parent)?;
         }
         let file = create_new(&path, if entry.runs { 0o755 } else { 0o644 }).map_err(|e| named(e, "create", &path))?;
-        Ok(Output { hasher: Sha256::new(), file: Some((file, path)) })
+        Ok(EntryWriter { hasher: Sha256::new(), file: Some((file, path)) })
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -14,6 +14,7 @@ use model::deps::{Hash, Version};
 use super::archive::{Staged, Unpacked};
 use super::lock::{self, PackageLock};
 use super::stamp::{self, Stamps};
+use super::temporary::beside;
 use super::{PackageError, executable, link, relative_dir};
 
 /// The shared folder.
@@ -123,14 +124,6 @@ fn look(dir: &Path, provider: &Provider, stamps: &Stamps, accepts: impl Fn(&Hash
     let hash = stamps.hash_of(dir).ok()?;
     let fits = accepts(&hash) && executable(dir, provider).is_ok();
     fits.then(|| Cached { dir: dir.to_owned(), hash })
-}
-
-/// A file beside the folder of a package, named after it.
-pub(super) fn beside(dir: &Path, ending: &str) -> PathBuf {
-    let mut name = dir.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(ending);
-    dir.with_file_name(name)
 }
 
 /// Whether two paths are one folder, however they are written; the second need not exist.

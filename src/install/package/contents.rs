@@ -88,8 +88,8 @@ fn list(mut zip: ZipArchive<BufReader<File>>, packed: u64, limits: &Limits) -> R
     let mut entries = Vec::with_capacity(zip.len());
     let mut names = Names::default();
     for index in 0..zip.len() {
-        let entry = look_at(&mut zip, index)?;
-        names.add(&entry.path, entry.is_dir)?;
+        let entry = read_entry(&mut zip, index)?;
+        names.add(&entry.path, entry.is_dir).map_err(|conflict| conflict.to_string())?;
         entries.push(entry);
     }
     let total = entries.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
@@ -107,7 +107,7 @@ fn list(mut zip: ZipArchive<BufReader<File>>, packed: u64, limits: &Limits) -> R
     Ok(Contents { zip, entries })
 }
 
-fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry, String> {
+fn read_entry(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry, String> {
     const KIND: u32 = 0o170_000;
     const LINK: u32 = 0o120_000;
     let entry = zip.by_index_raw(index).map_err(reason)?;
@@ -115,7 +115,7 @@ fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry,
     let Ok(name) = std::str::from_utf8(raw) else {
         return Err(format!("the name of the entry {:?} is not UTF-8", String::from_utf8_lossy(raw)));
     };
-    let path = place(name)?;
+    let path = path_of(name)?;
     let mode = entry.unix_mode().unwrap_or(0);
     let is_dir = name.ends_with('/') || mode & KIND == 0o040_000;
     match mode & KIND {
@@ -137,12 +137,12 @@ fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry,
     let is_link = !is_dir && mode & KIND == LINK;
     let runs = mode & 0o111 != 0 && !is_link;
     let size = if is_dir { 0 } else { entry.size() };
-    let looked_at = Entry { index, name: name.to_owned(), path, is_dir, is_link, runs, size };
+    let read = Entry { index, name: name.to_owned(), path, is_dir, is_link, runs, size };
     drop(entry);
     if is_link {
-        check_link(zip, &looked_at)?;
+        check_link(zip, &read)?;
     }
-    Ok(looked_at)
+    Ok(read)
 }
 
 /// A link is unpacked as a file with its target: links are never created. One that leads out of the package is
@@ -167,7 +167,7 @@ fn check_link(zip: &mut ZipArchive<BufReader<File>>, entry: &Entry) -> Result<()
 }
 
 /// Where an entry goes, below the package's folder; empty for that folder itself.
-fn place(name: &str) -> Result<PathBuf, String> {
+fn path_of(name: &str) -> Result<PathBuf, String> {
     if name.len() > LONGEST_NAME {
         return Err(format!("the name of an entry has {} bytes", name.len()));
     }

@@ -7,15 +7,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use base::files::named;
-use base::stop::Stop;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gotext::hex::hex;
 use model::deps::hash::{Hash, Scheme};
 use sha2::{Digest, Sha256};
 
-use super::archive::Hashes;
-use super::contents::Limits;
+/// The `h1:` hashes of an archive. The two differ only for archives with entries for folders or with names like `./a`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hashes {
+    /// Over the files as they are unpacked: what lock files hold.
+    pub unpacked: Hash,
+    /// Over the entries of the archive: what network mirrors say of it.
+    pub archive: Hash,
+}
 
 /// The hash of everything below a folder; links are followed. Large files are read by several threads side by side.
 pub fn of_dir(dir: &Path) -> io::Result<Hash> {
@@ -40,11 +45,6 @@ pub fn of_dir(dir: &Path) -> io::Result<Hash> {
     let lines: io::Result<Vec<(String, String)>> =
         sums.into_iter().map(|(i, sum)| Ok((slashed(&names[i]), sum?))).collect();
     Ok(combine(lines?))
-}
-
-/// The hashes of an archive, without unpacking it.
-pub fn of_archive(path: &Path) -> io::Result<Hashes> {
-    super::archive::hashes(path, &Limits::default(), &Stop::new()).map_err(io::Error::other)
 }
 
 /// The hex SHA-256 of a file.

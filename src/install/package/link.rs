@@ -6,7 +6,7 @@ use std::{fs, io};
 use base::files::named;
 
 use super::hash;
-use super::place::{Temporary, folders, replace};
+use super::temporary::{Temporary, folders, replace};
 
 /// Links `target` to the package in `source`, and atomically replaces an existing one.
 pub fn link(source: &Path, target: &Path) -> io::Result<()> {

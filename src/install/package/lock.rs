@@ -14,7 +14,7 @@ use base::lock::{Attempt, is_at, try_lock};
 use base::stop::Stop;
 
 use super::PackageError;
-use super::place::folders;
+use super::temporary::folders;
 
 /// Time of waiting for a lock after which this is reported.
 const NOTICE_AFTER: Duration = Duration::from_secs(5);

@@ -11,8 +11,8 @@ pub mod hash;
 pub mod link;
 pub mod lock;
 pub mod names;
-pub mod place;
 pub mod stamp;
+pub mod temporary;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};

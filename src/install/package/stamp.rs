@@ -20,8 +20,8 @@ use base::files::named;
 use model::deps::Hash;
 use serde::{Deserialize, Serialize};
 
-use super::cache::beside;
 use super::hash;
+use super::temporary::beside;
 
 /// The name of the file below `.terraform`.
 pub const STAMP_FILE: &str = "package-hashes.json";

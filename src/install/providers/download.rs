@@ -8,7 +8,7 @@ use base::limits::Limit;
 use net::http::{Client, Failure, FailureKind, Progress, Request};
 use sha2::{Digest, Sha256};
 
-use super::execute::Problem;
+use super::placed::Problem;
 use crate::event::FailedStep;
 
 /// A package's archive is no larger.

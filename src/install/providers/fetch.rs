@@ -2,19 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gotext::hex::hex;
 use model::addr::Provider;
 use model::deps::Version;
 use model::deps::hash::{Hash, Scheme};
-use net::http::Request;
+use net::http::{Client, Request};
 
 use super::download::{self, Downloaded};
-use super::execute::{ExecuteInput, Placed, Problem};
+use super::placed::{Placed, Problem};
 use crate::authenticate::{Archive, Authentication, Step};
 use crate::event::{FailedStep, InstallEvent};
 use crate::package::archive::{self, Staged};
 use crate::package::cache::Reservation;
+use crate::package::contents::Limits;
+use crate::package::stamp::Stamps;
 use crate::package::{executable, hash, link, platform};
 use crate::source::{Package, PackageLocation};
 
@@ -22,7 +25,10 @@ pub(super) struct Fetch<'a> {
     pub provider: &'a Provider,
     pub version: &'a Version,
     pub locked: &'a BTreeSet<Hash>,
-    pub input: &'a ExecuteInput<'a>,
+    pub http: &'a Client,
+    pub stamps: &'a Arc<Stamps>,
+    /// How large the package may be.
+    pub limits: Limits,
     pub say: &'a (dyn Fn(InstallEvent) + Sync),
 }
 
@@ -93,7 +99,7 @@ impl Fetch<'_> {
     async fn download(&self, request: &Request, place: &Path) -> Result<Local, Problem> {
         let folder = place.parent().unwrap_or(Path::new("."));
         let progress = |have, all| (self.say)(InstallEvent::Progress { provider: self.provider.clone(), have, all });
-        let done = download::download(self.input.http, request, folder, &progress).await?;
+        let done = download::download(self.http, request, folder, &progress).await?;
         let (provider, version) = (self.provider.clone(), self.version.clone());
         (self.say)(InstallEvent::Downloaded { provider, version, bytes: done.bytes });
         Ok(Local { path: done.file.path().to_path_buf(), sha256: done.sha256, _file: Some(done) })
@@ -101,7 +107,7 @@ impl Fetch<'_> {
 
     async fn unpack(&self, local: Local, place: Destination) -> Result<Hash, Problem> {
         let zip_hash = Hash::new(Scheme::Zh, &hex(&local.sha256));
-        let (provider, limits, stop) = (self.provider.clone(), self.input.limits, self.input.http.stop().clone());
+        let (provider, limits, stop) = (self.provider.clone(), self.limits, self.http.stop().clone());
         let target = place.dir().to_path_buf();
         let staged = blocking(move || archive::stage(&local.path, &target, &provider, &limits, &stop)).await?;
         let staged: Staged = staged.map_err(|e| Problem::package(FailedStep::Unpacking, e))?;
@@ -114,7 +120,7 @@ impl Fetch<'_> {
             Destination::Cache(reservation) => reservation.store(staged, Some(&zip_hash)),
         };
         let unpacked = placed.map_err(|e| Problem::package(FailedStep::Unpacking, e))?;
-        self.input.stamps.note(&unpacked.dir, &hash);
+        self.stamps.note(&unpacked.dir, &hash);
         let (provider, version) = (self.provider.clone(), self.version.clone());
         (self.say)(InstallEvent::Unpacked { provider, version, hash: hash.clone() });
         Ok(hash)
@@ -122,7 +128,7 @@ impl Fetch<'_> {
 
     /// A folder of a mirror: its packages are linked, not copied.
     async fn link(&self, dir: &Path, place: Destination) -> Result<Hash, Problem> {
-        let (stamps, from) = (self.input.stamps.clone(), dir.to_path_buf());
+        let (stamps, from) = (self.stamps.clone(), dir.to_path_buf());
         let local = blocking(move || stamps.hash_of(&from)).await?;
         let local = local.map_err(|e| Problem::Failed(FailedStep::Hash, e.to_string()))?;
         if !self.locked.is_empty() && !self.locked.contains(&local) {

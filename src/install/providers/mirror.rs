@@ -15,14 +15,14 @@ use model::deps::{Constraints, Lock, Requirements, Version};
 use net::http::{Client, Request};
 use serde::Serialize;
 
-use super::execute::Problem;
 use super::fetch::blocking;
-use super::obtain::{Obtain, authenticate};
-use super::relay::{Fleeting, Relay, Tell};
+use super::inspect::{Inspection, authenticate};
+use super::placed::Problem;
+use super::relay::{Fleeting, Relay, Reporter};
 use super::{SIDE_BY_SIDE, download};
 use crate::authenticate::Authentication;
 use crate::event::{FailedStep, MirrorEvent};
-use crate::package::hash;
+use crate::package::archive;
 use crate::source::filesystem::{Filesystem, archive_file};
 use crate::source::{Package, PackageLocation, Source, SourceError};
 
@@ -51,21 +51,21 @@ struct Job<'a> {
 const NOT_INDEXED: &str = "Failed to update indexes";
 
 /// Brings the archives of all required providers to the folder, then makes its documents anew.
-pub async fn mirror(input: &MirrorInput<'_>, tell: Tell<'_, MirrorEvent>) -> Diagnostics {
+pub async fn mirror(input: &MirrorInput<'_>, report: Reporter<'_, MirrorEvent>) -> Diagnostics {
     let mut wanted: Vec<_> = input.requirements.0.iter().collect();
     wanted.sort_by_key(|(provider, _)| provider.to_string());
     let asking = wanted.iter().map(|(provider, constraints)| decided(input, provider, constraints));
     let versions: Vec<_> = futures_util::stream::iter(asking).buffered(SIDE_BY_SIDE).collect().await;
     let jobs: Vec<Job<'_>> =
         wanted.into_iter().zip(versions).flat_map(|((p, c), version)| jobs(input, p, c, version)).collect();
-    let relay = Relay::new(tell, jobs.len());
+    let relay = Relay::new(report, jobs.len());
     let work = jobs.into_iter().enumerate().map(async |(slot, job)| {
         let say = |event| relay.say(slot, event);
         job.before.into_iter().for_each(&say);
         let mut problem = job.problem;
         if let Some((provider, version, platform)) = &job.package {
-            let obtain = Obtain { source: input.source, http: input.http, provider, version, platform };
-            problem = place(input.target, &obtain, &say).await.err();
+            let inspection = Inspection { source: input.source, http: input.http, provider, version, platform };
+            problem = place_archive(input.target, &inspection, &say).await.err();
         }
         relay.done(slot);
         problem
@@ -127,14 +127,18 @@ fn jobs<'a>(
 }
 
 /// Brings one archive to its place, unless it is there.
-async fn place(target: &Path, obtain: &Obtain<'_>, say: &(dyn Fn(MirrorEvent) + Sync)) -> Result<(), Diagnostic> {
-    let Obtain { provider, version, platform, .. } = obtain;
+async fn place_archive(
+    target: &Path,
+    inspection: &Inspection<'_>,
+    say: &(dyn Fn(MirrorEvent) + Sync),
+) -> Result<(), Diagnostic> {
+    let Inspection { provider, version, platform, .. } = inspection;
     let failed = |summary: &str, problem: Problem| {
-        let why = obtain.worded(&problem);
+        let why = inspection.worded(&problem);
         Diagnostic::error(summary, format!("Failed to download {provider} v{version} for {platform}: {why}."))
     };
     let fetching = || say(MirrorEvent::FetchStarted { platform: (*platform).to_owned() });
-    let package = match obtain.source.package(provider, version, platform).await {
+    let package = match inspection.source.package(provider, version, platform).await {
         Ok(package) => package,
         Err(problem) => {
             fetching();
@@ -155,11 +159,11 @@ async fn place(target: &Path, obtain: &Obtain<'_>, say: &(dyn Fn(MirrorEvent) + 
     };
     let unplaced = |problem| failed("Cannot download provider release", problem);
     let downloaded =
-        download::download(obtain.http, &Request::get(url.clone()), &folder, &|_, _| {}).await.map_err(unplaced)?;
+        download::download(inspection.http, &Request::get(url.clone()), &folder, &|_, _| {}).await.map_err(unplaced)?;
     match authenticate(&package, downloaded.file.path(), Some(downloaded.sha256)).await {
         Ok(authentication) => say(MirrorEvent::Authenticated { authentication }),
         Err(problem) => {
-            let why = obtain.worded(&problem);
+            let why = inspection.worded(&problem);
             let detail = format!("Failed to authenticate {provider} v{version} for {platform}: {why}.");
             return Err(Diagnostic::error("Invalid provider package", detail));
         }
@@ -176,7 +180,7 @@ async fn already_there(package: &Package, path: &Path) -> Option<Authentication>
     authenticate(package, path, None).await.ok()
 }
 
-/// Gives a downloaded file its name, for everybody to read.
+/// Gives a downloaded file its name; every user may read it.
 fn keep(file: tempfile::NamedTempFile, path: &Path) -> std::io::Result<()> {
     atomic::readable(file.as_file())?;
     file.as_file().sync_all().map_err(|e| named(e, "write", path))?;
@@ -185,7 +189,7 @@ fn keep(file: tempfile::NamedTempFile, path: &Path) -> std::io::Result<()> {
 }
 
 #[derive(Serialize)]
-struct Index {
+struct MirrorIndex {
     versions: BTreeMap<String, Empty>,
 }
 
@@ -193,7 +197,7 @@ struct Index {
 struct Empty {}
 
 #[derive(Serialize)]
-struct VersionDocument {
+struct MirrorVersion {
     archives: BTreeMap<String, ArchiveEntry>,
 }
 
@@ -218,13 +222,13 @@ async fn index(target: &Path) -> Diagnostics {
             });
         let hashing = archives.map(|(version, platform, path)| async {
             let from = path.clone();
-            let hash = blocking(move || hash::of_archive(&from)).await;
+            let hash = blocking(move || archive::hashes_of(&from)).await;
             let hash = hash.and_then(|hashes| hashes.map_err(|e| Problem::Failed(FailedStep::Hash, e.to_string())));
             let hash = hash.map(|hashes| hashes.archive);
             (version, platform, path, hash)
         });
         let hashed: Vec<_> = futures_util::stream::iter(hashing).buffered(SIDE_BY_SIDE).collect().await;
-        let mut documents: BTreeMap<String, VersionDocument> = BTreeMap::new();
+        let mut documents: BTreeMap<String, MirrorVersion> = BTreeMap::new();
         for (version, platform, path, hash) in hashed {
             let hash = match hash {
                 Ok(hash) => hash,
@@ -237,8 +241,7 @@ async fn index(target: &Path) -> Diagnostics {
                 Err(_) => continue,
             };
             let url = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let document =
-                documents.entry(version.to_string()).or_insert(VersionDocument { archives: BTreeMap::new() });
+            let document = documents.entry(version.to_string()).or_insert(MirrorVersion { archives: BTreeMap::new() });
             document.archives.insert(platform, ArchiveEntry { hashes: [hash.to_string()], url });
         }
         if let Err((path, why)) = write_documents(&folder, &documents) {
@@ -251,7 +254,7 @@ async fn index(target: &Path) -> Diagnostics {
 /// The list of versions last: what it names is there.
 fn write_documents(
     folder: &Path,
-    documents: &BTreeMap<String, VersionDocument>,
+    documents: &BTreeMap<String, MirrorVersion>,
 ) -> Result<(), (PathBuf, std::io::Error)> {
     if documents.is_empty() {
         return Ok(());
@@ -267,6 +270,6 @@ fn write_documents(
     for (version, document) in documents {
         write(&format!("{version}.json"), serde_json::to_string_pretty(document))?;
     }
-    let index = Index { versions: documents.keys().map(|version| (version.clone(), Empty {})).collect() };
+    let index = MirrorIndex { versions: documents.keys().map(|version| (version.clone(), Empty {})).collect() };
     write("index.json", serde_json::to_string_pretty(&index))
 }

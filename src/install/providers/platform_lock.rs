@@ -11,10 +11,10 @@ use model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version
 use net::http::Client;
 
 use super::SIDE_BY_SIDE;
-use super::execute::Problem;
 use super::fetch::blocking;
-use super::obtain::Obtain;
-use super::relay::{Fleeting, Relay, Tell};
+use super::inspect::Inspection;
+use super::placed::Problem;
+use super::relay::{Fleeting, Relay, Reporter};
 use super::resolve::{decide, need};
 use crate::event::{Change, LockEvent, Tracked};
 use crate::package::hash;
@@ -39,7 +39,7 @@ impl Fleeting for LockEvent {}
 /// The lock with the hashes of every package, and what changed. With errors: None, and nothing is to be kept.
 pub async fn lock_platforms(
     input: &PlatformLockInput<'_>,
-    tell: Tell<'_, LockEvent>,
+    report: Reporter<'_, LockEvent>,
 ) -> (Option<(Lock, Vec<Tracked>)>, Diagnostics) {
     let mut wanted: Vec<_> = input.requirements.0.iter().filter(|(provider, _)| !provider.is_builtin()).collect();
     wanted.sort_by_key(|(provider, _)| provider.to_string());
@@ -58,12 +58,12 @@ pub async fn lock_platforms(
         return (None, not_retrieved(platform, &problems).into());
     }
     let jobs: Vec<_> = input.platforms.iter().flat_map(|p| decided.iter().map(move |(d, _, v)| (p, *d, v))).collect();
-    let relay = Relay::new(tell, jobs.len());
+    let relay = Relay::new(report, jobs.len());
     let work = jobs.iter().enumerate().map(async |(slot, (platform, provider, version))| {
-        let obtain = Obtain { source: input.source, http: input.http, provider, version, platform };
-        let result = hashes(input, &obtain, &|event| relay.say(slot, event)).await;
+        let inspection = Inspection { source: input.source, http: input.http, provider, version, platform };
+        let result = hashes(input, &inspection, &|event| relay.say(slot, event)).await;
         relay.done(slot);
-        result.map_err(|problem| (matches!(problem, Problem::Interrupted), obtain.worded(&problem)))
+        result.map_err(|problem| (matches!(problem, Problem::Interrupted), inspection.worded(&problem)))
     });
     let results: Vec<_> = futures_util::stream::iter(work).buffered(SIDE_BY_SIDE).collect().await;
     let mut found: BTreeMap<(&Provider, &str), BTreeSet<Hash>> = BTreeMap::new();
@@ -99,36 +99,36 @@ async fn version(
     provider: &Provider,
     constraints: &Constraints,
 ) -> Result<Version, SourceError> {
-    let need = need(provider, constraints, input.lock.get(provider), false).map_err(SourceError::Failed)?;
+    let need = need(provider, constraints, input.lock.get(provider), false)?;
     let available = input.source.versions(provider).await?;
-    decide(&need, constraints, &available).map_err(SourceError::Failed)
+    decide(&need, constraints, &available)
 }
 
 /// All hashes to be locked that are known from one platform's package.
 async fn hashes(
     input: &PlatformLockInput<'_>,
-    obtain: &Obtain<'_>,
+    inspection: &Inspection<'_>,
     say: &(dyn Fn(LockEvent) + Sync),
 ) -> Result<BTreeSet<Hash>, Problem> {
-    let (provider, version, platform) = (obtain.provider, obtain.version, obtain.platform);
-    let told = || (provider.clone(), version.clone(), platform.to_owned());
+    let (provider, version, platform) = (inspection.provider, inspection.version, inspection.platform);
+    let package = || (provider.clone(), version.clone(), platform.to_owned());
     if let Some(cache) = input.cache_dir
         && let Some(locked) = input.lock.get(provider).filter(|locked| locked.version == *version)
     {
-        let dir = obtain.cached(cache);
+        let dir = inspection.cached(cache);
         let known = blocking(move || dir.is_dir().then(|| hash::of_dir(&dir).ok()).flatten()).await?;
         if let Some(known) = known.filter(|known| locked.hashes.contains(known)) {
             return Ok(BTreeSet::from([known]));
         }
     }
     let started = || {
-        let (provider, version, platform) = told();
+        let (provider, version, platform) = package();
         say(LockEvent::FetchStarted { provider, version, platform });
     };
-    let obtained = obtain.run(input.folder, input.cache_dir, &started).await?;
-    let (provider, version, platform) = told();
-    say(LockEvent::Fetched { provider, version, platform, authentication: obtained.authentication });
-    Ok(obtained.lockable.into_iter().chain([obtained.local]).collect())
+    let inspected = inspection.run(input.folder, input.cache_dir, &started).await?;
+    let (provider, version, platform) = package();
+    say(LockEvent::Fetched { provider, version, platform, authentication: inspected.authentication });
+    Ok(inspected.lockable.into_iter().chain([inspected.local]).collect())
 }
 
 /// Adds what was found on each platform to what is locked.

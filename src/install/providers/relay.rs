@@ -6,21 +6,21 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::event::InstallEvent;
 
-pub type Tell<'a, E = InstallEvent> = &'a mut (dyn FnMut(E) + Send);
+pub type Reporter<'a, E = InstallEvent> = &'a mut (dyn FnMut(E) + Send);
 
 pub struct Relay<'a, E = InstallEvent> {
-    state: Mutex<State<'a, E>>,
+    state: Mutex<RelayState<'a, E>>,
 }
 
-struct State<'a, E> {
-    tell: Tell<'a, E>,
+struct RelayState<'a, E> {
+    report: Reporter<'a, E>,
     slots: Vec<Slot<E>>,
     /// The slot whose events are reported immediately.
     first: usize,
 }
 
 struct Slot<E> {
-    waiting: VecDeque<E>,
+    queued: VecDeque<E>,
     done: bool,
 }
 
@@ -41,17 +41,17 @@ impl Fleeting for InstallEvent {
 
 impl<'a, E: Fleeting> Relay<'a, E> {
     /// For as many pieces of work.
-    pub fn new(tell: Tell<'a, E>, slots: usize) -> Relay<'a, E> {
-        let slots = (0..slots).map(|_| Slot { waiting: VecDeque::new(), done: false }).collect();
-        Relay { state: Mutex::new(State { tell, slots, first: 0 }) }
+    pub fn new(report: Reporter<'a, E>, slots: usize) -> Relay<'a, E> {
+        let slots = (0..slots).map(|_| Slot { queued: VecDeque::new(), done: false }).collect();
+        Relay { state: Mutex::new(RelayState { report, slots, first: 0 }) }
     }
 
     pub fn say(&self, slot: usize, event: E) {
         let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if slot == state.first || event.is_fleeting() {
-            (state.tell)(event);
+            (state.report)(event);
         } else if let Some(slot) = state.slots.get_mut(slot) {
-            slot.waiting.push_back(event);
+            slot.queued.push_back(event);
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a, E: Fleeting> Relay<'a, E> {
             slot.done = true;
         }
         while let Some(slot) = state.slots.get_mut(state.first) {
-            slot.waiting.drain(..).for_each(&mut *state.tell);
+            slot.queued.drain(..).for_each(&mut *state.report);
             if !slot.done {
                 return;
             }
@@ -80,13 +80,13 @@ mod tests {
     #[test]
     fn events_come_in_the_order_of_the_work() {
         let mut heard = Vec::new();
-        let mut tell = |event: InstallEvent| match event {
+        let mut report = |event: InstallEvent| match event {
             InstallEvent::BuiltIn { provider, .. } => heard.push(provider.kind.to_string()),
             other => heard.push(format!("{other:?}")),
         };
         let event =
             |name: &str| InstallEvent::BuiltIn { provider: Provider::builtin(name), version: None, locked: None };
-        let relay = Relay::new(&mut tell, 3);
+        let relay = Relay::new(&mut report, 3);
         relay.say(1, event("b1"));
         relay.say(0, event("a1"));
         relay.say(2, event("c1"));

@@ -10,7 +10,7 @@ use model::addr::Provider;
 use model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version};
 
 use super::SIDE_BY_SIDE;
-use super::relay::Tell;
+use super::relay::Reporter;
 use crate::event::InstallEvent;
 use crate::source::{Available, Source, SourceError};
 
@@ -61,7 +61,7 @@ pub(super) enum Need {
 }
 
 /// Decides on a version of every provider. What could not be decided is reported; the plan holds the rest.
-pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, Diagnostics) {
+pub async fn resolve(input: &ResolveInput<'_>, report: Reporter<'_>) -> (InstallPlan, Diagnostics) {
     let mut plan = InstallPlan::default();
     let mut diags = Diagnostics::new();
     let (mut questions, mut unavailable) = (Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
         let locked = || input.lock.get(provider).map(|locked| (provider.clone(), locked.clone()));
         if let Some(overridden) = input.unmanaged.get(provider) {
             plan.kept.extend(locked());
-            tell(InstallEvent::Unmanaged { provider: provider.clone(), overridden: *overridden });
+            report(InstallEvent::Unmanaged { provider: provider.clone(), overridden: *overridden });
         } else if provider.is_builtin() || stand_in.is_some() {
             plan.kept.extend(locked());
             match check_builtin(provider, constraints, stand_in, input.builtins) {
@@ -83,20 +83,20 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
                         let locked = input.lock.get(provider).map(|locked| locked.version.clone());
                         locked.filter(|locked| locked != version)
                     });
-                    tell(InstallEvent::BuiltIn { provider: provider.clone(), version: stand_in.cloned(), locked });
+                    report(InstallEvent::BuiltIn { provider: provider.clone(), version: stand_in.cloned(), locked });
                 }
                 Err(problem) => diags.push(problem),
             }
         } else {
             let locked = input.lock.get(provider).filter(|_| !input.upgrade || input.keep == Some(provider));
-            tell(InstallEvent::QueryStarted {
+            report(InstallEvent::QueryStarted {
                 provider: provider.clone(),
                 constraints: constraints.clone(),
                 locked: locked.map(|locked| locked.version.clone()),
             });
             match need(provider, constraints, locked, input.present.contains(provider)) {
                 Ok(need) => questions.push((provider, constraints, need)),
-                Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None)),
+                Err(problem) => diags.push(query_failed(provider, &problem, None)),
             }
         }
     }
@@ -109,15 +109,15 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
         let decided = match answer {
             Ok(available) => {
                 if !available.warnings.is_empty() {
-                    tell(InstallEvent::Warned { provider: provider.clone(), warnings: available.warnings.clone() });
+                    report(InstallEvent::Warned { provider: provider.clone(), warnings: available.warnings.clone() });
                 }
-                decide(&need, constraints, &available).map_err(SourceError::Failed)
+                decide(&need, constraints, &available)
             }
             Err(error) => Err(error),
         };
         match decided {
             Ok(version) => {
-                tell(InstallEvent::Selected { provider: provider.clone(), version: version.clone() });
+                report(InstallEvent::Selected { provider: provider.clone(), version: version.clone() });
                 plan.selections.insert(provider.clone(), selection(input, provider, constraints, version));
             }
             // Said once, for all of them.
@@ -140,14 +140,14 @@ pub(super) fn need(
     constraints: &Constraints,
     locked: Option<&LockedProvider>,
     present: bool,
-) -> Result<Need, String> {
+) -> Result<Need, SourceError> {
     let Some(locked) = locked else { return Ok(Need::Newest) };
     if !constraints.allows(&locked.version) {
-        return Err(format!(
+        return Err(SourceError::Failed(format!(
             "locked provider {provider} {} does not match configured version constraint {constraints}; must use {COMMAND} init \
              -upgrade to allow selection of new versions",
             locked.version
-        ));
+        )));
     }
     Ok(match present {
         true => Need::Nothing(locked.version.clone()),
@@ -155,8 +155,8 @@ pub(super) fn need(
     })
 }
 
-/// The version to take of those that there are. The error is for people.
-pub(super) fn decide(need: &Need, constraints: &Constraints, available: &Available) -> Result<Version, String> {
+/// The version to take of those that there are.
+pub(super) fn decide(need: &Need, constraints: &Constraints, available: &Available) -> Result<Version, SourceError> {
     let (found, missing) = match need {
         Need::Nothing(version) => return Ok(version.clone()),
         Need::Locked(version) => (
@@ -168,7 +168,7 @@ pub(super) fn decide(need: &Need, constraints: &Constraints, available: &Availab
             format!("no available releases match the given constraints {constraints}"),
         ),
     };
-    found.cloned().ok_or(missing)
+    found.cloned().ok_or(SourceError::Failed(missing))
 }
 
 fn selection(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints, version: Version) -> Selection {
@@ -311,7 +311,8 @@ mod tests {
                 "" => Constraints::default(),
                 text => Constraints::parse(text).unwrap(),
             };
-            let got = decide(&need, &constraints, &available).map(|v| v.to_string());
+            let got = decide(&need, &constraints, &available);
+            let got = got.map(|v| v.to_string()).map_err(|error| error.to_string());
             assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{need:?} {constraints}");
         }
     }

@@ -1,5 +1,7 @@
 //! One question to a registry: with the user's token for its host, and the language version that the answer should suit.
 
+use std::fmt;
+
 use base::secret::redacted;
 use http::HeaderName;
 use model::service::Host;
@@ -50,15 +52,41 @@ pub fn host_of(url: &Url) -> String {
     format!("{}{port}", url.host_str().unwrap_or_default())
 }
 
-/// A JSON object. What is no JSON from its start on is worded as users of the field know it.
-pub fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
-    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') => serde_json::from_slice(body).map_err(|e| e.to_string()),
-        Some(byte) if byte.is_ascii_graphic() && !b"[\"-0123456789tfn".contains(byte) => {
-            Err(format!("invalid character '{}' looking for beginning of value", char::from(*byte)))
+/// Why the body of an answer is not the JSON object that it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyError {
+    /// There is nothing.
+    Empty,
+    /// It does not begin as JSON does.
+    Start(char),
+    /// It is JSON, but not an object.
+    NotAnObject,
+    /// It has another form, or ends too early: what is wrong, and where.
+    Form(String),
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyError::Empty => f.write_str("unexpected end of JSON input"),
+            BodyError::Start(c) => write!(f, "invalid character '{c}' looking for beginning of value"),
+            BodyError::NotAnObject => f.write_str("a JSON object is required"),
+            BodyError::Form(why) => f.write_str(why),
         }
-        Some(_) => Err("a JSON object is required".to_owned()),
-        None => Err("unexpected end of JSON input".to_owned()),
+    }
+}
+
+impl std::error::Error for BodyError {}
+
+/// A JSON object. What is no JSON from its start on is worded as users of the field know it.
+pub fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, BodyError> {
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => serde_json::from_slice(body).map_err(|e| BodyError::Form(e.to_string())),
+        Some(byte) if byte.is_ascii_graphic() && !b"[\"-0123456789tfn".contains(byte) => {
+            Err(BodyError::Start(char::from(*byte)))
+        }
+        Some(_) => Err(BodyError::NotAnObject),
+        None => Err(BodyError::Empty),
     }
 }
 

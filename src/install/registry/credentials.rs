@@ -2,6 +2,7 @@
 //! goes, which is the same place.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,14 +12,14 @@ use base::stop::Stop;
 use model::service::credentials::{CredentialHelper, Known};
 use model::service::{CredentialSettings, Host};
 
-use super::credentials_file;
+use super::credentials_file::{self, FileError};
 
 /// Tokens of hosts. A helper is asked once per host and command.
 pub struct Credentials {
     settings: CredentialSettings,
     places: Places,
     stop: Stop,
-    asked: Mutex<HashMap<Host, Arc<tokio::sync::OnceCell<Result<Option<Secret>, String>>>>>,
+    asked: Mutex<HashMap<Host, Arc<tokio::sync::OnceCell<Result<Option<Secret>, CredentialsError>>>>>,
 }
 
 /// Where credentials are, beside the settings.
@@ -43,6 +44,75 @@ pub enum Location {
     Nowhere,
 }
 
+/// Why the token of a host is not available, or cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialsError {
+    /// The user keeps the host's token in a settings file. The host, as people see it.
+    OtherFile(String),
+    File(FileError),
+    /// The home folder is not known, so there is no file.
+    NoFile,
+    /// There is no program for the helper of this name.
+    NoHelper(String),
+    HelperNotStarted {
+        program: PathBuf,
+        why: String,
+    },
+    /// The program failed. `said`: what it wrote to its standard error, if it did.
+    HelperFailed {
+        program: PathBuf,
+        said: Option<String>,
+    },
+    /// The program printed something else than an object.
+    HelperOutput(PathBuf),
+    Interrupted,
+}
+
+impl CredentialsError {
+    /// Without white space at the end of what a helper said.
+    fn trimmed(self) -> CredentialsError {
+        match self {
+            CredentialsError::HelperFailed { program, said } => {
+                CredentialsError::HelperFailed { program, said: said.map(|said| said.trim_end().to_owned()) }
+            }
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for CredentialsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CredentialsError::OtherFile(host) => write!(
+                f,
+                "cannot change credentials for {host}: existing manually-configured credentials in a CLI config file"
+            ),
+            CredentialsError::File(error) => error.fmt(f),
+            CredentialsError::NoFile => {
+                f.write_str("unable to determine credentials file path: the home folder is not known")
+            }
+            CredentialsError::NoHelper(name) => write!(f, "unable to find credentials helper {name:?}"),
+            CredentialsError::HelperNotStarted { program, why } => {
+                let program = program.display();
+                write!(f, "failed to run {program}: fork/exec {program}: {why}")
+            }
+            CredentialsError::HelperFailed { program, said: None } => {
+                write!(f, "error in {}, but it produced no error message", program.display())
+            }
+            CredentialsError::HelperFailed { program, said: Some(said) } => {
+                let gap = if said.is_empty() { "" } else { " " };
+                write!(f, "error in {}:{gap}{said}", program.display())
+            }
+            CredentialsError::HelperOutput(program) => {
+                write!(f, "malformed output from {}: not a JSON object", program.display())
+            }
+            CredentialsError::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for CredentialsError {}
+
 /// What a helper is asked to do.
 enum HelperRequest<'a> {
     Get,
@@ -63,8 +133,8 @@ impl Credentials {
         })
     }
 
-    /// The same; the error, for people, says what is wrong with a helper.
-    pub async fn demanded(&self, host: &Host) -> Result<Option<Secret>, String> {
+    /// As [`Self::of`], but with an error if a helper fails.
+    pub async fn demanded(&self, host: &Host) -> Result<Option<Secret>, CredentialsError> {
         let (helper, cell) = match (self.settings.of(host), &self.settings.helper) {
             (Known::Token(token), _) => return Ok(Some(token)),
             (Known::AskHelper, Some(helper)) => {
@@ -90,23 +160,20 @@ impl Credentials {
         }
     }
 
-    /// Keeps a token for a host. The error is for people, and has no full stop.
-    pub async fn store(&self, host: &Host, token: &Secret) -> Result<(), String> {
+    /// Keeps a token for a host.
+    pub async fn store(&self, host: &Host, token: &Secret) -> Result<(), CredentialsError> {
         self.change(host, Some(token)).await
     }
 
     /// Removes what is kept for a host.
-    pub async fn forget(&self, host: &Host) -> Result<(), String> {
+    pub async fn forget(&self, host: &Host) -> Result<(), CredentialsError> {
         self.change(host, None).await
     }
 
-    async fn change(&self, host: &Host, token: Option<&Secret>) -> Result<(), String> {
+    async fn change(&self, host: &Host, token: Option<&Secret>) -> Result<(), CredentialsError> {
         match self.location(host) {
-            Location::OtherFile => Err(format!(
-                "cannot change credentials for {}: existing manually-configured credentials in a CLI config file",
-                host.for_display()
-            )),
-            Location::File { path, .. } => credentials_file::change(&path, host, token),
+            Location::OtherFile => Err(CredentialsError::OtherFile(host.for_display())),
+            Location::File { path, .. } => credentials_file::change(&path, host, token).map_err(CredentialsError::File),
             Location::Helper(_) => match self.helper() {
                 Some((helper, program)) => {
                     let request = token.map_or(HelperRequest::Forget, HelperRequest::Store);
@@ -114,27 +181,25 @@ impl Credentials {
                 }
                 None => Err(self.no_helper()),
             },
-            Location::Nowhere => {
-                Err("unable to determine credentials file path: the home folder is not known".to_owned())
-            }
+            Location::Nowhere => Err(CredentialsError::NoFile),
         }
     }
 
-    async fn ask(&self, helper: &CredentialHelper, host: &Host) -> Result<Option<Secret>, String> {
+    async fn ask(&self, helper: &CredentialHelper, host: &Host) -> Result<Option<Secret>, CredentialsError> {
         let Some((_, program)) = self.helper() else {
             base::log!(Error, "{}; ignoring", self.no_helper());
             return Ok(None);
         };
         let output = self.run(helper, &program, host, &HelperRequest::Get).await;
-        let output = output.map_err(|why| why.trim_end().to_owned())?;
-        let answer: serde_json::Value = serde_json::from_str(&output)
-            .map_err(|_| format!("malformed output from {}: not a JSON object", program.display()))?;
+        let output = output.map_err(CredentialsError::trimmed)?;
+        let answer: serde_json::Value =
+            serde_json::from_str(&output).map_err(|_| CredentialsError::HelperOutput(program.clone()))?;
         Ok(answer.get("token").and_then(|token| token.as_str()).map(Secret::new))
     }
 
-    fn no_helper(&self) -> String {
+    fn no_helper(&self) -> CredentialsError {
         let name = self.settings.helper.as_ref().map_or("", |helper| helper.name.as_str());
-        format!("unable to find credentials helper {name:?}")
+        CredentialsError::NoHelper(name.to_owned())
     }
 
     /// The helper of the settings with its program, if there is one: `terraform-credentials-NAME`, perhaps with a version,
@@ -154,25 +219,26 @@ impl Credentials {
         program: &Path,
         host: &Host,
         request: &HelperRequest<'_>,
-    ) -> Result<String, String> {
+    ) -> Result<String, CredentialsError> {
         let (verb, input) = match request {
             HelperRequest::Get => ("get", None),
             HelperRequest::Store(token) => ("store", Some(serde_json::json!({ "token": token.reveal() }).to_string())),
             HelperRequest::Forget => ("forget", None),
         };
-        let shown = program.display();
         let mut command = tokio::process::Command::new(program);
         command.args(&helper.arguments).arg(verb).arg(host.as_str());
         let ran = program::run_fed(command, input.as_ref().map(|text| text.as_bytes()), false, &self.stop).await;
-        let ran = ran.map_err(|e| {
-            let why = base::files::reason(&e);
-            format!("failed to run {shown}: fork/exec {shown}: {why}")
+        let ran = ran.map_err(|e| CredentialsError::HelperNotStarted {
+            program: program.to_owned(),
+            why: base::files::reason(&e),
         })?;
-        let Some(ran) = ran else { return Err("interrupted".to_owned()) };
-        match (ran.status.success(), ran.errors.is_empty()) {
-            (true, _) => Ok(ran.output),
-            (false, true) => Err(format!("error in {shown}, but it produced no error message")),
-            (false, false) => Err(format!("error in {shown}: {}", ran.errors)),
+        let Some(ran) = ran else { return Err(CredentialsError::Interrupted) };
+        match ran.status.success() {
+            true => Ok(ran.output),
+            false => {
+                let said = Some(ran.errors).filter(|said| !said.is_empty());
+                Err(CredentialsError::HelperFailed { program: program.to_owned(), said })
+            }
         }
     }
 }
@@ -244,12 +310,17 @@ mod tests {
         assert_eq!(kept, r#"{"token":"a\"b"}"#);
         assert_eq!(found.of(&host("new.example")).await, Some(Secret::new("a\"b")));
         found.forget(&host("new.example")).await.unwrap();
-        let why = found.forget(&host("new.example")).await.unwrap_err();
+        let why = found.forget(&host("new.example")).await.unwrap_err().to_string();
         assert!(why.starts_with("error in ") && why.contains("no such"), "{why}");
         found.forget(&host("stored.example")).await.unwrap();
         assert_eq!(std::fs::read_to_string(dir.path().join("below/c.json")).unwrap(), "{\n  \"credentials\": {}\n}");
         assert!(
-            found.store(&host("other.example"), &Secret::new("x")).await.unwrap_err().contains("manually-configured")
+            found
+                .store(&host("other.example"), &Secret::new("x"))
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("manually-configured")
         );
     }
 
@@ -260,10 +331,10 @@ mod tests {
         let path = dir.path().join("terraform-credentials-h");
         let found = credentials(dir.path(), true);
         helper(dir.path(), "terraform-credentials-h", "#!/bin/sh\nexit 2\n");
-        let why = found.forget(&host).await.unwrap_err();
+        let why = found.forget(&host).await.unwrap_err().to_string();
         assert_eq!(why, format!("error in {}, but it produced no error message", path.display()));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let why = found.store(&host, &Secret::new("t")).await.unwrap_err();
+        let why = found.store(&host, &Secret::new("t")).await.unwrap_err().to_string();
         assert_eq!(why, format!("failed to run {0}: fork/exec {0}: permission denied", path.display()));
         assert_eq!(found.of(&host).await, None);
     }

@@ -1,14 +1,45 @@
 //! The file in which this program keeps tokens, `credentials.tfrc.json`: one host's entry is changed, everything else stays.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use base::atomic;
 use base::files::reason;
 use base::secret::Secret;
 use model::service::Host;
 use serde_json::{Map, Value as Json};
+
+/// Why the file of tokens cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    path: PathBuf,
+    problem: FileProblem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileProblem {
+    Unreadable(String),
+    /// What it has for credentials is not an object.
+    Credentials,
+    Unwritable(String),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.problem {
+            FileProblem::Unreadable(why) => write!(f, "cannot read {path}: {why}"),
+            FileProblem::Credentials => write!(
+                f,
+                "credentials file {path} has invalid value for \"credentials\" property: must be a JSON object"
+            ),
+            FileProblem::Unwritable(why) => write!(f, "cannot write {path}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
 
 /// The hosts that have an entry. None where there is no file, or none that can be read.
 pub fn hosts(path: &Path) -> BTreeSet<Host> {
@@ -18,27 +49,25 @@ pub fn hosts(path: &Path) -> BTreeSet<Host> {
 }
 
 /// Puts the host's token in place of what was kept for it; None: nothing is kept any more. The file is its owner's alone
-/// afterwards. The error is for people.
-pub fn change(path: &Path, host: &Host, token: Option<&Secret>) -> Result<(), String> {
-    let shown = path.display();
+/// afterwards.
+pub fn change(path: &Path, host: &Host, token: Option<&Secret>) -> Result<(), FileError> {
+    let failed = |problem| FileError { path: path.to_owned(), problem };
     let content = match std::fs::read(path) {
         Ok(content) => content,
         Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(e) => return Err(format!("cannot read {shown}: {}", reason(&e))),
+        Err(e) => return Err(failed(FileProblem::Unreadable(reason(&e)))),
     };
     let mut document = match content.is_empty() {
         true => Map::new(),
         false => match serde_json::from_slice(&content) {
             Ok(Json::Object(document)) => document,
-            Ok(_) => return Err(format!("cannot read {shown}: must be a JSON object")),
-            Err(e) => return Err(format!("cannot read {shown}: {e}")),
+            Ok(_) => return Err(failed(FileProblem::Unreadable("must be a JSON object".to_owned()))),
+            Err(e) => return Err(failed(FileProblem::Unreadable(e.to_string()))),
         },
     };
     let entries = document.entry("credentials").or_insert_with(|| Json::Object(Map::new()));
     let Json::Object(entries) = entries else {
-        return Err(format!(
-            "credentials file {shown} has invalid value for \"credentials\" property: must be a JSON object"
-        ));
+        return Err(failed(FileProblem::Credentials));
     };
     entries.retain(|name, _| Host::parse(name).as_ref() != Ok(host));
     if let Some(token) = token {
@@ -46,7 +75,7 @@ pub fn change(path: &Path, host: &Host, token: Option<&Secret>) -> Result<(), St
     }
     let mut document = Json::Object(document);
     document.sort_all_objects();
-    write(path, &text(&document)).map_err(|e| format!("cannot write {shown}: {}", reason(&e)))
+    write(path, &text(&document)).map_err(|e| failed(FileProblem::Unwritable(reason(&e))))
 }
 
 /// As the reference writes it: sorted, two blanks per level, without a line ending.
@@ -144,7 +173,7 @@ mod tests {
             [("[]", "cannot read"), ("{", "cannot read"), ("{\"credentials\": 1}", "must be a JSON object")]
         {
             std::fs::write(&path, content).unwrap();
-            let said = change(&path, &host, Some(&Secret::new("t"))).unwrap_err();
+            let said = change(&path, &host, Some(&Secret::new("t"))).unwrap_err().to_string();
             assert!(said.contains(why), "{said}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
         }

@@ -1,5 +1,7 @@
 //! Getting a token from a host: by the code that came of a login, for a password, or by asking whose token it is.
 
+use std::fmt;
+
 use base::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,6 +27,18 @@ pub enum LoginError {
     Failed(String),
 }
 
+/// The system gives no random numbers: why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoRandomNumbers(String);
+
+impl fmt::Display for NoRandomNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoRandomNumbers {}
+
 /// One attempt to log in: the PKCE secret, which proves that the token and the code are requested by the same client.
 pub struct Attempt {
     /// Comes back with the code.
@@ -33,8 +47,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// The error: the system has no random numbers.
-    pub fn new() -> Result<Attempt, String> {
+    pub fn new() -> Result<Attempt, NoRandomNumbers> {
         Ok(Attempt { state: random()?, verifier: Secret::new(random()?) })
     }
 
@@ -79,9 +92,9 @@ impl Attempt {
 }
 
 /// 256 random bits as letters and digits.
-fn random() -> Result<String, String> {
+fn random() -> Result<String, NoRandomNumbers> {
     let mut bytes = [0; 32];
-    OsRng.try_fill_bytes(&mut bytes).map_err(|e| e.to_string())?;
+    OsRng.try_fill_bytes(&mut bytes).map_err(|e| NoRandomNumbers(e.to_string()))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 

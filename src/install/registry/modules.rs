@@ -56,7 +56,7 @@ struct Version {
 }
 
 #[derive(Deserialize)]
-struct Location {
+struct LocationDocument {
     location: String,
 }
 
@@ -90,7 +90,7 @@ impl Hosts {
                 return Err(RegistryError::Failed(format!("error getting download location for {path:?}: {}", said())));
             }
         }
-        let in_body = || serde_json::from_slice::<Location>(&answer.body).ok().map(|body| body.location);
+        let in_body = || serde_json::from_slice::<LocationDocument>(&answer.body).ok().map(|body| body.location);
         let location = answer.header("x-terraform-get").map(str::to_owned).filter(|l| !l.is_empty()).or_else(in_body);
         let Some(location) = location.filter(|l| !l.is_empty()) else {
             return Err(RegistryError::Failed(format!("failed to get download URL for {path:?}: {}", said())));

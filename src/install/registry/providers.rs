@@ -71,12 +71,12 @@ pub struct OtherPackage {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct SigningKeys {
     #[serde(default, deserialize_with = "null_is_empty")]
-    pub gpg_public_keys: Vec<SigningKey>,
+    pub gpg_public_keys: Vec<SigningKeyDocument>,
 }
 
 /// A key that the registry vouches for.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-pub struct SigningKey {
+pub struct SigningKeyDocument {
     #[serde(default)]
     pub key_id: String,
     #[serde(default)]
@@ -134,7 +134,7 @@ impl Hosts {
         let (host, url) = self.provider_url(provider, &["versions"]).await?;
         let answer = self.ask_registry(&host, url, ask::host_of).await?;
         self.require_success(&host, &answer).await?;
-        ask::object(&answer.body).map_err(ProviderRegistryError::Failed)
+        ask::object(&answer.body).map_err(|why| ProviderRegistryError::Failed(why.to_string()))
     }
 
     /// With the address that relative ones within are relative to.
@@ -149,7 +149,7 @@ impl Hosts {
         let (host, url) = self.provider_url(provider, &rest).await?;
         let answer = self.ask_registry(&host, url, ask::host_of).await?;
         self.require_success(&host, &answer).await?;
-        let download = ask::object(&answer.body).map_err(ProviderRegistryError::Failed)?;
+        let download = ask::object(&answer.body).map_err(|why| ProviderRegistryError::Failed(why.to_string()))?;
         Ok((download, answer.url))
     }
 
@@ -193,7 +193,7 @@ impl Hosts {
             return Err(ProviderRegistryError::NoRegistry { host, other_version });
         }
         if let Err(why) = self.credentials.demanded(&host).await {
-            return Err(ProviderRegistryError::NoCredentials { host, why });
+            return Err(ProviderRegistryError::NoCredentials { host, why: why.to_string() });
         }
         let mut url = services.url(SERVICE).map_err(ProviderRegistryError::Failed)?;
         if let Ok(mut segments) = url.path_segments_mut() {

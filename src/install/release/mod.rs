@@ -25,20 +25,50 @@ pub struct Platform {
     pub arch: String,
 }
 
-impl Release {
-    /// `kind` is the last part of the source address. The error is a text for people.
-    pub fn new(kind: &str, version: &str) -> Result<Release, String> {
-        let normal = parse_part(kind).map_err(|why| format!("the name of the provider {kind:?} {why}"))?;
-        if normal != kind || !kind.is_ascii() {
-            return Err(format!(
-                "the name of the provider {kind:?} must have small ASCII letters, digits and dashes only"
-            ));
+/// Why something cannot be a release, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReleaseError {
+    Name {
+        name: String,
+        why: String,
+    },
+    /// It is not three numbers.
+    Version(String),
+    BuildMetadata(String),
+    Platform(String),
+}
+
+impl fmt::Display for ReleaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReleaseError::Name { name, why } => write!(f, "the name of the provider {name:?} {why}"),
+            ReleaseError::Version(version) => {
+                write!(f, "the version {version:?} must have three numbers and no \"v\", such as 1.2.3 or 1.2.3-beta1")
+            }
+            ReleaseError::BuildMetadata(version) => {
+                write!(f, "the version {version:?} has build metadata, which registries do not accept")
+            }
+            ReleaseError::Platform(text) => {
+                write!(f, "{text:?} is not a platform: write OS_ARCH, such as linux_amd64 or darwin_arm64")
+            }
         }
-        let exact = Version::parse_exact(version).map_err(|_| {
-            format!("the version {version:?} must have three numbers and no \"v\", such as 1.2.3 or 1.2.3-beta1")
-        })?;
+    }
+}
+
+impl std::error::Error for ReleaseError {}
+
+impl Release {
+    /// `kind` is the last part of the source address.
+    pub fn new(kind: &str, version: &str) -> Result<Release, ReleaseError> {
+        let normal =
+            parse_part(kind).map_err(|why| ReleaseError::Name { name: kind.to_owned(), why: why.to_string() })?;
+        if normal != kind || !kind.is_ascii() {
+            let why = "must have small ASCII letters, digits and dashes only".to_owned();
+            return Err(ReleaseError::Name { name: kind.to_owned(), why });
+        }
+        let exact = Version::parse_exact(version).map_err(|_| ReleaseError::Version(version.to_owned()))?;
         if !exact.metadata().is_empty() {
-            return Err(format!("the version {version:?} has build metadata, which registries do not accept"));
+            return Err(ReleaseError::BuildMetadata(version.to_owned()));
         }
         Ok(Release { kind: kind.to_owned(), version: exact })
     }
@@ -71,15 +101,15 @@ impl Release {
 }
 
 impl Platform {
-    /// The error is a text for people.
-    pub fn parse(text: &str) -> Result<Platform, String> {
+    /// Reads `OS_ARCH`.
+    pub fn parse(text: &str) -> Result<Platform, ReleaseError> {
         let is_word =
             |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         match text.split_once('_') {
             Some((os, arch)) if is_word(os) && is_word(arch) => {
                 Ok(Platform { os: os.to_owned(), arch: arch.to_owned() })
             }
-            _ => Err(format!("{text:?} is not a platform: write OS_ARCH, such as linux_amd64 or darwin_arm64")),
+            _ => Err(ReleaseError::Platform(text.to_owned())),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Detached OpenPGP signatures with a key from a file.
 
+use std::fmt;
 use std::io::Write as _;
 
 use sequoia_openpgp::cert::Cert;
@@ -11,6 +12,35 @@ use sequoia_openpgp::policy::StandardPolicy;
 use sequoia_openpgp::serialize::stream::{Message, Signer};
 use sequoia_openpgp::types::PublicKeyAlgorithm;
 
+/// Why a key cannot sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SigningError {
+    NotAKey(String),
+    PublicKey,
+    NoUsableKey,
+    Password,
+    /// The library of OpenPGP failed: why.
+    Library(String),
+}
+
+impl fmt::Display for SigningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SigningError::NotAKey(why) => write!(f, "it is not an OpenPGP key: {why}"),
+            SigningError::PublicKey => {
+                f.write_str("it is a public key; signing needs the secret key (gpg --export-secret-keys)")
+            }
+            SigningError::NoUsableKey => {
+                f.write_str("it has no secret key that may sign, is not revoked and has not expired")
+            }
+            SigningError::Password => f.write_str("the password is wrong"),
+            SigningError::Library(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for SigningError {}
+
 /// A secret key that may sign; perhaps still encrypted with a password.
 pub struct SigningKey {
     key: Key<SecretParts, UnspecifiedRole>,
@@ -19,16 +49,16 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// Reads a secret key, armored or not. The error is a text for people.
-    pub fn read(bytes: &[u8]) -> Result<SigningKey, String> {
-        let cert = Cert::from_bytes(bytes).map_err(|e| format!("it is not an OpenPGP key: {e}"))?;
+    /// Reads a secret key, armored or not.
+    pub fn read(bytes: &[u8]) -> Result<SigningKey, SigningError> {
+        let cert = Cert::from_bytes(bytes).map_err(|e| SigningError::NotAKey(e.to_string()))?;
         if !cert.is_tsk() {
-            return Err("it is a public key; signing needs the secret key (gpg --export-secret-keys)".to_owned());
+            return Err(SigningError::PublicKey);
         }
         let policy = StandardPolicy::new();
         let keys = cert.keys().with_policy(&policy, None).alive().revoked(false).for_signing().secret();
         let key = keys.map(|key| key.key().clone()).next();
-        let key = key.ok_or("it has no secret key that may sign, is not revoked and has not expired")?;
+        let key = key.ok_or(SigningError::NoUsableKey)?;
         Ok(SigningKey { key, id: cert.keyid().to_hex() })
     }
 
@@ -37,9 +67,9 @@ impl SigningKey {
         self.key.secret().is_encrypted()
     }
 
-    /// The error is a text for people.
-    pub fn decrypt(self, password: &str) -> Result<SigningKey, String> {
-        let key = self.key.decrypt_secret(&Password::from(password)).map_err(|_| "the password is wrong".to_owned())?;
+    /// Decrypts the key with its password.
+    pub fn decrypt(self, password: &str) -> Result<SigningKey, SigningError> {
+        let key = self.key.decrypt_secret(&Password::from(password)).map_err(|_| SigningError::Password)?;
         Ok(SigningKey { key, id: self.id })
     }
 
@@ -51,8 +81,8 @@ impl SigningKey {
         algorithm == PublicKeyAlgorithm::RSAEncryptSign || algorithm == dsa
     }
 
-    /// Signs a document: the signature is detached and not armored. The error is a text for people.
-    pub fn sign(self, document: &[u8]) -> Result<Vec<u8>, String> {
+    /// Signs a document: the signature is detached and not armored.
+    pub fn sign(self, document: &[u8]) -> Result<Vec<u8>, SigningError> {
         let sign = || -> sequoia_openpgp::Result<Vec<u8>> {
             let pair: KeyPair = self.key.into_keypair()?;
             let mut signature = Vec::new();
@@ -61,6 +91,6 @@ impl SigningKey {
             signer.finalize()?;
             Ok(signature)
         };
-        sign().map_err(|e| e.to_string())
+        sign().map_err(|e| SigningError::Library(e.to_string()))
     }
 }

@@ -1,17 +1,41 @@
 //! The platform that a program was built for, by the first bytes of its file.
 
+use std::fmt;
+
 use super::Platform;
 
 /// How much of a file is needed.
 pub const HEAD: usize = 4096;
 
-/// Whether a program may be for a platform, by the begin of its file; the error is a text for people. Formats and
+/// Why a program cannot be for a platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongProgram {
+    /// It has the format of no system.
+    Format,
+    /// It is for other systems.
+    System(&'static str),
+    Architecture(&'static str),
+}
+
+impl fmt::Display for WrongProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WrongProgram::Format => {
+                f.write_str("it is not a program that was built: it has the format of none of Linux, macOS and Windows")
+            }
+            WrongProgram::System(systems) => write!(f, "it is a program for {systems}"),
+            WrongProgram::Architecture(arch) => write!(f, "it is a program for the architecture {arch}"),
+        }
+    }
+}
+
+impl std::error::Error for WrongProgram {}
+
+/// Fails if a program cannot be for a platform, by the begin of its file. Formats and
 /// architectures that are not known here fit every platform.
-pub fn check(head: &[u8], platform: &Platform) -> Result<(), String> {
+pub fn check(head: &[u8], platform: &Platform) -> Result<(), WrongProgram> {
     let Some((format, arch)) = format(head) else {
-        return Err(
-            "it is not a program that was built: it has the format of none of Linux, macOS and Windows".to_owned()
-        );
+        return Err(WrongProgram::Format);
     };
     let expected = match platform.os.as_str() {
         "darwin" => Format::MachO,
@@ -19,10 +43,10 @@ pub fn check(head: &[u8], platform: &Platform) -> Result<(), String> {
         _ => Format::Elf,
     };
     if format != expected {
-        return Err(format!("it is a program for {}", format.systems()));
+        return Err(WrongProgram::System(format.systems()));
     }
     match arch {
-        Some(arch) if arch != platform.arch => Err(format!("it is a program for the architecture {arch}")),
+        Some(arch) if arch != platform.arch => Err(WrongProgram::Architecture(arch)),
         _ => Ok(()),
     }
 }

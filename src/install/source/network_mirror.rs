@@ -32,11 +32,11 @@ struct Index {
 
 #[derive(Deserialize)]
 struct VersionDocument {
-    archives: Option<BTreeMap<String, Archive>>,
+    archives: Option<BTreeMap<String, ArchiveDocument>>,
 }
 
 #[derive(Deserialize)]
-struct Archive {
+struct ArchiveDocument {
     url: String,
     hashes: Option<Vec<String>>,
 }

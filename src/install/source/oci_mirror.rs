@@ -43,7 +43,7 @@ struct Kind {
 }
 
 #[derive(Deserialize)]
-struct Index {
+struct ImageIndex {
     #[serde(default)]
     manifests: Vec<Descriptor>,
 }
@@ -92,7 +92,7 @@ impl OciMirror {
     /// The layer that is the package, found from its version's tag.
     async fn layer(&self, repository: &Repository, version: &Version, platform: &str) -> Result<String, SourceError> {
         let tag = version.to_string().replace('+', "_");
-        let index: Index = decode(repository, &self.manifest(repository, &tag, INDEX, PROVIDER).await?)?;
+        let index: ImageIndex = decode(repository, &self.manifest(repository, &tag, INDEX, PROVIDER).await?)?;
         let fits = |d: &&Descriptor| {
             let here = d.platform.as_ref().is_some_and(|p| format!("{}_{}", p.os, p.architecture) == platform);
             here && d.artifact_type == TARGET

@@ -12,7 +12,7 @@ use url::Url;
 use super::{Available, Package, PackageLocation, Source, SourceError};
 use crate::authenticate::Steps;
 use crate::authenticate::checksum::{self, ArchiveChecksum, ListedChecksum};
-use crate::authenticate::signature::{Signature, SigningKey};
+use crate::authenticate::signature::{RegistryKey, Signature};
 use crate::registry::discovery::Hosts;
 use crate::registry::providers::{
     self, PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion, ProviderVersions,
@@ -141,8 +141,8 @@ impl Source for Registry {
     }
 }
 
-fn signing_key(from: &providers::SigningKey) -> SigningKey {
-    SigningKey {
+fn signing_key(from: &providers::SigningKeyDocument) -> RegistryKey {
+    RegistryKey {
         key_id: from.key_id.clone(),
         ascii_armor: from.ascii_armor.clone(),
         trust_signature: from.trust_signature.clone(),

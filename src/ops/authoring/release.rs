@@ -102,7 +102,10 @@ async fn builds(setup: &Setup, request: &ReleaseRequest, tell: Tell<'_>) -> Resu
             platforms.len()
         )));
     }
-    let platforms = given.iter().map(|text| Platform::parse(text).map_err(bad)).collect::<Result<Vec<_>, _>>()?;
+    let platforms = given
+        .iter()
+        .map(|text| Platform::parse(text).map_err(|why| bad(why.to_string())))
+        .collect::<Result<Vec<_>, _>>()?;
     if let Some(twice) = platforms.iter().enumerate().find(|(i, one)| platforms[..*i].contains(one)) {
         return Err(bad(format!("there are two programs for {}", twice.1)));
     }
@@ -114,7 +117,7 @@ async fn builds(setup: &Setup, request: &ReleaseRequest, tell: Tell<'_>) -> Resu
     let called = project.as_ref().map(|project| project.program.clone()).or_else(|| name_of(request.programs.first()?));
     let name = request.name.clone().or(called).unwrap_or_default();
     let name = name.strip_prefix(PROGRAM_PREFIX).unwrap_or(&name);
-    let release = Release::new(name, version.as_deref().unwrap_or_default()).map_err(bad)?;
+    let release = Release::new(name, version.as_deref().unwrap_or_default()).map_err(|why| bad(why.to_string()))?;
     let programs = match (&project, programs) {
         (Some(project), 0) => vec![project.build(true, &setup.stop, tell).await?],
         _ => request.programs.clone(),
@@ -203,7 +206,7 @@ fn check_manifest(manifest: &Json, served: Option<&[u16]>) -> Result<(), String>
 async fn open_key(setup: &Setup, path: &Path) -> Result<SigningKey, Diagnostics> {
     let bad = |why: String| failure(BAD_KEY, format!("The key {} cannot be used: {why}.", path.display()));
     let bytes = std::fs::read(path).map_err(|e| failure(BAD_KEY, format!("{}.", named(e, "read", path))))?;
-    let key = SigningKey::read(&bytes).map_err(bad)?;
+    let key = SigningKey::read(&bytes).map_err(|why| bad(why.to_string()))?;
     if !key.is_encrypted() {
         return Ok(key);
     }
@@ -220,7 +223,7 @@ async fn open_key(setup: &Setup, path: &Path) -> Result<SigningKey, Diagnostics>
             ask.ask(&question).await.map_err(|_| interrupted())?
         }
     };
-    key.decrypt(&password).map_err(bad)
+    key.decrypt(&password).map_err(|why| bad(why.to_string()))
 }
 
 /// Writes all files; the checksums and their signature last.

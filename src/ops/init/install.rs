@@ -17,7 +17,7 @@ use install::package::cache::Cache;
 use install::package::contents::Limits;
 use install::package::platform;
 use install::package::stamp::Stamps;
-use install::providers::execute::{ExecuteInput, execute, present};
+use install::providers::install::{InstallInput, install as install_providers, present};
 use install::providers::resolve::{ResolveInput, resolve};
 use install::source::demanding::Demanding;
 use install::source::multi::Multi;
@@ -201,7 +201,7 @@ pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell
     if let Ok(cache) = cache
         && !setup.stop.is_stopping()
     {
-        let input = ExecuteInput {
+        let input = InstallInput {
             plan: &plan,
             source: &source,
             http: &network.hosts.http,
@@ -213,7 +213,7 @@ pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell
             stamps,
             limits: Limits::of(&setup.environment),
         };
-        lock = diagnostics.take(execute(&input, &mut hear).await);
+        lock = diagnostics.take(install_providers(&input, &mut hear).await);
     }
     if strangers {
         tell(InitEvent::Strangers(THIRD_PARTY_SIGNERS));

@@ -14,20 +14,20 @@ use crate::package::names::Names;
 
 /// How much an archive may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ModuleLimits {
     /// Unpacked; also how much is downloaded.
     pub bytes: u64,
     pub entries: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { bytes: 2 << 30, entries: 200_000 }
+impl Default for ModuleLimits {
+    fn default() -> ModuleLimits {
+        ModuleLimits { bytes: 2 << 30, entries: 200_000 }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArchiveKind {
     Zip,
     Tar(Compression),
     /// One file, packed: never a folder.
@@ -44,27 +44,27 @@ pub enum Compression {
 }
 
 /// Names of kinds, as parameters and at the end of file names.
-const KINDS: &[(&str, Kind)] = &[
-    ("zip", Kind::Zip),
-    ("tar", Kind::Tar(Compression::None)),
-    ("tar.gz", Kind::Tar(Compression::Gzip)),
-    ("tgz", Kind::Tar(Compression::Gzip)),
-    ("tar.bz2", Kind::Tar(Compression::Bzip2)),
-    ("tbz2", Kind::Tar(Compression::Bzip2)),
-    ("tar.tbz2", Kind::Tar(Compression::Bzip2)),
-    ("tar.xz", Kind::Tar(Compression::Xz)),
-    ("txz", Kind::Tar(Compression::Xz)),
-    ("tar.zst", Kind::Tar(Compression::Zstd)),
-    ("tzst", Kind::Tar(Compression::Zstd)),
-    ("gz", Kind::Single(Compression::Gzip)),
-    ("bz2", Kind::Single(Compression::Bzip2)),
-    ("xz", Kind::Single(Compression::Xz)),
-    ("zst", Kind::Single(Compression::Zstd)),
+const KINDS: &[(&str, ArchiveKind)] = &[
+    ("zip", ArchiveKind::Zip),
+    ("tar", ArchiveKind::Tar(Compression::None)),
+    ("tar.gz", ArchiveKind::Tar(Compression::Gzip)),
+    ("tgz", ArchiveKind::Tar(Compression::Gzip)),
+    ("tar.bz2", ArchiveKind::Tar(Compression::Bzip2)),
+    ("tbz2", ArchiveKind::Tar(Compression::Bzip2)),
+    ("tar.tbz2", ArchiveKind::Tar(Compression::Bzip2)),
+    ("tar.xz", ArchiveKind::Tar(Compression::Xz)),
+    ("txz", ArchiveKind::Tar(Compression::Xz)),
+    ("tar.zst", ArchiveKind::Tar(Compression::Zstd)),
+    ("tzst", ArchiveKind::Tar(Compression::Zstd)),
+    ("gz", ArchiveKind::Single(Compression::Gzip)),
+    ("bz2", ArchiveKind::Single(Compression::Bzip2)),
+    ("xz", ArchiveKind::Single(Compression::Xz)),
+    ("zst", ArchiveKind::Single(Compression::Zstd)),
 ];
 
-impl Kind {
+impl ArchiveKind {
     /// By the parameter if there is one (which may say that it is none), else by the end of the URL.
-    pub fn of(parameter: Option<String>, url: &str) -> Option<Kind> {
+    pub fn of(parameter: Option<String>, url: &str) -> Option<ArchiveKind> {
         if let Some(name) = parameter {
             return KINDS.iter().find(|(n, _)| *n == name).map(|(_, kind)| *kind);
         }
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 /// Unpacks an archive to a folder that does not exist yet.
-pub fn unpack(kind: Kind, file: &Path, target: &Path, limits: Limits) -> Result<(), FetchError> {
+pub fn unpack(kind: ArchiveKind, file: &Path, target: &Path, limits: ModuleLimits) -> Result<(), FetchError> {
     fs::create_dir_all(target).map_err(|e| named(e, "create", target))?;
     let open = || File::open(file).map_err(|e| named(e, "open", file));
     let mut folder = Folder {
@@ -86,9 +86,9 @@ pub fn unpack(kind: Kind, file: &Path, target: &Path, limits: Limits) -> Result<
         names: Names::default(),
     };
     match kind {
-        Kind::Zip => unpack_zip(open()?, &mut folder)?,
-        Kind::Tar(compression) => unpack_tar(decompress(compression, open()?)?, &mut folder)?,
-        Kind::Single(compression) => {
+        ArchiveKind::Zip => unpack_zip(open()?, &mut folder)?,
+        ArchiveKind::Tar(compression) => unpack_tar(decompress(compression, open()?)?, &mut folder)?,
+        ArchiveKind::Single(compression) => {
             let name = match compression {
                 Compression::Gzip => "gzip",
                 Compression::Bzip2 => "bzip2",
@@ -125,7 +125,7 @@ fn unpack_zip(file: File, folder: &mut Folder<'_>) -> Result<(), FetchError> {
     for i in 0..archive.len() {
         let mut entry = archive.by_index(i).map_err(bad)?;
         let name = entry.name().map_err(bad)?.to_string();
-        let Some(place) = folder.place(Path::new(&name))? else { continue };
+        let Some(place) = folder.entry_path(Path::new(&name))? else { continue };
         folder.name(&place, entry.is_dir())?;
         if entry.is_dir() {
             folder.directory(&place)?;
@@ -156,7 +156,7 @@ fn unpack_tar(reader: Box<dyn Read>, folder: &mut Folder<'_>) -> Result<(), Fetc
         }
         let name = entry.path().map_err(bad)?.into_owned();
         let leads = entry.link_name().map_err(bad)?.map(|path| path.into_owned());
-        let Some(place) = folder.place(&name)? else { continue };
+        let Some(place) = folder.entry_path(&name)? else { continue };
         folder.name(&place, kind == tar::EntryType::Directory)?;
         match (kind, leads) {
             (tar::EntryType::Directory, _) => folder.directory(&place)?,
@@ -175,7 +175,7 @@ fn unpack_tar(reader: Box<dyn Read>, folder: &mut Folder<'_>) -> Result<(), Fetc
 /// A folder that is being filled.
 struct Folder<'a> {
     root: &'a Path,
-    limits: Limits,
+    limits: ModuleLimits,
     entries: usize,
     left: u64,
     /// Made when everything else is there, so that nothing is written through them.
@@ -185,7 +185,7 @@ struct Folder<'a> {
 
 impl Folder<'_> {
     /// An entry's path below the folder; None for the folder itself.
-    fn place(&mut self, name: &Path) -> Result<Option<PathBuf>, FetchError> {
+    fn entry_path(&mut self, name: &Path) -> Result<Option<PathBuf>, FetchError> {
         self.entries += 1;
         if self.entries > self.limits.entries {
             return Err(FetchError::new(format!("the archive has more than {} entries", self.limits.entries)));
@@ -239,7 +239,7 @@ impl Folder<'_> {
 
     /// A second name of a file that came before.
     fn copy(&mut self, place: &Path, of: &Path) -> Result<(), FetchError> {
-        let Some(of) = self.place(of)? else { return Err(FetchError::new("a link to the archive itself")) };
+        let Some(of) = self.entry_path(of)? else { return Err(FetchError::new("a link to the archive itself")) };
         let from = self.root.join(&of);
         let mut content = File::open(&from).map_err(|e| named(e, "open", &from))?;
         self.file(place, false, &mut content)
@@ -339,11 +339,11 @@ mod tests {
         builder.into_inner().unwrap()
     }
 
-    fn try_unpack(entries: &[Entry<'_>], limits: Limits) -> (tempfile::TempDir, Result<(), FetchError>) {
+    fn try_unpack(entries: &[Entry<'_>], limits: ModuleLimits) -> (tempfile::TempDir, Result<(), FetchError>) {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.tar");
         fs::write(&file, tar_of(entries)).unwrap();
-        let result = unpack(Kind::Tar(Compression::None), &file, &dir.path().join("out/package"), limits);
+        let result = unpack(ArchiveKind::Tar(Compression::None), &file, &dir.path().join("out/package"), limits);
         (dir, result)
     }
 
@@ -362,7 +362,7 @@ mod tests {
             &[L("a", "b"), F("a/evil", b"x"), F("b/c", b"")],
         ];
         for (i, entries) in bad.iter().enumerate() {
-            let (dir, result) = try_unpack(entries, Limits::default());
+            let (dir, result) = try_unpack(entries, ModuleLimits::default());
             assert!(result.is_err(), "case {i}");
             assert!(!dir.path().join("out/evil").exists() && !dir.path().join("evil").exists());
         }
@@ -372,7 +372,7 @@ mod tests {
     fn links_and_modes_inside_are_kept() {
         let (dir, result) = try_unpack(
             &[F("d/run", b"#!"), L("l", "d/run"), L("d/back", ".."), L("gone", "nowhere")],
-            Limits::default(),
+            ModuleLimits::default(),
         );
         assert_eq!(result, Ok(()));
         let out = dir.path().join("out/package");
@@ -398,30 +398,30 @@ mod tests {
             (&[L("a", "b"), L("a", "c"), F("b", b"")], "two entries for \"a\""),
         ];
         for (entries, expected) in bad {
-            let (_, result) = try_unpack(entries, Limits::default());
+            let (_, result) = try_unpack(entries, ModuleLimits::default());
             let error = result.unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let (_, result) = try_unpack(&[F("d/a", b"1"), F("d/b", b"2"), F("e/a", b"3")], Limits::default());
+        let (_, result) = try_unpack(&[F("d/a", b"1"), F("d/b", b"2"), F("e/a", b"3")], ModuleLimits::default());
         assert_eq!(result, Ok(()));
     }
 
     #[test]
     fn bombs_are_refused() {
         let large = vec![0; 2000];
-        let (_, result) = try_unpack(&[F("a", &large)], Limits { bytes: 1999, entries: 5 });
+        let (_, result) = try_unpack(&[F("a", &large)], ModuleLimits { bytes: 1999, entries: 5 });
         assert!(result.unwrap_err().to_string().contains("holds more than"));
         let many: Vec<Entry<'_>> = ["a", "b", "c"].iter().map(|n| F(n, b"")).collect();
-        let (_, result) = try_unpack(&many, Limits { bytes: 1999, entries: 2 });
+        let (_, result) = try_unpack(&many, ModuleLimits { bytes: 1999, entries: 2 });
         assert!(result.unwrap_err().to_string().contains("more than 2 entries"));
     }
 
     #[test]
     fn kinds_by_name() {
-        let kind = |parameter: Option<&str>, url: &str| Kind::of(parameter.map(str::to_owned), url);
-        assert_eq!(kind(None, "https://h/a.tar.gz"), Some(Kind::Tar(Compression::Gzip)));
-        assert_eq!(kind(None, "https://h/a.gz"), Some(Kind::Single(Compression::Gzip)));
-        assert_eq!(kind(Some("zip"), "https://h/a"), Some(Kind::Zip));
+        let kind = |parameter: Option<&str>, url: &str| ArchiveKind::of(parameter.map(str::to_owned), url);
+        assert_eq!(kind(None, "https://h/a.tar.gz"), Some(ArchiveKind::Tar(Compression::Gzip)));
+        assert_eq!(kind(None, "https://h/a.gz"), Some(ArchiveKind::Single(Compression::Gzip)));
+        assert_eq!(kind(Some("zip"), "https://h/a"), Some(ArchiveKind::Zip));
         assert_eq!(kind(Some("false"), "https://h/a.zip"), None);
         assert_eq!(kind(None, "https://h/zip"), None);
     }

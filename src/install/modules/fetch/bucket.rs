@@ -28,7 +28,7 @@ const AT_ONCE: usize = 8;
 
 /// A place in a store: an object, or the folder of that name.
 pub struct Bucket {
-    kind: Kind,
+    kind: Service,
     /// `https://host`, without a slash behind.
     base: String,
     /// Empty where the host's name says it.
@@ -38,7 +38,7 @@ pub struct Bucket {
     parameters: Vec<(String, String)>,
 }
 
-enum Kind {
+enum Service {
     S3 { region: String, keys: Option<Credential>, context: Context },
     Gcs { token: Option<Secret> },
 }
@@ -77,21 +77,23 @@ impl Bucket {
         }
         let url = Url::parse(&text).map_err(|e| FetchError::new(format!("the address of the store: {e}")))?;
         match &self.kind {
-            Kind::S3 { keys: None, .. } => Ok(Request::get(url)),
-            Kind::S3 { region, keys: Some(keys), context } => signed(url, region, keys, context).await,
-            Kind::Gcs { token } => Ok(Request::get(url).token(token.as_ref())),
+            Service::S3 { keys: None, .. } => Ok(Request::get(url)),
+            Service::S3 { region, keys: Some(keys), context } => signed(url, region, keys, context).await,
+            Service::Gcs { token } => Ok(Request::get(url).token(token.as_ref())),
         }
     }
 
     /// The error for a refused object, if the store gives no reason.
     pub fn refused(&self) -> FetchError {
         FetchError::new(match &self.kind {
-            Kind::S3 { keys: Some(keys), .. } => {
+            Service::S3 { keys: Some(keys), .. } => {
                 format!("bad response code: 403 (asked with the AWS key {})", keys.access_key_id)
             }
-            Kind::S3 { keys: None, .. } => "bad response code: 403 (asked without AWS keys: there are none)".to_owned(),
-            Kind::Gcs { token: Some(_) } => "bad response code: 403".to_owned(),
-            Kind::Gcs { token: None } => {
+            Service::S3 { keys: None, .. } => {
+                "bad response code: 403 (asked without AWS keys: there are none)".to_owned()
+            }
+            Service::Gcs { token: Some(_) } => "bad response code: 403".to_owned(),
+            Service::Gcs { token: None } => {
                 "bad response code: 403 (asked without a token: GOOGLE_OAUTH_ACCESS_TOKEN is not set)".to_owned()
             }
         })
@@ -150,8 +152,8 @@ impl Bucket {
                 status => return Err(FetchError::new(format!("listing the objects: bad response code: {status}"))),
             }
             let page = match &self.kind {
-                Kind::S3 { .. } => s3_page(&answer.text())?,
-                Kind::Gcs { .. } => gcs_page(&answer.text())?,
+                Service::S3 { .. } => s3_page(&answer.text())?,
+                Service::Gcs { .. } => gcs_page(&answer.text())?,
             };
             names.extend(page.0);
             if names.len() > fetcher.limits.entries {
@@ -167,7 +169,7 @@ impl Bucket {
     async fn page(&self, prefix: &str, token: Option<String>) -> Result<Request, FetchError> {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let (path, mut parameters, token_name) = match &self.kind {
-            Kind::S3 { .. } => {
+            Service::S3 { .. } => {
                 let parameters = vec![pair("list-type", "2"), pair("encoding-type", "url")];
                 (
                     self.path("").trim_end_matches('/').to_owned() + if self.bucket.is_empty() { "/" } else { "" },
@@ -175,7 +177,7 @@ impl Bucket {
                     "continuation-token",
                 )
             }
-            Kind::Gcs { .. } => (format!("/storage/v1/b/{}/o", self.bucket), Vec::new(), "pageToken"),
+            Service::Gcs { .. } => (format!("/storage/v1/b/{}/o", self.bucket), Vec::new(), "pageToken"),
         };
         parameters.push(pair("prefix", prefix));
         parameters.extend(token.map(|token| (token_name.to_owned(), token)));
@@ -247,7 +249,7 @@ fn s3(
     };
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     let base = format!("{}://{host}{port}", url.scheme());
-    let kind = Kind::S3 { region, keys, context };
+    let kind = Service::S3 { region, keys, context };
     Ok(Bucket { kind, base, bucket: bucket.to_owned(), key: key.to_owned(), parameters: address.parameters })
 }
 
@@ -271,7 +273,7 @@ fn gcs(address: &Address, environment: &Environment) -> Result<Bucket, FetchErro
     };
     let token = environment.non_empty(env::GOOGLE_OAUTH_ACCESS_TOKEN).map(Secret::new);
     Ok(Bucket {
-        kind: Kind::Gcs { token },
+        kind: Service::Gcs { token },
         base,
         bucket: bucket.to_owned(),
         key: object.to_owned(),
@@ -301,14 +303,14 @@ fn s3_page(xml: &str) -> Result<(Vec<String>, Option<String>), FetchError> {
 
 fn gcs_page(json: &str) -> Result<(Vec<String>, Option<String>), FetchError> {
     #[derive(Deserialize)]
-    struct Item {
+    struct ListedObject {
         name: String,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Page {
         #[serde(default)]
-        items: Vec<Item>,
+        items: Vec<ListedObject>,
         next_page_token: Option<String>,
     }
     let page: Page = serde_json::from_str(json).map_err(|e| FetchError::new(format!("listing the objects: {e}")))?;

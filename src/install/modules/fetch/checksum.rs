@@ -12,12 +12,12 @@ use super::FetchError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    kind: Kind,
+    kind: ChecksumKind,
     value: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ChecksumKind {
     Md5,
     Sha1,
     Sha256,
@@ -30,10 +30,10 @@ impl Wanted {
         let (kind, digits) = match text.split_once(':') {
             Some((kind, digits)) => {
                 let known = match kind {
-                    "md5" => Kind::Md5,
-                    "sha1" => Kind::Sha1,
-                    "sha256" => Kind::Sha256,
-                    "sha512" => Kind::Sha512,
+                    "md5" => ChecksumKind::Md5,
+                    "sha1" => ChecksumKind::Sha1,
+                    "sha256" => ChecksumKind::Sha256,
+                    "sha512" => ChecksumKind::Sha512,
                     other => return Err(FetchError::new(format!("unsupported checksum type: {other}"))),
                 };
                 (Some(known), digits)
@@ -43,10 +43,10 @@ impl Wanted {
         let value = hex::bytes(digits)
             .ok_or_else(|| FetchError::new(format!("invalid checksum: {digits:?} is not hexadecimal")))?;
         let kind = kind.or(match value.len() {
-            16 => Some(Kind::Md5),
-            20 => Some(Kind::Sha1),
-            32 => Some(Kind::Sha256),
-            64 => Some(Kind::Sha512),
+            16 => Some(ChecksumKind::Md5),
+            20 => Some(ChecksumKind::Sha1),
+            32 => Some(ChecksumKind::Sha256),
+            64 => Some(ChecksumKind::Sha512),
             _ => None,
         });
         match kind {
@@ -77,10 +77,10 @@ impl Wanted {
 
     pub fn check(&self, path: &Path) -> Result<(), FetchError> {
         let got = match self.kind {
-            Kind::Md5 => digest::<md5::Md5>(path),
-            Kind::Sha1 => digest::<sha1::Sha1>(path),
-            Kind::Sha256 => digest::<sha2::Sha256>(path),
-            Kind::Sha512 => digest::<sha2::Sha512>(path),
+            ChecksumKind::Md5 => digest::<md5::Md5>(path),
+            ChecksumKind::Sha1 => digest::<sha1::Sha1>(path),
+            ChecksumKind::Sha256 => digest::<sha2::Sha256>(path),
+            ChecksumKind::Sha512 => digest::<sha2::Sha512>(path),
         }?;
         if got == self.value {
             return Ok(());

@@ -19,8 +19,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use address::{Address, percent_decoded};
-use archive::Kind;
-pub use archive::Limits;
+use archive::ArchiveKind;
+pub use archive::ModuleLimits;
 use base::env::{self, Environment};
 use base::limits::Limit;
 use base::secret::redacted;
@@ -79,15 +79,17 @@ pub enum Fetched {
 pub struct Fetcher {
     pub http: Client,
     pub environment: Environment,
-    pub limits: Limits,
+    pub limits: ModuleLimits,
     oci: Arc<OciClient>,
 }
 
 impl Fetcher {
     pub fn new(http: Client, environment: Environment, oci: Arc<OciClient>) -> Fetcher {
         let mib = environment.non_empty(env::TERRANE_MODULE_SIZE_LIMIT).and_then(|text| text.parse::<u64>().ok());
-        let limits =
-            mib.map_or_else(Limits::default, |mib| Limits { bytes: mib.saturating_mul(1 << 20), ..Limits::default() });
+        let limits = mib.map_or_else(ModuleLimits::default, |mib| ModuleLimits {
+            bytes: mib.saturating_mul(1 << 20),
+            ..ModuleLimits::default()
+        });
         Fetcher { http, environment, limits, oci }
     }
 
@@ -101,8 +103,8 @@ impl Fetcher {
     async fn fetch_led(&self, package: &str, target: &Path, led: usize) -> Result<Fetched, FetchError> {
         let mut address = Address::parse(package)?;
         let archive = address.take("archive");
-        let names_kind = archive.clone().and_then(|name| Kind::of(Some(name), "")).is_some();
-        let kind = Kind::of(archive, &address.url);
+        let names_kind = archive.clone().and_then(|name| ArchiveKind::of(Some(name), "")).is_some();
+        let kind = ArchiveKind::of(archive, &address.url);
         let checksum = address.take("checksum");
         let shown = redacted(&address.to_string());
         let in_folder = |error: FetchError| match error {
@@ -140,7 +142,7 @@ impl Fetcher {
         }
     }
 
-    async fn unpack(&self, kind: Kind, file: &Path, target: &Path) -> Result<(), FetchError> {
+    async fn unpack(&self, kind: ArchiveKind, file: &Path, target: &Path) -> Result<(), FetchError> {
         let (path, place, limits) = (file.to_owned(), target.to_owned(), self.limits);
         let unpacked = tokio::task::spawn_blocking(move || archive::unpack(kind, &path, &place, limits)).await;
         unpacked.map_err(|e| FetchError::new(e.to_string()))?

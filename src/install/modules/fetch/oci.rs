@@ -7,7 +7,7 @@ use model::service::oci_repository::is_tag;
 use serde::Deserialize;
 
 use super::address::Address;
-use super::archive::Kind;
+use super::archive::ArchiveKind;
 use super::{FetchError, Fetcher};
 use crate::oci::client::{self, Descriptor, INDEX, MANIFEST, decode};
 use crate::oci::{Digest, OciError};
@@ -22,10 +22,10 @@ const DEFAULT_TAG: &str = "latest";
 const PACKAGE: &str = "application/vnd.opentofu.modulepkg";
 const ARCHIVE: &str = "archive/zip";
 
-/// What a manifest says.
+/// CopyScope a manifest says.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Manifest {
+struct PackageManifest {
     #[serde(default)]
     media_type: String,
     #[serde(default)]
@@ -36,7 +36,7 @@ struct Manifest {
 
 /// Where a package is: a repository, and the tag or the digest of its manifest.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct ManifestAddress {
     repository: Repository,
     reference: String,
 }
@@ -52,22 +52,22 @@ impl From<OciError> for FetchError {
 
 /// Downloads and unpacks the package at `oci://REGISTRY/REPOSITORY`, with `?tag=` or `?digest=`.
 pub async fn fetch(fetcher: &Fetcher, address: Address, target: &Path) -> Result<(), FetchError> {
-    let place = Place::of(&address).map_err(FetchError::Failed)?;
-    let repository = &place.repository;
+    let address = ManifestAddress::of(&address).map_err(FetchError::Failed)?;
+    let repository = &address.repository;
     let accept = format!("{MANIFEST}, {INDEX}");
-    let Some(content) = fetcher.oci.manifest(repository, &place.reference, &accept).await? else {
-        return Err(client::failed(repository, &place.missing()).into());
+    let Some(content) = fetcher.oci.manifest(repository, &address.reference, &accept).await? else {
+        return Err(client::failed(repository, &address.missing()).into());
     };
     let digest = layer(&decode(repository, &content)?).map_err(|why| client::failed(repository, &why))?;
     let beside = target.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix("download-").tempfile_in(beside)?;
     fetcher.oci.download(repository, &digest, file.as_file_mut(), fetcher.limit(), &|_, _| {}).await?;
-    fetcher.unpack(Kind::Zip, file.path(), target).await
+    fetcher.unpack(ArchiveKind::Zip, file.path(), target).await
 }
 
-impl Place {
+impl ManifestAddress {
     /// The error is for people.
-    fn of(address: &Address) -> Result<Place, String> {
+    fn of(address: &Address) -> Result<ManifestAddress, String> {
         let Some(place) = address.url.strip_prefix("oci://") else {
             return Err("the address of an OCI source must begin with oci://".to_owned());
         };
@@ -92,13 +92,13 @@ impl Place {
             (Some(_), Some(_)) => return Err("only one of the arguments \"tag\" and \"digest\" can be set".to_owned()),
             (Some(tag), None) if !is_tag(tag) => return Err(format!("the tag {tag:?} is not a valid name of a tag")),
             (Some(tag), None) => tag.to_owned(),
-            (None, Some(digest)) => Digest::parse(digest)?.to_string(),
+            (None, Some(digest)) => Digest::parse(digest).map_err(|why| why.to_string())?.to_string(),
             (None, None) => DEFAULT_TAG.to_owned(),
         };
-        Ok(Place { repository, reference })
+        Ok(ManifestAddress { repository, reference })
     }
 
-    /// What is wrong if the registry knows nothing of it.
+    /// CopyScope is wrong if the registry knows nothing of it.
     fn missing(&self) -> String {
         let reference = &self.reference;
         match reference.as_str() {
@@ -122,7 +122,7 @@ fn argument<'a>(address: &'a Address, name: &str) -> Result<Option<&'a str>, Str
 }
 
 /// The digest of the layer that is the package. The error is for people.
-fn layer(manifest: &Manifest) -> Result<Digest, String> {
+fn layer(manifest: &PackageManifest) -> Result<Digest, String> {
     if manifest.media_type == INDEX {
         return Err("the source address selects an index; select the manifest of a module package".to_owned());
     }
@@ -137,7 +137,7 @@ fn layer(manifest: &Manifest) -> Result<Digest, String> {
     }
     let mut archives = manifest.layers.iter().filter(|layer| layer.media_type == ARCHIVE);
     match (archives.next(), archives.next()) {
-        (Some(layer), None) => Digest::parse(&layer.digest),
+        (Some(layer), None) => Digest::parse(&layer.digest).map_err(|why| why.to_string()),
         (Some(_), Some(_)) => Err(format!("the manifest has several layers of the media type {ARCHIVE:?}")),
         (None, _) => {
             let types: Vec<String> = manifest.layers.iter().map(|layer| format!("{:?}", layer.media_type)).collect();
@@ -174,7 +174,7 @@ mod tests {
             ("oci://user:s3cret@a.example/x", Err("must not contain a user or a password")),
             ("oci::https://a.example/x", Err("must begin with oci://")),
         ] {
-            match (Place::of(&Address::parse(source).unwrap()), expected) {
+            match (ManifestAddress::of(&Address::parse(source).unwrap()), expected) {
                 (Ok(place), Ok((registry, name, reference))) => {
                     assert_eq!(place.repository, Repository::new(registry, name).unwrap(), "{source}");
                     assert_eq!(place.reference, reference, "{source}");

@@ -56,13 +56,14 @@ pub async fn follow(fetcher: &Fetcher, address: &Address, target: &Path, led: us
     let beside = tempfile::Builder::new().prefix("package-").tempdir_in(target.parent().unwrap_or(Path::new(".")))?;
     let whole = beside.path().join("p");
     fetcher.fetch_led(&source.package, &whole, led + 1).await?;
-    let folder = crate::modules::place::sub_folder(&whole, &source.folder).map_err(FetchError::new)?;
+    let folder =
+        crate::modules::folders::sub_folder(&whole, &source.folder).map_err(|why| FetchError::new(why.to_string()))?;
     std::fs::rename(&folder, target)
         .map_err(|e| FetchError::new(format!("Error downloading {}: {e}", redacted(&source.package))))?;
     Ok(Fetched::Files)
 }
 
-/// What `<meta name="terraform-get" content="...">` in a page's head names.
+/// CopyScope `<meta name="terraform-get" content="...">` in a page's head names.
 fn meta(page: &str) -> Option<String> {
     let lower = page.to_ascii_lowercase();
     let end = ["<body", "</head"].iter().filter_map(|tag| lower.find(tag)).min().unwrap_or(lower.len());

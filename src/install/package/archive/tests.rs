@@ -135,7 +135,7 @@ fn hashes_are_those_that_lock_files_hold() {
         let unpacked = result.unwrap().finish().unwrap();
         assert_eq!(unpacked.hashes.unpacked.value(), expected);
         assert_eq!(hash::of_dir(&unpacked.dir).unwrap(), unpacked.hashes.unpacked);
-        assert_eq!(hash::of_archive(&dir.path().join("a.zip")).unwrap(), unpacked.hashes);
+        assert_eq!(hashes_of(&dir.path().join("a.zip")).unwrap(), unpacked.hashes);
         assert_eq!(unpacked.executable, dir.path().join("out/v/linux").join(PROGRAM));
         assert!(below(dir.path()).iter().all(|path| !fs::symlink_metadata(path).unwrap().is_symlink()));
     }

@@ -1,4 +1,4 @@
-//! Bringing what was decided to its place: several providers at a time, each checked before it is used.
+//! Installing what was decided: several providers at a time, each checked before it is used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ use model::version::compatible_version;
 use net::http::Client;
 
 use super::fetch::{self, Destination, Fetch};
-use super::relay::{Relay, Tell};
+use super::placed::{Placed, Problem};
+use super::relay::{Relay, Reporter};
 use super::resolve::{InstallPlan, Selection};
 use super::{PACKAGES_DIR, SIDE_BY_SIDE, download};
 use crate::authenticate::{Archive, Authentication, Step, checksum};
@@ -22,11 +23,11 @@ use crate::event::{FailedStep, InstallEvent};
 use crate::package::cache::{Cache, Reservation};
 use crate::package::contents::Limits;
 use crate::package::stamp::Stamps;
-use crate::package::{PackageError, link, platform, relative_dir, runnable};
+use crate::package::{link, platform, relative_dir, runnable};
 use crate::source::{Package, Source, SourceError};
 
 /// Where to install to.
-pub struct ExecuteInput<'a> {
+pub struct InstallInput<'a> {
     pub plan: &'a InstallPlan,
     pub source: &'a dyn Source,
     pub http: &'a Client,
@@ -41,53 +42,10 @@ pub struct ExecuteInput<'a> {
     pub limits: Limits,
 }
 
-/// Why a package is not in place.
-pub(super) enum Problem {
-    Interrupted,
-    Source(SourceError),
-    /// The shared cache had it, but it could not be linked; for people.
-    FromCache(String),
-    /// The step, and why for people.
-    Failed(FailedStep, String),
-}
-
-impl From<SourceError> for Problem {
-    fn from(error: SourceError) -> Problem {
-        match error {
-            SourceError::Interrupted => Problem::Interrupted,
-            other => Problem::Source(other),
-        }
-    }
-}
-
-impl Problem {
-    pub(super) fn link(why: impl ToString) -> Problem {
-        Problem::Failed(FailedStep::Link, why.to_string())
-    }
-
-    pub(super) fn package(step: FailedStep, error: PackageError) -> Problem {
-        match error {
-            PackageError::Stopped => Problem::Interrupted,
-            PackageError::NoExecutable { .. } => Problem::Failed(FailedStep::Executable, error.to_string()),
-            other => Problem::Failed(step, other.to_string()),
-        }
-    }
-}
-
-/// A package in its place.
-pub(super) struct Placed {
-    /// Of its files, taken here.
-    pub local: Hash,
-    /// What a signature vouches for.
-    pub signed: Vec<Hash>,
-    /// It was there before, as the lock file has it.
-    pub known: bool,
-}
-
-/// Brings every selected package to its place and checks it. The lock holds what succeeded.
-pub async fn execute(input: &ExecuteInput<'_>, tell: Tell<'_>) -> (Lock, Diagnostics) {
+/// Puts every selected package in its place and checks it. The lock holds what succeeded.
+pub async fn install(input: &InstallInput<'_>, report: Reporter<'_>) -> (Lock, Diagnostics) {
     let selections: Vec<(&Provider, &Selection)> = input.plan.selections.iter().collect();
-    let relay = Relay::new(tell, selections.len());
+    let relay = Relay::new(report, selections.len());
     let work = selections.iter().enumerate().map(async |(slot, (provider, selection))| {
         let say = |event| relay.say(slot, event);
         let work = Work { input, provider, selection, say: &say };
@@ -138,8 +96,8 @@ fn lock(provider: &Provider, selection: &Selection, placed: Placed, say: &dyn Fn
 }
 
 /// One provider on its way.
-pub(super) struct Work<'a> {
-    pub input: &'a ExecuteInput<'a>,
+struct Work<'a> {
+    pub input: &'a InstallInput<'a>,
     pub provider: &'a Provider,
     pub selection: &'a Selection,
     pub say: &'a (dyn Fn(InstallEvent) + Sync),
@@ -157,7 +115,7 @@ impl Work<'_> {
             return Ok(Placed { local, signed: Vec::new(), known: true });
         }
         match self.input.cache {
-            Some(cache) => self.through(cache, &target).await,
+            Some(cache) => self.install_from_cache(cache, &target).await,
             None => {
                 let package = self.package().await?;
                 self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
@@ -167,7 +125,7 @@ impl Work<'_> {
     }
 
     /// Links the package from the shared cache, once it is there.
-    async fn through(&self, cache: &Cache, target: &Path) -> Result<Placed, Problem> {
+    async fn install_from_cache(&self, cache: &Cache, target: &Path) -> Result<Placed, Problem> {
         let linked = |source: &Path| {
             link::link(source, target).map_err(|e| Problem::FromCache(e.to_string()))?;
             self.say_of(|provider, version| InstallEvent::LinkedFromCache { provider, version });
@@ -224,7 +182,9 @@ impl Work<'_> {
             provider: self.provider,
             version: self.version(),
             locked: &self.selection.locked_hashes,
-            input: self.input,
+            http: self.input.http,
+            stamps: &self.input.stamps,
+            limits: self.input.limits,
             say: self.say,
         };
         let (placed, authentication) = fetch.install(package, place).await?;
@@ -237,18 +197,18 @@ impl Work<'_> {
         if self.selection.locked_hashes.is_empty() {
             return None;
         }
-        self.look(dir).await.filter(|hash| self.selection.locked_hashes.contains(hash))
+        self.hash_of(dir).await.filter(|hash| self.selection.locked_hashes.contains(hash))
     }
 
     /// As `usable`, for the shared cache: the user may not care for what is locked.
     async fn cached(&self, dir: &Path) -> Option<Hash> {
         match self.input.cache_may_break_lock {
-            true => self.look(dir).await,
+            true => self.hash_of(dir).await,
             false => self.usable(dir).await,
         }
     }
 
-    async fn look(&self, dir: &Path) -> Option<Hash> {
+    async fn hash_of(&self, dir: &Path) -> Option<Hash> {
         if !dir.is_dir() || runnable(dir, self.provider).is_err() {
             return None;
         }

@@ -162,6 +162,14 @@ pub fn sweep(folder: &Path) {
     }
 }
 
+/// A file beside the folder of a package, named after it.
+pub(super) fn beside(dir: &Path, ending: &str) -> PathBuf {
+    let mut name = dir.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(ending);
+    dir.with_file_name(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! A package of any platform, brought here to be looked at: checked and hashed, not installed.
+//! A package of any platform: fetched, checked and hashed, but not installed.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,16 @@ use model::deps::{Hash, Version};
 use net::http::{Client, Request};
 
 use super::download;
-use super::execute::Problem;
 use super::fetch::blocking;
+use super::placed::Problem;
 use crate::authenticate::{Archive, Authentication, Step};
 use crate::event::FailedStep;
 use crate::package::contents::Limits;
 use crate::package::{archive, executable, hash, relative_dir};
 use crate::source::{Package, PackageLocation, Source, SourceError};
 
-pub(super) struct Obtain<'a> {
+/// The package to inspect.
+pub(super) struct Inspection<'a> {
     pub source: &'a dyn Source,
     pub http: &'a Client,
     pub provider: &'a Provider,
@@ -24,8 +25,8 @@ pub(super) struct Obtain<'a> {
     pub platform: &'a str,
 }
 
-/// What is known of a package that was looked at.
-pub(super) struct Obtained {
+/// What is known of a package that was inspected.
+pub(super) struct Inspected {
     /// Of its files, taken here.
     pub local: Hash,
     /// Others that may be locked.
@@ -33,15 +34,15 @@ pub(super) struct Obtained {
     pub authentication: Authentication,
 }
 
-impl Obtain<'_> {
-    /// Looks at the package. Downloads go to `folder`; `keep_in`: a shared folder of unpacked packages that gets it too.
+impl Inspection<'_> {
+    /// Inspects the package. Downloads go to `folder`; `keep_in`: a shared folder of unpacked packages that gets it too.
     /// `started` is called once the package is found.
     pub async fn run(
         &self,
         folder: &Path,
         keep_in: Option<&Path>,
         started: &(dyn Fn() + Sync),
-    ) -> Result<Obtained, Problem> {
+    ) -> Result<Inspected, Problem> {
         let package = self.package().await?;
         started();
         let downloaded;
@@ -58,13 +59,13 @@ impl Obtain<'_> {
             }
         };
         let authentication = authenticate(&package, &path, sum).await?;
-        let local = self.look(path, keep_in.map(|cache| self.cached(cache))).await?;
+        let local = self.hash_of(path, keep_in.map(|cache| self.cached(cache))).await?;
         let lockable = package.lockable(&authentication, &local, self.platform);
-        Ok(Obtained { local, lockable, authentication })
+        Ok(Inspected { local, lockable, authentication })
     }
 
     /// The hash of an archive's files, in one pass that also unpacks them if there is a place for them.
-    async fn look(&self, path: PathBuf, place: Option<PathBuf>) -> Result<Hash, Problem> {
+    async fn hash_of(&self, path: PathBuf, place: Option<PathBuf>) -> Result<Hash, Problem> {
         let (provider, limits, stop) = (self.provider.clone(), Limits::default(), self.http.stop().clone());
         let looked = blocking(move || match place {
             None => archive::hashes(&path, &limits, &stop),
@@ -86,16 +87,16 @@ impl Obtain<'_> {
         Ok(self.source.package(self.provider, self.version, self.platform).await?)
     }
 
-    async fn unpacked(&self, dir: PathBuf) -> Result<Obtained, Problem> {
+    async fn unpacked(&self, dir: PathBuf) -> Result<Inspected, Problem> {
         executable(&dir, self.provider)
             .map_err(|e| failed(FailedStep::Executable, format!("provider binary not found: {e}")))?;
         let local = blocking(move || hash::of_dir(&dir)).await?.map_err(|e| failed(FailedStep::Hash, e))?;
-        Ok(Obtained { local, lockable: Vec::new(), authentication: Authentication::Unauthenticated })
+        Ok(Inspected { local, lockable: Vec::new(), authentication: Authentication::Unauthenticated })
     }
 
     /// Why there is no such package; for people, without a full stop.
     pub fn worded(&self, problem: &Problem) -> String {
-        let Obtain { provider, version, platform, .. } = self;
+        let Inspection { provider, version, platform, .. } = self;
         match problem {
             Problem::Interrupted => SourceError::Interrupted.to_string(),
             Problem::Source(SourceError::PlatformNotSupported { mirror: None }) => {

@@ -1,13 +1,31 @@
-//! Folders of packages: finding the one inside that is meant, putting them in their place, copying them.
+//! Folders of packages: finding the one inside that is meant, replacing and copying them.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+use std::{fmt, fs};
 
 use base::files::named;
 
-/// The folder inside a package, whose name may be a pattern that only one fits. The error is for people.
-pub fn sub_folder(package: &Path, folder: &str) -> Result<PathBuf, String> {
+/// Why there is no folder inside a package: its name, or the pattern for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SubFolderError {
+    Missing(String),
+    Ambiguous(String),
+}
+
+impl fmt::Display for SubFolderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SubFolderError::Missing(folder) => write!(f, "subdir {folder:?} not found"),
+            SubFolderError::Ambiguous(folder) => write!(f, "subdir {folder:?} matches multiple paths"),
+        }
+    }
+}
+
+impl std::error::Error for SubFolderError {}
+
+/// The folder inside a package, whose name may be a pattern that only one fits.
+pub fn sub_folder(package: &Path, folder: &str) -> Result<PathBuf, SubFolderError> {
     let mut found = vec![package.to_owned()];
     for part in folder.split('/').filter(|part| !part.is_empty()) {
         let mut next = Vec::new();
@@ -27,9 +45,9 @@ pub fn sub_folder(package: &Path, folder: &str) -> Result<PathBuf, String> {
         found = next;
     }
     match found.len() {
-        0 => Err(format!("subdir {folder:?} not found")),
+        0 => Err(SubFolderError::Missing(folder.to_owned())),
         1 => Ok(found.swap_remove(0)),
-        _ => Err(format!("subdir {folder:?} matches multiple paths")),
+        _ => Err(SubFolderError::Ambiguous(folder.to_owned())),
     }
 }
 
@@ -88,8 +106,8 @@ fn class(pattern: &[u8], byte: u8) -> Option<usize> {
     (inside != negated).then_some(end + 1)
 }
 
-/// Puts a folder in its place. What is there goes to `attic` first, so that the place is empty for no longer than a rename.
-pub fn put(from: &Path, place: &Path, attic: &Path) -> io::Result<()> {
+/// Puts a folder in its place. CopyScope is there goes to `attic` first, so that the place is empty for no longer than a rename.
+pub fn replace(from: &Path, place: &Path, attic: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_ok() {
         fs::rename(place, attic).map_err(|e| named(e, "remove", place))?;
         remove(attic)?;
@@ -107,23 +125,23 @@ pub fn remove(path: &Path) -> io::Result<()> {
     result.map_err(|e| named(e, "remove", path))
 }
 
-/// What of a folder is copied.
+/// CopyScope of a folder is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum CopyScope {
     /// Everything but the records of version control.
     Package,
     /// Nothing whose name begins with a dot: the user's own folder may hold much that is none of a module's business.
     Visible,
 }
 
-/// What a folder holds, by paths relative to it; folders before what is in them. Links are links, but for the folder itself.
+/// CopyScope a folder holds, by paths relative to it; folders before what is in them. Links are links, but for the folder itself.
 struct Listing {
     folders: Vec<PathBuf>,
     files: Vec<PathBuf>,
     links: Vec<PathBuf>,
 }
 
-fn list(from: &Path, what: What) -> io::Result<Listing> {
+fn list(from: &Path, what: CopyScope) -> io::Result<Listing> {
     let mut listing = Listing { folders: vec![PathBuf::new()], files: Vec::new(), links: Vec::new() };
     let mut next = 0;
     while let Some(folder) = listing.folders.get(next).cloned() {
@@ -133,7 +151,7 @@ fn list(from: &Path, what: What) -> io::Result<Listing> {
             let entry = entry.map_err(|e| named(e, "read", &source))?;
             let name = entry.file_name();
             let hidden = name.as_encoded_bytes().starts_with(b".");
-            if is_history(&name.to_string_lossy()) || (hidden && what == What::Visible) {
+            if is_history(&name.to_string_lossy()) || (hidden && what == CopyScope::Visible) {
                 continue;
             }
             let kind = entry.file_type().map_err(|e| named(e, "stat", &entry.path()))?;
@@ -149,7 +167,7 @@ fn list(from: &Path, what: What) -> io::Result<Listing> {
 }
 
 /// Copies what is in a folder to another one, which is made if need be. Links are copied as links.
-pub fn copy(from: &Path, to: &Path, what: What) -> io::Result<()> {
+pub fn copy(from: &Path, to: &Path, what: CopyScope) -> io::Result<()> {
     let listing = list(from, what)?;
     listing.make_folders(to)?;
     for name in &listing.files {
@@ -195,11 +213,11 @@ const LARGEST_IMAGE: u64 = 32 << 20;
 
 impl Image {
     /// None: the folder is too large.
-    pub fn of(from: &Path, what: What) -> io::Result<Option<Image>> {
+    pub fn of(from: &Path, what: CopyScope) -> io::Result<Option<Image>> {
         let listing = list(from, what)?;
         let (mut contents, mut size) = (Vec::with_capacity(listing.files.len()), 0);
         for name in &listing.files {
-            if what == What::Package && is_configuration(&name.to_string_lossy()) {
+            if what == CopyScope::Package && is_configuration(&name.to_string_lossy()) {
                 contents.push(None);
                 continue;
             }
@@ -339,8 +357,8 @@ mod tests {
         assert_eq!(found("repo-*/s?b"), Ok("repo-1a2b/sub".into()));
         assert_eq!(found("other/su[a-c]"), Ok("other/sub".into()));
         assert_eq!(found(""), Ok("".into()));
-        assert_eq!(found("*"), Err("subdir \"*\" matches multiple paths".into()));
-        assert_eq!(found("gone/x"), Err("subdir \"gone/x\" not found".into()));
+        assert_eq!(found("*"), Err(SubFolderError::Ambiguous("*".to_owned())));
+        assert_eq!(found("gone/x"), Err(SubFolderError::Missing("gone/x".to_owned())));
     }
 
     #[cfg(unix)]
@@ -356,9 +374,9 @@ mod tests {
         symlink("d/f", from.join("l")).unwrap();
         symlink(&from, dir.path().join("absolute")).unwrap();
         let (all, visible) = (dir.path().join("all"), dir.path().join("visible"));
-        copy(&dir.path().join("absolute"), &all, What::Package).unwrap();
-        copy(&from, &visible, What::Visible).unwrap();
-        let image = Image::of(&from, What::Package).unwrap().unwrap();
+        copy(&dir.path().join("absolute"), &all, CopyScope::Package).unwrap();
+        copy(&from, &visible, CopyScope::Visible).unwrap();
+        let image = Image::of(&from, CopyScope::Package).unwrap().unwrap();
         image.write(&dir.path().join("image")).unwrap();
         assert_eq!(fs::read_to_string(dir.path().join("image/l")).unwrap(), "f");
         use std::os::unix::fs::MetadataExt;

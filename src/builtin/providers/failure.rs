@@ -10,8 +10,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub fn new(summary: impl Into<String>, detail: impl Into<String>) -> Failure {
-        Failure { summary: summary.into(), detail: detail.into() }
+    /// `detail`: a text, or an error whose text it is.
+    pub fn new(summary: impl Into<String>, detail: impl ToString) -> Failure {
+        Failure { summary: summary.into(), detail: detail.to_string() }
     }
 }
 

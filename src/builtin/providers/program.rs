@@ -1,11 +1,45 @@
 //! Finds and describes programs with the rules and texts of Go's `os/exec`.
 
+use std::fmt;
 use std::process::ExitStatus;
 
 #[cfg(unix)]
 use base::env::{Environment, PATH};
 
 use crate::wording::reason;
+
+/// Why a program cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramError {
+    NotFound(String),
+    /// It was found in a relative folder of `PATH`.
+    Relative(String),
+    /// What its path names cannot be run.
+    NotExecutable {
+        name: String,
+        why: String,
+    },
+    /// The folder to run it in cannot be one.
+    Folder {
+        folder: String,
+        why: String,
+    },
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProgramError::NotFound(name) => write!(f, "exec: {name:?}: executable file not found in $PATH"),
+            ProgramError::Relative(name) => {
+                write!(f, "exec: {name:?}: cannot run executable found relative to current directory")
+            }
+            ProgramError::NotExecutable { name, why } => write!(f, "exec: {name:?}: {why}"),
+            ProgramError::Folder { folder, why } => write!(f, "chdir {folder}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
 
 /// A program and where it was found.
 pub struct Program {
@@ -22,9 +56,9 @@ impl Program {
     /// Checks a name with a slash as a path relative to the current folder; searches other names in the folders of
     /// `PATH`.
     #[cfg(unix)]
-    pub fn find(name: &str) -> Result<Program, String> {
+    pub fn find(name: &str) -> Result<Program, ProgramError> {
         if name.contains('/') {
-            check_executable(name).map_err(|error| format!("exec: {name:?}: {error}"))?;
+            check_executable(name).map_err(|why| ProgramError::NotExecutable { name: name.to_owned(), why })?;
             return Ok(Program { name: name.to_owned(), path: name.to_owned() });
         }
         let environment = Environment::process();
@@ -36,28 +70,28 @@ impl Program {
                 return Ok(Program { name: name.to_owned(), path });
             }
         }
-        Err(format!("exec: {name:?}: executable file not found in $PATH"))
+        Err(ProgramError::NotFound(name.to_owned()))
     }
 
     /// The operating system searches the program when it starts.
     #[cfg(not(unix))]
-    pub fn find(name: &str) -> Result<Program, String> {
+    pub fn find(name: &str) -> Result<Program, ProgramError> {
         Ok(Program { name: name.to_owned(), path: name.to_owned() })
     }
 
     /// As [`Program::find`], but refuses a name that is found in a relative folder of `PATH`.
-    pub fn find_absolute(name: &str) -> Result<Program, String> {
+    pub fn find_absolute(name: &str) -> Result<Program, ProgramError> {
         let program = Program::find(name)?;
         let is_relative = !name.contains(std::path::is_separator) && program.path.starts_with(|c| c != '/');
         if cfg!(unix) && is_relative {
-            return Err(format!("exec: {name:?}: cannot run executable found relative to current directory"));
+            return Err(ProgramError::Relative(name.to_owned()));
         }
         Ok(program)
     }
 
     /// A command that runs the program under its name, in `folder` if it is not empty. Fails if there is no such folder:
     /// the error of the start does not say whether it is about the folder or the program.
-    pub fn command(&self, folder: Option<&str>) -> Result<tokio::process::Command, String> {
+    pub fn command(&self, folder: Option<&str>) -> Result<tokio::process::Command, ProgramError> {
         let mut command = tokio::process::Command::new(&self.path);
         #[cfg(unix)]
         command.arg0(&self.name);
@@ -90,12 +124,13 @@ fn check_executable(path: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_folder(folder: &str) -> Result<(), String> {
-    match std::fs::metadata(folder) {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("chdir {folder}: not a directory")),
-        Err(error) => Err(format!("chdir {folder}: {}", reason(&error))),
-    }
+fn check_folder(folder: &str) -> Result<(), ProgramError> {
+    let why = match std::fs::metadata(folder) {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => "not a directory".to_owned(),
+        Err(error) => reason(&error),
+    };
+    Err(ProgramError::Folder { folder: folder.to_owned(), why })
 }
 
 /// How a program ended: `exit status 3`, `signal: killed`.

@@ -10,9 +10,9 @@ use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, Provis
 use terrane_protocol::schema::Schema;
 use terrane_value::{Type, Value};
 
-use super::connection::{connected, settings};
+use super::connection::{RemoteError, connected, settings};
 use super::{failed, schema, text_of};
-use crate::ssh::{Communicator, Source, expand_home};
+use crate::ssh::{Communicator, SshError, UploadSource, expand_home};
 use crate::wording::io_text;
 
 const NAME: &str = "file";
@@ -45,7 +45,7 @@ impl Provisioner for File {
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
         match self.run(&request).await {
             Ok(()) => Vec::new(),
-            Err(error) => failed(NAME, error),
+            Err(error) => failed(NAME, error.to_string()),
         }
     }
 
@@ -56,12 +56,12 @@ impl Provisioner for File {
 }
 
 impl File {
-    async fn run(&self, request: &ProvisionRequest) -> Result<(), String> {
+    async fn run(&self, request: &ProvisionRequest) -> Result<(), RemoteError> {
         let settings = settings(request)?;
         let destination = text_of(&request.config, "destination").unwrap_or_default().to_owned();
         let upload = upload(&request.config)?;
         connected(settings, &request.output, &self.stop, |mut communicator| async move {
-            send(&mut communicator, upload, &destination).await.map_err(|error| format!("Upload failed: {error}"))
+            send(&mut communicator, upload, &destination).await.map_err(RemoteError::Upload)
         })
         .await
     }
@@ -75,7 +75,7 @@ enum Upload {
     Folder(String),
 }
 
-fn upload(config: &Value) -> Result<Upload, String> {
+fn upload(config: &Value) -> Result<Upload, RemoteError> {
     if let Some(content) = text_of(config, "content") {
         return Ok(Upload::Text(content.into()));
     }
@@ -84,14 +84,14 @@ fn upload(config: &Value) -> Result<Upload, String> {
     match std::fs::metadata(&source) {
         Ok(metadata) if metadata.is_dir() => Ok(Upload::Folder(source)),
         Ok(_) => Ok(Upload::File(source)),
-        Err(error) => Err(io_text("stat", &source, &error)),
+        Err(error) => Err(RemoteError::Source(io_text("stat", &source, &error))),
     }
 }
 
-async fn send(communicator: &mut Communicator, upload: Upload, destination: &str) -> Result<(), String> {
+async fn send(communicator: &mut Communicator, upload: Upload, destination: &str) -> Result<(), SshError> {
     match upload {
-        Upload::Text(content) => communicator.upload(destination, Source::Bytes(content)).await,
-        Upload::File(path) => communicator.upload(destination, Source::File(path.into())).await,
+        Upload::Text(content) => communicator.upload(destination, UploadSource::Bytes(content)).await,
+        Upload::File(path) => communicator.upload(destination, UploadSource::File(path.into())).await,
         Upload::Folder(path) => communicator.upload_folder(destination, &path).await,
     }
 }
@@ -125,6 +125,9 @@ mod tests {
         assert_eq!(upload(&config(None, Some("x"))), Ok(Upload::Text(b"x".to_vec())));
         assert_eq!(upload(&config(Some(&file), None)), Ok(Upload::File(file)));
         assert_eq!(upload(&config(Some(&format!("{path}/")), None)), Ok(Upload::Folder(format!("{path}/"))));
-        assert_eq!(upload(&config(Some("nope"), None)).unwrap_err(), "stat nope: no such file or directory");
+        assert_eq!(
+            upload(&config(Some("nope"), None)).unwrap_err().to_string(),
+            "stat nope: no such file or directory"
+        );
     }
 }

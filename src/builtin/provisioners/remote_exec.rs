@@ -8,9 +8,9 @@ use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, Provis
 use terrane_protocol::schema::Schema;
 use terrane_value::{Type, Value};
 
-use super::connection::{connected, settings};
+use super::connection::{RemoteError, connected, settings};
 use super::{failed, schema};
-use crate::ssh::{Communicator, ExecError, Lines, Source};
+use crate::ssh::{Communicator, ExecError, Lines, UploadSource};
 use crate::wording::io_text;
 
 const NAME: &str = "remote-exec";
@@ -45,7 +45,7 @@ impl Provisioner for RemoteExec {
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
         match self.run(&request).await {
             Ok(()) => Vec::new(),
-            Err(error) => failed(NAME, error),
+            Err(error) => failed(NAME, error.to_string()),
         }
     }
 
@@ -56,7 +56,7 @@ impl Provisioner for RemoteExec {
 }
 
 impl RemoteExec {
-    async fn run(&self, request: &ProvisionRequest) -> Result<(), String> {
+    async fn run(&self, request: &ProvisionRequest) -> Result<(), RemoteError> {
         let settings = settings(request)?;
         let scripts = scripts(&request.config)?;
         let output = request.output.clone();
@@ -71,26 +71,26 @@ impl RemoteExec {
     }
 }
 
-async fn run_script(communicator: &mut Communicator, script: &[u8], lines: Lines<'_>) -> Result<(), String> {
+async fn run_script(communicator: &mut Communicator, script: &[u8], lines: Lines<'_>) -> Result<(), RemoteError> {
     let path = communicator.script_path();
-    communicator.upload_script(&path, script).await.map_err(|error| format!("Failed to upload script: {error}"))?;
+    communicator.upload_script(&path, script).await.map_err(RemoteError::ScriptUpload)?;
     let command = communicator.quote(&path);
     communicator.run(&command, lines).await.map_err(|error| match error {
-        ExecError::Start(error) => format!("Error starting script: {error}"),
-        error @ ExecError::Exit { .. } => error.to_string(),
+        ExecError::Start(error) => RemoteError::ScriptStart(error),
+        error @ ExecError::Exit { .. } => RemoteError::ScriptFailed(error),
     })?;
     // What the script held must not stay behind; that it cannot be emptied is no reason to fail.
-    communicator.upload(&path, Source::Bytes(Vec::new())).await.ok();
+    communicator.upload(&path, UploadSource::Bytes(Vec::new())).await.ok();
     Ok(())
 }
 
 /// The scripts' contents; the lines of `inline` make one.
-fn scripts(config: &Value) -> Result<Vec<Vec<u8>>, String> {
-    let texts = |name: &str| -> Result<Vec<String>, String> {
+fn scripts(config: &Value) -> Result<Vec<Vec<u8>>, RemoteError> {
+    let texts = |name: &str| -> Result<Vec<String>, RemoteError> {
         let elements = config.get(name).map(Value::elements).unwrap_or_default();
         elements
             .iter()
-            .map(|element| element.as_str().map(str::to_owned).ok_or_else(|| "invalid null string in 'scripts'".into()))
+            .map(|element| element.as_str().map(str::to_owned).ok_or(RemoteError::InvalidScript { is_null: true }))
             .collect()
     };
     if config.get("inline").is_some_and(|inline| !inline.is_null()) {
@@ -103,10 +103,12 @@ fn scripts(config: &Value) -> Result<Vec<Vec<u8>>, String> {
         .iter()
         .map(|path| {
             if path.is_empty() {
-                return Err("invalid empty string in 'scripts'".into());
+                return Err(RemoteError::InvalidScript { is_null: false });
             }
-            std::fs::read(path)
-                .map_err(|error| format!("Failed to open script '{path}': {}", io_text("open", path, &error)))
+            std::fs::read(path).map_err(|error| {
+                let why = io_text("open", path, &error);
+                RemoteError::Script { path: path.clone(), why }
+            })
         })
         .collect()
 }
@@ -143,11 +145,11 @@ mod tests {
         let inline = Some(vec![Value::string("a"), Value::string("b")]);
         assert_eq!(scripts(&config(inline, None)), Ok(vec![b"a\nb\n".to_vec()]));
         assert_eq!(
-            scripts(&config(None, Some("nope"))).unwrap_err(),
+            scripts(&config(None, Some("nope"))).unwrap_err().to_string(),
             "Failed to open script 'nope': open nope: no such file or directory"
         );
         let null = Some(vec![Value::null(Type::String)]);
-        assert_eq!(scripts(&config(null, None)).unwrap_err(), "invalid null string in 'scripts'");
+        assert_eq!(scripts(&config(null, None)), Err(RemoteError::InvalidScript { is_null: true }));
     }
 
     #[tokio::test]

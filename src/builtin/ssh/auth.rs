@@ -9,6 +9,7 @@ use russh::keys::agent::client::{AgentClient, AgentStream};
 use russh::keys::{Algorithm, HashAlg, PrivateKeyWithHashAlg, PublicKey};
 use russh::{MethodKind, MethodSet};
 
+use super::error::SshError;
 use super::keys;
 use super::settings::Hop;
 
@@ -21,9 +22,9 @@ pub struct Agent<'a> {
 
 /// Logs in at `hop`. Methods in order: private key (with its certificate), password, keyboard-interactive, agent; each
 /// kind once, and only if the server offers it, so with a private key the agent is not asked, as in the reference.
-pub async fn log_in<H: Handler>(handle: &mut Handle<H>, hop: &Hop, agent: Option<Agent<'_>>) -> Result<(), String> {
+pub async fn log_in<H: Handler>(handle: &mut Handle<H>, hop: &Hop, agent: Option<Agent<'_>>) -> Result<(), SshError> {
     let mut attempted = vec!["none"];
-    let mut offered = match handle.authenticate_none(&hop.user).await.map_err(text)? {
+    let mut offered = match handle.authenticate_none(&hop.user).await.map_err(SshError::library)? {
         AuthResult::Success => return Ok(()),
         AuthResult::Failure { remaining_methods, .. } => remaining_methods,
     };
@@ -39,10 +40,7 @@ pub async fn log_in<H: Handler>(handle: &mut Handle<H>, hop: &Hop, agent: Option
             AuthResult::Failure { remaining_methods, .. } => offered = remaining_methods,
         }
     }
-    Err(format!(
-        "ssh: unable to authenticate, attempted methods [{}], no supported methods remain",
-        attempted.join(" ")
-    ))
+    Err(SshError::NoMethod { attempted })
 }
 
 #[derive(Clone, Copy)]
@@ -80,40 +78,41 @@ async fn attempt<H: Handler>(
     handle: &mut Handle<H>,
     hop: &Hop,
     method: Method<'_>,
-) -> Result<Option<AuthResult>, String> {
+) -> Result<Option<AuthResult>, SshError> {
     match method {
         Method::Key => with_key(handle, hop).await.map(Some),
         Method::Password => {
             let Some(password) = &hop.password else { return Ok(None) };
-            handle.authenticate_password(&hop.user, password.expose()).await.map(Some).map_err(text)
+            handle.authenticate_password(&hop.user, password.expose()).await.map(Some).map_err(SshError::library)
         }
         Method::Keyboard => keyboard_interactive(handle, hop).await.map(Some),
         Method::Agent(agent) => with_agent(handle, hop, agent).await,
     }
 }
 
-async fn with_key<H: Handler>(handle: &mut Handle<H>, hop: &Hop) -> Result<AuthResult, String> {
+async fn with_key<H: Handler>(handle: &mut Handle<H>, hop: &Hop) -> Result<AuthResult, SshError> {
     let key = Arc::new(keys::private_key(hop.private_key.as_ref().map_or("", |key| key.expose()))?);
     if let Some(certificate) = &hop.certificate {
         let certificate = keys::certificate(certificate)?;
-        return handle.authenticate_openssh_cert(&hop.user, key, certificate).await.map_err(text);
+        return handle.authenticate_openssh_cert(&hop.user, key, certificate).await.map_err(SshError::library);
     }
     let hash = rsa_hash(handle, &key.algorithm()).await?;
-    handle.authenticate_publickey(&hop.user, PrivateKeyWithHashAlg::new(key, hash)).await.map_err(text)
+    handle.authenticate_publickey(&hop.user, PrivateKeyWithHashAlg::new(key, hash)).await.map_err(SshError::library)
 }
 
 /// The signature hash for an RSA key: the server's best, SHA-256 if it does not say.
-async fn rsa_hash<H: Handler>(handle: &Handle<H>, algorithm: &Algorithm) -> Result<Option<HashAlg>, String> {
+async fn rsa_hash<H: Handler>(handle: &Handle<H>, algorithm: &Algorithm) -> Result<Option<HashAlg>, SshError> {
     if !matches!(algorithm, Algorithm::Rsa { .. }) {
         return Ok(None);
     }
-    Ok(handle.best_supported_rsa_hash().await.map_err(text)?.unwrap_or(Some(HashAlg::Sha256)))
+    Ok(handle.best_supported_rsa_hash().await.map_err(SshError::library)?.unwrap_or(Some(HashAlg::Sha256)))
 }
 
 /// Answers every question with the password.
-async fn keyboard_interactive<H: Handler>(handle: &mut Handle<H>, hop: &Hop) -> Result<AuthResult, String> {
+async fn keyboard_interactive<H: Handler>(handle: &mut Handle<H>, hop: &Hop) -> Result<AuthResult, SshError> {
     let password = hop.password.as_ref().map_or("", |password| password.expose());
-    let mut response = handle.authenticate_keyboard_interactive_start(&hop.user, None).await.map_err(text)?;
+    let mut response =
+        handle.authenticate_keyboard_interactive_start(&hop.user, None).await.map_err(SshError::library)?;
     loop {
         match response {
             KeyboardInteractiveAuthResponse::Success => return Ok(AuthResult::Success),
@@ -122,7 +121,8 @@ async fn keyboard_interactive<H: Handler>(handle: &mut Handle<H>, hop: &Hop) -> 
             }
             KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } => {
                 let answers = prompts.iter().map(|_| password.to_owned()).collect();
-                response = handle.authenticate_keyboard_interactive_respond(answers).await.map_err(text)?;
+                response =
+                    handle.authenticate_keyboard_interactive_respond(answers).await.map_err(SshError::library)?;
             }
         }
     }
@@ -132,19 +132,19 @@ async fn with_agent<H: Handler>(
     handle: &mut Handle<H>,
     hop: &Hop,
     agent: Agent<'_>,
-) -> Result<Option<AuthResult>, String> {
+) -> Result<Option<AuthResult>, SshError> {
     #[cfg(unix)]
     {
         let mut client = AgentClient::connect_uds(agent.socket)
             .await
-            .map_err(|error| format!("Error connecting to SSH_AUTH_SOCK: {error}"))?;
+            .map_err(|error| agent_error("Error connecting to SSH_AUTH_SOCK", &error))?;
         try_identities(handle, hop, &mut client, agent.identity).await
     }
     #[cfg(not(unix))]
     {
         let mut client = AgentClient::connect_named_pipe(agent.socket)
             .await
-            .map_err(|error| format!("Error connecting to the SSH agent: {error}"))?;
+            .map_err(|error| agent_error("Error connecting to the SSH agent", &error))?;
         try_identities(handle, hop, &mut client, agent.identity).await
     }
 }
@@ -154,12 +154,12 @@ async fn try_identities<H: Handler, S>(
     hop: &Hop,
     client: &mut AgentClient<S>,
     wanted: Option<&str>,
-) -> Result<Option<AuthResult>, String>
+) -> Result<Option<AuthResult>, SshError>
 where
     S: AgentStream + Unpin + Send,
 {
     let mut identities =
-        client.request_identities().await.map_err(|error| format!("failed to list the agent's keys: {error}"))?;
+        client.request_identities().await.map_err(|error| agent_error("failed to list the agent's keys", &error))?;
     if let Some(wanted) = wanted {
         let key = identity_key(wanted);
         // Stable: the others keep the agent's order.
@@ -182,7 +182,7 @@ where
             Ok(failure) => last = failure,
             // One key that the agent will not sign with does not rule out the next.
             Err(_) if !handle.is_closed() => {}
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(SshError::Protocol(error.to_string())),
         }
     }
     Ok(Some(last))
@@ -203,6 +203,6 @@ fn is_wanted(identity: &AgentIdentity, wanted: &str, key: Option<&PublicKey>) ->
     }
 }
 
-fn text(error: russh::Error) -> String {
-    error.to_string()
+fn agent_error(purpose: &'static str, error: &dyn std::fmt::Display) -> SshError {
+    SshError::Agent { purpose, why: error.to_string() }
 }

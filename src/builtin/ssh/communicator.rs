@@ -6,30 +6,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Lines;
-use super::scp::{self, ChannelWire, Source};
+use super::error::{ExecError, SshError};
+use super::scp::{self, ChannelWire, UploadSource};
 use super::session::{self, Exit, Session};
 use super::settings::{Hop, Platform, Settings};
 
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LONGEST_DELAY: Duration = Duration::from_secs(20);
-
-/// Why a remote command counts as failed; displays as users know it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExecError {
-    /// It ran and ended otherwise than with status 0.
-    Exit { command: String, how: String },
-    /// It could not be started.
-    Start(String),
-}
-
-impl std::fmt::Display for ExecError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ExecError::Exit { command, how } => write!(f, "error executing {command:?}: {how}"),
-            ExecError::Start(error) => f.write_str(error),
-        }
-    }
-}
 
 /// A connection to one machine, reopened when it was lost between two uses.
 pub struct Communicator {
@@ -39,11 +22,11 @@ pub struct Communicator {
 
 impl Communicator {
     /// Connects, trying again until `timeout` has passed.
-    pub async fn connect(settings: Settings, lines: Lines<'_>) -> Result<Communicator, String> {
+    pub async fn connect(settings: Settings, lines: Lines<'_>) -> Result<Communicator, SshError> {
         // A key that cannot be read will not become readable by waiting.
         session::check(&settings)?;
         let deadline = Instant::now() + settings.timeout;
-        let mut last = "<nil>".to_owned();
+        let mut last = None;
         let mut delay = FIRST_DELAY;
         loop {
             announce(&settings, lines);
@@ -52,11 +35,11 @@ impl Communicator {
                     lines("Connected!");
                     return Ok(Communicator { settings, session });
                 }
-                Ok(Err(error)) => last = error,
-                Err(_) => return Err(format!("timeout - last error: {last}")),
+                Ok(Err(error)) => last = Some(Box::new(error)),
+                Err(_) => return Err(SshError::Timeout { last }),
             }
             if tokio::time::timeout_at(deadline, tokio::time::sleep(delay)).await.is_err() {
-                return Err(format!("timeout - last error: {last}"));
+                return Err(SshError::Timeout { last });
             }
             delay = (delay * 2).min(LONGEST_DELAY);
         }
@@ -85,47 +68,47 @@ impl Communicator {
     }
 
     /// Uploads one file to `path`.
-    pub async fn upload(&mut self, path: &str, source: Source) -> Result<(), String> {
+    pub async fn upload(&mut self, path: &str, source: UploadSource) -> Result<(), SshError> {
         let (folder, name) = split_path(path);
         let command = format!("scp -vt {}", self.quote(&folder));
         let mut wire = self.start_scp(&command).await?;
         let result = scp::send_file(&mut wire, &name, source).await;
-        wire.finish(result).await
+        Ok(wire.finish(result).await?)
     }
 
     /// Uploads a folder; a trailing slash in `source` means what is in it.
-    pub async fn upload_folder(&mut self, destination: &str, source: &str) -> Result<(), String> {
+    pub async fn upload_folder(&mut self, destination: &str, source: &str) -> Result<(), SshError> {
         let command = format!("scp -rvt {}", self.quote(destination));
         let mut wire = self.start_scp(&command).await?;
         let result = scp::send_folder(&mut wire, source).await;
-        wire.finish(result).await
+        Ok(wire.finish(result).await?)
     }
 
     /// Uploads a script so that it can be run by its path.
-    pub async fn upload_script(&mut self, path: &str, script: &[u8]) -> Result<(), String> {
+    pub async fn upload_script(&mut self, path: &str, script: &[u8]) -> Result<(), SshError> {
         let unix = self.settings.platform == Platform::Unix;
         let mut content = Vec::new();
         if unix && !script.starts_with(b"#!") {
             content.extend_from_slice(b"#!/bin/sh\n");
         }
         content.extend_from_slice(script);
-        self.upload(path, Source::Bytes(content)).await?;
+        self.upload(path, UploadSource::Bytes(content)).await?;
         if !unix {
             return Ok(());
         }
         let command = format!("chmod 0777 {}", self.quote(path));
         match self.run(&command, &|_| {}).await {
             Ok(()) => Ok(()),
-            Err(error) => Err(format!("Error chmodding script file to 0777 in remote machine {error}")),
+            Err(error) => Err(SshError::Chmod(Box::new(error))),
         }
     }
 
-    async fn start_scp(&mut self, command: &str) -> Result<ChannelWire, String> {
+    async fn start_scp(&mut self, command: &str) -> Result<ChannelWire, SshError> {
         self.reopen().await?;
         Ok(ChannelWire::new(self.session.start(command).await?))
     }
 
-    async fn reopen(&mut self) -> Result<(), String> {
+    async fn reopen(&mut self) -> Result<(), SshError> {
         if self.session.is_closed() {
             self.session = Session::open(&self.settings).await?;
         }

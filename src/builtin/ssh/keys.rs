@@ -1,34 +1,58 @@
 //! Keys as users paste them: private keys, certificates, host keys.
 
+use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use russh::keys::{Algorithm, Certificate, HashAlg, PrivateKey, PublicKey, PublicKeyOrCertificate, decode_secret_key};
 
+/// Why a key of the settings cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SshKeyError {
+    /// There is no key in the text.
+    NoKey,
+    /// The key has a passphrase, for which there is no prompt.
+    Encrypted,
+    PrivateKey(String),
+    Certificate(String),
+    HostKey(String),
+}
+
+impl fmt::Display for SshKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SshKeyError::NoKey => f.write_str("Failed to read ssh private key: no key found"),
+            SshKeyError::Encrypted => f.write_str(
+                "Failed to read ssh private key: password protected keys are\nnot supported. Please decrypt the key prior to use.",
+            ),
+            SshKeyError::PrivateKey(why) => write!(f, "Failed to parse ssh private key: {why}"),
+            SshKeyError::Certificate(why) => write!(f, "failed to parse certificate: {why}"),
+            SshKeyError::HostKey(why) => write!(f, "error parsing the host key: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SshKeyError {}
+
 /// A private key in PEM or OpenSSH form. Encrypted keys are refused, because there is no prompt for the passphrase.
-pub fn private_key(text: &str) -> Result<PrivateKey, String> {
+pub fn private_key(text: &str) -> Result<PrivateKey, SshKeyError> {
     if !text.contains("-----BEGIN ") {
-        return Err("Failed to read ssh private key: no key found".into());
+        return Err(SshKeyError::NoKey);
     }
     let encrypted = text.contains("Proc-Type: 4,ENCRYPTED") || text.contains("BEGIN ENCRYPTED PRIVATE KEY");
-    let refusal = || {
-        "Failed to read ssh private key: password protected keys are\nnot supported. \
-         Please decrypt the key prior to use."
-            .to_owned()
-    };
     if encrypted {
-        return Err(refusal());
+        return Err(SshKeyError::Encrypted);
     }
     match decode_secret_key(text, None) {
-        Ok(key) if key.is_encrypted() => Err(refusal()),
+        Ok(key) if key.is_encrypted() => Err(SshKeyError::Encrypted),
         Ok(key) => Ok(key),
-        Err(russh::keys::Error::KeyIsEncrypted) => Err(refusal()),
-        Err(error) => Err(format!("Failed to parse ssh private key: {error}")),
+        Err(russh::keys::Error::KeyIsEncrypted) => Err(SshKeyError::Encrypted),
+        Err(error) => Err(SshKeyError::PrivateKey(error.to_string())),
     }
 }
 
 /// A signed certificate in OpenSSH form (the content of a `-cert.pub` file).
-pub fn certificate(text: &str) -> Result<Certificate, String> {
-    Certificate::from_openssh(text.trim()).map_err(|error| format!("failed to parse certificate: {error}"))
+pub fn certificate(text: &str) -> Result<Certificate, SshKeyError> {
+    Certificate::from_openssh(text.trim()).map_err(|error| SshKeyError::Certificate(error.to_string()))
 }
 
 /// What the server must prove to be.
@@ -37,10 +61,8 @@ pub struct HostKey(PublicKey);
 
 impl HostKey {
     /// From `ssh-ed25519 AAAA...`: the server's own key, or that of the authority that signed it.
-    pub fn parse(text: &str) -> Result<HostKey, String> {
-        PublicKey::from_openssh(text.trim())
-            .map(HostKey)
-            .map_err(|error| format!("error parsing the host key: {error}"))
+    pub fn parse(text: &str) -> Result<HostKey, SshKeyError> {
+        PublicKey::from_openssh(text.trim()).map(HostKey).map_err(|error| SshKeyError::HostKey(error.to_string()))
     }
 
     pub fn accepts(&self, server: &PublicKeyOrCertificate) -> bool {
@@ -72,13 +94,14 @@ mod tests {
 
     #[test]
     fn unreadable_keys_say_why() {
-        assert_eq!(private_key("nothing").unwrap_err(), "Failed to read ssh private key: no key found");
+        assert_eq!(private_key("nothing").unwrap_err(), SshKeyError::NoKey);
         let encrypted =
             "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----";
-        assert!(private_key(encrypted).unwrap_err().contains("password protected keys are\nnot supported"));
+        assert_eq!(private_key(encrypted).unwrap_err(), SshKeyError::Encrypted);
         assert!(
             private_key("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----")
                 .unwrap_err()
+                .to_string()
                 .starts_with("Failed to parse ssh private key: ")
         );
         assert!(HostKey::parse("x").is_err());

@@ -5,6 +5,7 @@
 
 mod auth;
 mod communicator;
+mod error;
 mod keys;
 mod proxy;
 mod scp;
@@ -18,8 +19,9 @@ pub(super) mod sshd;
 #[cfg(test)]
 mod sshd_tests;
 
-pub use communicator::{Communicator, ExecError, LineSplitter, expand_home};
-pub use scp::Source;
+pub use communicator::{Communicator, LineSplitter, expand_home};
+pub use error::{ExecError, SshError};
+pub use scp::UploadSource;
 
 /// Where lines for the user go.
 pub type Lines<'a> = &'a (dyn Fn(&str) + Send + Sync);

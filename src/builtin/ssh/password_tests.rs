@@ -9,8 +9,8 @@ use russh::keys::ssh_key::private::Ed25519Keypair;
 use russh::server::{self, Auth, ChannelOpenHandle, Msg, Response, Session};
 use russh::{Channel, ChannelId, MethodKind, MethodSet};
 
-use super::Communicator;
 use super::settings::Settings;
+use super::{Communicator, SshError};
 
 /// Accepts the password "right" in one way, and runs two commands.
 struct Server {
@@ -61,7 +61,7 @@ impl server::Handler for Server {
     }
 }
 
-async fn connect(way: MethodKind, password: &str) -> Result<Communicator, String> {
+async fn connect(way: MethodKind, password: &str) -> Result<Communicator, SshError> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let config = Arc::new(server::Config {
@@ -84,7 +84,7 @@ async fn connect(way: MethodKind, password: &str) -> Result<Communicator, String
         "timeout" => Some("1s".to_owned()),
         _ => None,
     };
-    Communicator::connect(Settings::read(&get, None)?, &|_| {}).await
+    Communicator::connect(Settings::read(&get, None).unwrap(), &|_| {}).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,7 +102,7 @@ async fn passwords() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn errors_for_wrong_passwords_list_the_methods() {
-    let error = connect(MethodKind::Password, "wrong").await.err().unwrap();
+    let error = connect(MethodKind::Password, "wrong").await.err().unwrap().to_string();
     let tried = "ssh: unable to authenticate, attempted methods [none password], no supported methods remain";
     assert!(error.starts_with("timeout - last error: SSH authentication failed (root@127.0.0.1:"), "{error}");
     assert!(error.ends_with(&format!("): ssh: handshake failed: {tried}")), "{error}");

@@ -6,30 +6,32 @@ use russh::client::Msg;
 use russh::{Channel, ChannelMsg};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use super::error::ScpError;
+
 const CHUNK: usize = 32 * 1024;
 
 /// The other end of a remote `scp -t`.
 pub trait Wire: Send {
-    fn send(&mut self, bytes: Vec<u8>) -> impl Future<Output = Result<(), String>> + Send;
+    fn send(&mut self, bytes: Vec<u8>) -> impl Future<Output = Result<(), ScpError>> + Send;
     /// Waits for the answer to what was sent.
-    fn status(&mut self) -> impl Future<Output = Result<(), String>> + Send;
+    fn status(&mut self) -> impl Future<Output = Result<(), ScpError>> + Send;
 }
 
 /// What to send.
-pub enum Source {
+pub enum UploadSource {
     Bytes(Vec<u8>),
     File(PathBuf),
 }
 
 /// One file under `name`.
-pub async fn send_file(wire: &mut impl Wire, name: &str, source: Source) -> Result<(), String> {
+pub async fn send_file(wire: &mut impl Wire, name: &str, source: UploadSource) -> Result<(), ScpError> {
     match source {
-        Source::Bytes(bytes) => {
+        UploadSource::Bytes(bytes) => {
             let size = bytes.len() as u64;
             send_content(wire, name, size, &mut bytes.as_slice()).await
         }
-        Source::File(path) => {
-            let describe = |error: std::io::Error| format!("open {}: {error}", path.display());
+        UploadSource::File(path) => {
+            let describe = |error: std::io::Error| ScpError::Open { path: path.clone(), why: error.to_string() };
             let mut file = tokio::fs::File::open(&path).await.map_err(describe)?;
             let size = file.metadata().await.map_err(describe)?.len();
             send_content(wire, name, size, &mut file).await
@@ -38,7 +40,7 @@ pub async fn send_file(wire: &mut impl Wire, name: &str, source: Source) -> Resu
 }
 
 /// The folder `source`: with a trailing slash only what is in it, else itself by its name.
-pub async fn send_folder(wire: &mut impl Wire, source: &str) -> Result<(), String> {
+pub async fn send_folder(wire: &mut impl Wire, source: &str) -> Result<(), ScpError> {
     let path = Path::new(source);
     if source.ends_with('/') {
         return send_entries(wire, path).await;
@@ -47,24 +49,25 @@ pub async fn send_folder(wire: &mut impl Wire, source: &str) -> Result<(), Strin
     send_named_folder(wire, &name, path).await
 }
 
-async fn send_named_folder(wire: &mut impl Wire, name: &str, path: &Path) -> Result<(), String> {
+async fn send_named_folder(wire: &mut impl Wire, name: &str, path: &Path) -> Result<(), ScpError> {
     announce(wire, format!("D0755 0 {name}\n")).await?;
     Box::pin(send_entries(wire, path)).await?;
     announce(wire, "E\n".into()).await
 }
 
 /// Sorted, so that two runs do the same; a symbolic link is sent as what it points to.
-async fn send_entries(wire: &mut impl Wire, folder: &Path) -> Result<(), String> {
-    let describe = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut entries = std::fs::read_dir(folder).map_err(describe)?.collect::<Result<Vec<_>, _>>().map_err(describe)?;
+async fn send_entries(wire: &mut impl Wire, folder: &Path) -> Result<(), ScpError> {
+    let unread = |path: &Path, error: std::io::Error| ScpError::Read { path: path.to_owned(), why: error.to_string() };
+    let entries = std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let mut entries = entries.map_err(|error| unread(folder, error))?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let metadata = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let metadata = std::fs::metadata(&path).map_err(|error| unread(&path, error))?;
         if metadata.is_dir() {
             Box::pin(send_named_folder(wire, &name, &path)).await?;
         } else {
-            send_file(wire, &name, Source::File(path)).await?;
+            send_file(wire, &name, UploadSource::File(path)).await?;
         }
     }
     Ok(())
@@ -75,14 +78,14 @@ async fn send_content(
     name: &str,
     size: u64,
     content: &mut (impl AsyncRead + Unpin + Send),
-) -> Result<(), String> {
+) -> Result<(), ScpError> {
     announce(wire, format!("C0644 {size} {name}\n")).await?;
     let mut left = size;
     while left > 0 {
         let mut chunk = vec![0; usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)];
-        let read = content.read(&mut chunk).await.map_err(|error| error.to_string())?;
+        let read = content.read(&mut chunk).await.map_err(|error| ScpError::Content(error.to_string()))?;
         if read == 0 {
-            return Err(format!("{name} became shorter while it was sent"));
+            return Err(ScpError::Shorter { name: name.to_owned() });
         }
         chunk.truncate(read);
         left -= read as u64;
@@ -92,7 +95,7 @@ async fn send_content(
     wire.status().await
 }
 
-async fn announce(wire: &mut impl Wire, line: String) -> Result<(), String> {
+async fn announce(wire: &mut impl Wire, line: String) -> Result<(), ScpError> {
     wire.send(line.into_bytes()).await?;
     wire.status().await
 }
@@ -111,17 +114,15 @@ impl ChannelWire {
     }
 
     /// Ends the transfer; an error if scp says that it failed.
-    pub async fn finish(mut self, result: Result<(), String>) -> Result<(), String> {
+    pub async fn finish(mut self, result: Result<(), ScpError>) -> Result<(), ScpError> {
         // A channel that is already gone has nothing left to end.
         self.channel.eof().await.ok();
         while self.next().await {}
         match (self.exit, result) {
-            (Some(127), _) => Err("SCP failed to start. This usually means that SCP is not\n\
-                                   properly installed on the remote system."
-                .into()),
+            (Some(127), _) => Err(ScpError::NotInstalled),
             (_, Err(error)) => Err(error),
             (Some(0) | None, Ok(())) => Ok(()),
-            (Some(code), Ok(())) => Err(format!("Process exited with status {code}: {}", self.remote_errors())),
+            (Some(code), Ok(())) => Err(ScpError::Exit { code, said: self.remote_errors() }),
         }
     }
 
@@ -141,10 +142,10 @@ impl ChannelWire {
         true
     }
 
-    async fn byte(&mut self) -> Result<u8, String> {
+    async fn byte(&mut self) -> Result<u8, ScpError> {
         while self.received.is_empty() {
             if !self.next().await {
-                return Err("EOF".into());
+                return Err(ScpError::Ended);
             }
         }
         Ok(self.received.remove(0))
@@ -152,18 +153,20 @@ impl ChannelWire {
 }
 
 impl Wire for ChannelWire {
-    async fn send(&mut self, bytes: Vec<u8>) -> Result<(), String> {
-        self.channel.data(bytes.as_slice()).await.map_err(|error| error.to_string())
+    async fn send(&mut self, bytes: Vec<u8>) -> Result<(), ScpError> {
+        self.channel.data(bytes.as_slice()).await.map_err(|error| ScpError::Connection(error.to_string()))
     }
 
-    async fn status(&mut self) -> Result<(), String> {
+    async fn status(&mut self) -> Result<(), ScpError> {
         if self.byte().await? == 0 {
             return Ok(());
         }
         let mut message = Vec::new();
         loop {
             match self.byte().await {
-                Ok(b'\n') | Err(_) => return Err(String::from_utf8_lossy(&message).into_owned()),
+                Ok(b'\n') | Err(_) => {
+                    return Err(ScpError::Refused(String::from_utf8_lossy(&message).into_owned()));
+                }
                 Ok(byte) => message.push(byte),
             }
         }
@@ -178,12 +181,12 @@ mod tests {
     struct Recorder(String);
 
     impl Wire for Recorder {
-        async fn send(&mut self, bytes: Vec<u8>) -> Result<(), String> {
+        async fn send(&mut self, bytes: Vec<u8>) -> Result<(), ScpError> {
             self.0 += &String::from_utf8_lossy(&bytes).replace('\0', "|");
             Ok(())
         }
 
-        async fn status(&mut self) -> Result<(), String> {
+        async fn status(&mut self) -> Result<(), ScpError> {
             Ok(())
         }
     }

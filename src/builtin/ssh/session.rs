@@ -9,7 +9,8 @@ use russh::keys::PublicKeyOrCertificate;
 use russh::{Channel, ChannelMsg, Preferred, Pty};
 
 use super::auth::{self, Agent};
-use super::keys::{self, HostKey};
+use super::error::SshError;
+use super::keys::{self, HostKey, SshKeyError};
 use super::proxy;
 use super::settings::{Hop, Settings};
 
@@ -27,7 +28,7 @@ pub enum Exit {
 }
 
 /// Whether the keys and certificates of the settings can be read; asked before the first attempt.
-pub fn check(settings: &Settings) -> Result<(), String> {
+pub fn check(settings: &Settings) -> Result<(), SshKeyError> {
     for hop in [Some(&settings.target), settings.bastion.as_ref()].into_iter().flatten() {
         if let Some(key) = &hop.private_key {
             keys::private_key(key.expose())?;
@@ -46,25 +47,24 @@ pub struct Session {
 
 impl Session {
     /// One attempt: dial, check the host key, log in; through the bastion if there is one.
-    pub async fn open(settings: &Settings) -> Result<Session, String> {
+    pub async fn open(settings: &Settings) -> Result<Session, SshError> {
         let agent =
             settings.agent.as_deref().map(|socket| Agent { socket, identity: settings.agent_identity.as_deref() });
         let target = &settings.target;
         let first = settings.bastion.as_ref().unwrap_or(target);
-        let stream = proxy::dial(&first.host, first.port, settings.proxy.as_ref()).await;
+        let stream = proxy::dial(&first.host, first.port, settings.proxy.as_ref()).await.map_err(SshError::Dial);
+        let by_bastion = |error| SshError::Bastion(Box::new(error));
         let Some(bastion) = &settings.bastion else {
             let handle = handshake(target, stream?).await?;
             return Ok(Session { handle: authenticated(handle, target, agent).await?, _bastion: None });
         };
-        let stream = stream.map_err(|error| format!("Error connecting to bastion: {error}"))?;
-        let carrier = handshake(bastion, stream).await.map_err(|e| format!("Error connecting to bastion: {e}"))?;
-        let carrier = authenticated(carrier, bastion, agent)
-            .await
-            .map_err(|error| format!("Error connecting to bastion: {error}"))?;
+        let stream = stream.map_err(by_bastion)?;
+        let carrier = handshake(bastion, stream).await.map_err(by_bastion)?;
+        let carrier = authenticated(carrier, bastion, agent).await.map_err(by_bastion)?;
         let tunnel = carrier
             .channel_open_direct_tcpip(target.host.as_str(), u32::from(target.port), "127.0.0.1", 0)
             .await
-            .map_err(|error| format!("ssh: rejected: connect failed ({error})"))?;
+            .map_err(|error| SshError::Tunnel(error.to_string()))?;
         let handle = handshake(target, tunnel.into_stream()).await?;
         Ok(Session { handle: authenticated(handle, target, agent).await?, _bastion: Some(carrier) })
     }
@@ -74,19 +74,19 @@ impl Session {
     }
 
     /// A channel on which `command` starts without a terminal.
-    pub async fn start(&self, command: &str) -> Result<Channel<Msg>, String> {
-        let channel = self.handle.channel_open_session().await.map_err(|error| error.to_string())?;
-        channel.exec(true, command).await.map_err(|error| error.to_string())?;
+    pub async fn start(&self, command: &str) -> Result<Channel<Msg>, SshError> {
+        let channel = self.handle.channel_open_session().await.map_err(SshError::library)?;
+        channel.exec(true, command).await.map_err(SshError::library)?;
         Ok(channel)
     }
 
     /// Runs `command` on a terminal and hands its output over as it comes.
-    pub async fn run(&self, command: &str, output: &mut (dyn FnMut(&[u8]) + Send)) -> Result<Exit, String> {
-        let mut channel = self.handle.channel_open_session().await.map_err(|error| error.to_string())?;
+    pub async fn run(&self, command: &str, output: &mut (dyn FnMut(&[u8]) + Send)) -> Result<Exit, SshError> {
+        let mut channel = self.handle.channel_open_session().await.map_err(SshError::library)?;
         let modes = [(Pty::ECHO, 0), (Pty::TTY_OP_ISPEED, 14400), (Pty::TTY_OP_OSPEED, 14400)];
-        channel.request_pty(true, "xterm", 40, 80, 0, 0, &modes).await.map_err(|error| error.to_string())?;
+        channel.request_pty(true, "xterm", 40, 80, 0, 0, &modes).await.map_err(SshError::library)?;
         let command = format!("{}\n", command.trim());
-        channel.exec(true, command).await.map_err(|error| error.to_string())?;
+        channel.exec(true, command).await.map_err(SshError::library)?;
         let mut exit = Exit::Lost;
         while let Some(message) = channel.wait().await {
             match message {
@@ -100,7 +100,7 @@ impl Session {
     }
 }
 
-async fn handshake<S>(hop: &Hop, stream: S) -> Result<Handle<Peer>, String>
+async fn handshake<S>(hop: &Hop, stream: S) -> Result<Handle<Peer>, SshError>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
@@ -117,18 +117,22 @@ where
     };
     client::connect_stream(Arc::new(config), stream, Peer { host_key })
         .await
-        .map_err(|error| failed(hop, &handshake_text(&error)))
+        .map_err(|error| refused(hop, SshError::Protocol(handshake_text(&error))))
 }
 
-async fn authenticated(mut handle: Handle<Peer>, hop: &Hop, agent: Option<Agent<'_>>) -> Result<Handle<Peer>, String> {
+async fn authenticated(
+    mut handle: Handle<Peer>,
+    hop: &Hop,
+    agent: Option<Agent<'_>>,
+) -> Result<Handle<Peer>, SshError> {
     match auth::log_in(&mut handle, hop, agent).await {
         Ok(()) => Ok(handle),
-        Err(error) => Err(failed(hop, &error)),
+        Err(error) => Err(refused(hop, error)),
     }
 }
 
-fn failed(hop: &Hop, error: &str) -> String {
-    format!("SSH authentication failed ({}@{}:{}): ssh: handshake failed: {error}", hop.user, hop.host, hop.port)
+fn refused(hop: &Hop, why: SshError) -> SshError {
+    SshError::Handshake { server: format!("{}@{}:{}", hop.user, hop.host, hop.port), why: Box::new(why) }
 }
 
 fn handshake_text(error: &russh::Error) -> String {

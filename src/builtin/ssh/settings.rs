@@ -61,7 +61,7 @@ pub struct Hop {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proxy {
+pub struct SshProxy {
     pub scheme: ProxyScheme,
     pub host: String,
     pub port: u16,
@@ -80,7 +80,7 @@ pub enum ProxyScheme {
 pub struct Settings {
     pub target: Hop,
     pub bastion: Option<Hop>,
-    pub proxy: Option<Proxy>,
+    pub proxy: Option<SshProxy>,
     /// The agent's socket, if an agent is wanted and there is one.
     pub agent: Option<PathBuf>,
     pub agent_identity: Option<String>,
@@ -89,15 +89,51 @@ pub struct Settings {
     pub timeout: Duration,
 }
 
+/// Why a `connection` block cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingsError {
+    NoHost,
+    Platform,
+    /// The scheme of a proxy that is not supported yet.
+    HttpsProxy,
+    ProxyScheme(String),
+    /// An attribute is not a port.
+    Port {
+        name: String,
+        text: String,
+    },
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingsError::NoHost => f.write_str("host for provisioner cannot be empty"),
+            SettingsError::Platform => f.write_str("target_platform for provisioner has to be either unix or windows"),
+            SettingsError::HttpsProxy => {
+                f.write_str("proxy_scheme \"https\" is not supported yet: use \"http\" or \"socks5\"")
+            }
+            SettingsError::ProxyScheme(scheme) => write!(f, "proxy: unknown scheme: {scheme}"),
+            SettingsError::Port { name, text } => {
+                write!(f, "{name} must be a whole number between 1 and 65535, not {text:?}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
 impl Settings {
     /// Reads a `connection` block; `get` answers an attribute's value as text, none for null or absent.
-    pub fn read(get: &dyn Fn(&str) -> Option<String>, agent_socket: Option<PathBuf>) -> Result<Settings, String> {
+    pub fn read(
+        get: &dyn Fn(&str) -> Option<String>,
+        agent_socket: Option<PathBuf>,
+    ) -> Result<Settings, SettingsError> {
         let get = |name: &str| get(name).filter(|text| !text.is_empty());
-        let host = get("host").ok_or("host for provisioner cannot be empty")?;
+        let host = get("host").ok_or(SettingsError::NoHost)?;
         let platform = match get("target_platform").as_deref() {
             None | Some("unix") => Platform::Unix,
             Some("windows") => Platform::Windows,
-            Some(_) => return Err("target_platform for provisioner has to be either unix or windows".into()),
+            Some(_) => return Err(SettingsError::Platform),
         };
         let target = Hop {
             host,
@@ -129,7 +165,7 @@ fn default_script_path(platform: Platform) -> &'static str {
 }
 
 /// The bastion takes what it is not told from the target.
-fn bastion(get: &dyn Fn(&str) -> Option<String>, target: &Hop) -> Result<Option<Hop>, String> {
+fn bastion(get: &dyn Fn(&str) -> Option<String>, target: &Hop) -> Result<Option<Hop>, SettingsError> {
     let Some(host) = get("bastion_host") else { return Ok(None) };
     Ok(Some(Hop {
         host,
@@ -142,17 +178,15 @@ fn bastion(get: &dyn Fn(&str) -> Option<String>, target: &Hop) -> Result<Option<
     }))
 }
 
-fn proxy(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Proxy>, String> {
+fn proxy(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<SshProxy>, SettingsError> {
     let Some(host) = get("proxy_host") else { return Ok(None) };
     let scheme = match get("proxy_scheme").as_deref() {
         None | Some("http") => ProxyScheme::Http,
         Some("socks5") => ProxyScheme::Socks5,
-        Some("https") => {
-            return Err("proxy_scheme \"https\" is not supported yet: use \"http\" or \"socks5\"".into());
-        }
-        Some(other) => return Err(format!("proxy: unknown scheme: {other}")),
+        Some("https") => return Err(SettingsError::HttpsProxy),
+        Some(other) => return Err(SettingsError::ProxyScheme(other.to_owned())),
     };
-    Ok(Some(Proxy {
+    Ok(Some(SshProxy {
         scheme,
         host,
         port: port(get, "proxy_port")?.unwrap_or(80),
@@ -162,13 +196,13 @@ fn proxy(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Proxy>, String> 
 }
 
 /// A port as written: absent and 0 mean the default.
-fn port(get: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u16>, String> {
+fn port(get: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u16>, SettingsError> {
     match get(name) {
         None => Ok(None),
         Some(text) => match text.parse::<u16>() {
             Ok(0) => Ok(None),
             Ok(number) => Ok(Some(number)),
-            Err(_) => Err(format!("{name} must be a whole number between 1 and 65535, not {text:?}")),
+            Err(_) => Err(SettingsError::Port { name: name.to_owned(), text }),
         },
     }
 }
@@ -177,7 +211,7 @@ fn port(get: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u16>,
 mod tests {
     use super::*;
 
-    fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
         let get = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         Settings::read(&get, Some(PathBuf::from("/agent")))
     }
@@ -222,7 +256,7 @@ mod tests {
             (&[("host", "h"), ("port", "70000")], "port must be a whole number between 1 and 65535, not \"70000\""),
             (&[("host", "h"), ("proxy_host", "p"), ("proxy_scheme", "ftp")], "proxy: unknown scheme: ftp"),
         ] {
-            assert_eq!(read(pairs).unwrap_err(), expected);
+            assert_eq!(read(pairs).unwrap_err().to_string(), expected);
         }
     }
 }

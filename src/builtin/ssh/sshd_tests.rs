@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::Communicator;
-use super::scp::Source;
+use super::scp::UploadSource;
 use super::settings::Settings;
 use super::sshd::{Sshd, user_name};
+use super::{Communicator, SshError};
 
 fn settings(sshd: &Sshd, more: &[(&str, String)], agent: Option<PathBuf>) -> Settings {
     let get = |name: &str| match more.iter().find(|(key, _)| *key == name) {
@@ -24,7 +24,7 @@ fn settings(sshd: &Sshd, more: &[(&str, String)], agent: Option<PathBuf>) -> Set
     Settings::read(&get, agent).unwrap()
 }
 
-async fn connect(sshd: &Sshd, more: &[(&str, String)]) -> Result<Communicator, String> {
+async fn connect(sshd: &Sshd, more: &[(&str, String)]) -> Result<Communicator, SshError> {
     Communicator::connect(settings(sshd, more, None), &|_| {}).await
 }
 
@@ -55,12 +55,13 @@ async fn keys_certificates_host_keys_and_bastion() {
         assert_eq!(echo(&mut communicator).await, ["one", "two"], "{name}");
     }
     let soon = ("timeout", "1500ms".to_owned());
-    let wrong = connect(&sshd, &[key, soon.clone(), ("host_key", sshd.read("user.pub"))]).await.err().unwrap();
+    let wrong =
+        connect(&sshd, &[key, soon.clone(), ("host_key", sshd.read("user.pub"))]).await.err().unwrap().to_string();
     assert!(
         wrong.starts_with("timeout - last error: SSH authentication failed (") && wrong.ends_with("key mismatch"),
         "{wrong}"
     );
-    let refused = connect(&sshd, &[soon, ("private_key", sshd.read("ca"))]).await.err().unwrap();
+    let refused = connect(&sshd, &[soon, ("private_key", sshd.read("ca"))]).await.err().unwrap().to_string();
     assert!(refused.ends_with("attempted methods [none publickey], no supported methods remain"), "{refused}");
 }
 
@@ -75,10 +76,10 @@ async fn uploads_scripts_and_exit_codes() {
     let error = communicator.run(&path, &|_| {}).await.unwrap_err().to_string();
     assert_eq!(error, format!("error executing \"{path}\": Process exited with status 3"));
 
-    communicator.upload(script, Source::Bytes(vec![b'x'; 3_000_000])).await.unwrap();
+    communicator.upload(script, UploadSource::Bytes(vec![b'x'; 3_000_000])).await.unwrap();
     assert_eq!(std::fs::metadata(script).unwrap().len(), 3_000_000);
     let nowhere = sshd.path("no/such/file").display().to_string();
-    let missing = communicator.upload(&nowhere, Source::Bytes(vec![1])).await.unwrap_err();
+    let missing = communicator.upload(&nowhere, UploadSource::Bytes(vec![1])).await.unwrap_err().to_string();
     assert!(missing.contains("No such file or directory"), "{missing}");
 
     std::fs::create_dir_all(sshd.path("tree/sub")).unwrap();

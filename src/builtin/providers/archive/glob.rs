@@ -23,12 +23,12 @@ pub struct Glob {
 
 /// A pattern without braces.
 struct Alternative {
-    elements: Vec<Element>,
+    elements: Vec<PatternElement>,
     /// The remaining pattern text at each element, and the empty text at the end.
     rests: Vec<String>,
 }
 
-enum Element {
+enum PatternElement {
     One(char),
     /// `?`
     InName,
@@ -124,15 +124,15 @@ impl Alternative {
             rests.push(rest.to_owned());
             let (element, length) = match first {
                 '*' => parse_stars(rest, starts_name),
-                '?' => (Element::InName, 1),
+                '?' => (PatternElement::InName, 1),
                 '[' => parse_class(rest)?,
                 '\\' => {
                     let escaped = rest.chars().nth(1).ok_or(BadPattern)?;
-                    (Element::One(escaped), 1 + escaped.len_utf8())
+                    (PatternElement::One(escaped), 1 + escaped.len_utf8())
                 }
-                other => (Element::One(other), other.len_utf8()),
+                other => (PatternElement::One(other), other.len_utf8()),
             };
-            starts_name = matches!(element, Element::One('/') | Element::Folders);
+            starts_name = matches!(element, PatternElement::One('/') | PatternElement::Folders);
             elements.push(element);
             rest = &rest[length..];
         }
@@ -156,12 +156,12 @@ impl Alternative {
             };
             match self.elements.get(at) {
                 None => {}
-                Some(Element::Everything) => return true,
-                Some(Element::Star) => {
+                Some(PatternElement::Everything) => return true,
+                Some(PatternElement::Star) => {
                     let name = path[from..].iter().take_while(|c| **c != '/').count();
                     open.extend((0..=name).map(|skipped| (at + 1, from + skipped)));
                 }
-                Some(Element::Folders) => {
+                Some(PatternElement::Folders) => {
                     open.push((at + 1, from));
                     if let Some(slash) = path[from..].iter().position(|c| *c == '/') {
                         open.push((at, from + slash + 1));
@@ -175,16 +175,16 @@ impl Alternative {
     }
 }
 
-impl Element {
+impl PatternElement {
     /// Returns whether a single-character element matches a character.
     fn is(&self, c: char) -> bool {
         match self {
-            Element::One(own) => *own == c,
-            Element::InName => c != '/',
-            Element::Class { negated, ranges } => {
+            PatternElement::One(own) => *own == c,
+            PatternElement::InName => c != '/',
+            PatternElement::Class { negated, ranges } => {
                 ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
             }
-            Element::Star | Element::Folders | Element::Everything => false,
+            PatternElement::Star | PatternElement::Folders | PatternElement::Everything => false,
         }
     }
 }
@@ -195,16 +195,16 @@ fn matches_nothing(rest: &str) -> bool {
 }
 
 /// Two stars match folders only if they are a complete path segment.
-fn parse_stars(rest: &str, starts_name: bool) -> (Element, usize) {
+fn parse_stars(rest: &str, starts_name: bool) -> (PatternElement, usize) {
     match rest.strip_prefix("**") {
-        Some("") if starts_name => (Element::Everything, 2),
-        Some(after) if starts_name && after.starts_with('/') => (Element::Folders, 3),
-        Some(_) => (Element::Star, 2),
-        None => (Element::Star, 1),
+        Some("") if starts_name => (PatternElement::Everything, 2),
+        Some(after) if starts_name && after.starts_with('/') => (PatternElement::Folders, 3),
+        Some(_) => (PatternElement::Star, 2),
+        None => (PatternElement::Star, 1),
     }
 }
 
-fn parse_class(rest: &str) -> Result<(Element, usize), BadPattern> {
+fn parse_class(rest: &str) -> Result<(PatternElement, usize), BadPattern> {
     let mut characters = rest.char_indices().skip(1).peekable();
     let negated = characters.next_if(|(_, c)| matches!(c, '!' | '^')).is_some();
     let mut ranges: Vec<(char, char)> = Vec::new();
@@ -213,7 +213,7 @@ fn parse_class(rest: &str) -> Result<(Element, usize), BadPattern> {
     while let Some((at, c)) = characters.next() {
         match c {
             ']' if ranges.is_empty() => return Err(BadPattern),
-            ']' => return Ok((Element::Class { negated, ranges }, at + 1)),
+            ']' => return Ok((PatternElement::Class { negated, ranges }, at + 1)),
             '-' if low.is_some() && characters.peek().is_some_and(|(_, next)| *next != ']') => {
                 let (_, mut high) = characters.next().ok_or(BadPattern)?;
                 if high == '\\' {

@@ -6,6 +6,7 @@
 //! Only `provider` knows schemas; the rest never does.
 
 mod checksums;
+mod error;
 mod glob;
 mod mode;
 mod portions;
@@ -23,6 +24,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use checksums::Output;
+use error::ArchiveError;
 use walk::{DirectoryWalk, path_bytes};
 use writer::ArchiveWriter;
 
@@ -44,17 +46,17 @@ pub const CONFLICTS: [(&str, &[&str]); 6] = [
 
 /// The arguments that determine the archive.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ArchiveRequest {
     /// `type`: `zip` or `tar.gz`.
     pub kind: String,
     pub output_path: String,
     /// `output_file_mode`. Empty means none.
     pub file_mode: Option<String>,
-    pub source: Source,
+    pub source: ArchiveSource,
 }
 
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum ArchiveSource {
     Directory {
         path: String,
         excludes: Vec<String>,
@@ -74,7 +76,7 @@ enum Format {
 /// Writes the archive and returns its size and checksums. Missing folders of the output path are created.
 ///
 /// The output file may exist after an error: the reference creates it before it reads most of the input.
-pub fn create(request: &Request) -> Result<Output, Failure> {
+pub fn create(request: &ArchiveRequest) -> Result<Output, Failure> {
     let output = Path::new(&request.output_path);
     create_parent(output)?;
     write(request)
@@ -105,22 +107,22 @@ fn create_parent(output: &Path) -> Result<(), Failure> {
     })
 }
 
-fn write(request: &Request) -> Result<(), String> {
+fn write(request: &ArchiveRequest) -> Result<(), ArchiveError> {
     let format = match request.kind.as_str() {
         "zip" => Format::Zip,
         "tar.gz" => Format::TarGz,
-        other => return Err(format!("archive type not supported: {other}")),
+        other => return Err(ArchiveError::Type(other.to_owned())),
     };
     let mode = request.file_mode.as_deref().filter(|mode| !mode.is_empty());
     let open = || ArchiveWriter::create(&request.output_path, format, mode);
     match &request.source {
-        Source::Directory { path, excludes, exclude_symlink_directories } => {
+        ArchiveSource::Directory { path, excludes, exclude_symlink_directories } => {
             let walk = DirectoryWalk::new(excludes, *exclude_symlink_directories);
-            write_directory(path, &walk, open).map_err(|error| format!("error archiving directory: {error}"))
+            write_directory(path, &walk, open).map_err(|why| ArchiveError::OfDirectory(Box::new(why)))
         }
-        Source::File(path) => write_file(path, format, open).map_err(|error| format!("error archiving file: {error}")),
-        Source::Contents(contents) => {
-            write_contents(contents, open).map_err(|error| format!("error archiving content: {error}"))
+        ArchiveSource::File(path) => write_file(path, format, open).map_err(|why| ArchiveError::OfFile(Box::new(why))),
+        ArchiveSource::Contents(contents) => {
+            write_contents(contents, open).map_err(|why| ArchiveError::OfContent(Box::new(why)))
         }
     }
 }
@@ -128,15 +130,15 @@ fn write(request: &Request) -> Result<(), String> {
 fn write_directory<'a>(
     path: &str,
     walk: &DirectoryWalk,
-    open: impl FnOnce() -> Result<ArchiveWriter<'a>, String>,
-) -> Result<(), String> {
+    open: impl FnOnce() -> Result<ArchiveWriter<'a>, ArchiveError>,
+) -> Result<(), ArchiveError> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(format!("could not archive missing directory: {path}"));
+            return Err(ArchiveError::MissingDirectory(path.to_owned()));
         }
-        Err(error) => return Err(io_text("stat", path, &error)),
+        Err(error) => return Err(ArchiveError::System(io_text("stat", path, &error))),
         Ok(metadata) if !metadata.is_dir() => {
-            return Err(format!("could not archive directory that is a file: {path}"));
+            return Err(ArchiveError::NotADirectory(path.to_owned()));
         }
         Ok(_) => {}
     }
@@ -147,7 +149,7 @@ fn write_directory<'a>(
         Ok(())
     })?;
     if is_empty {
-        return Err("archive has not been created as it would be empty".to_owned());
+        return Err(ArchiveError::Empty);
     }
     let mut writer = open()?;
     let written = walk.run(path, &mut |file| writer.add_file(&file.name, file.path, &file.metadata));
@@ -157,15 +159,15 @@ fn write_directory<'a>(
 fn write_file<'a>(
     path: &str,
     format: Format,
-    open: impl FnOnce() -> Result<ArchiveWriter<'a>, String>,
-) -> Result<(), String> {
+    open: impl FnOnce() -> Result<ArchiveWriter<'a>, ArchiveError>,
+) -> Result<(), ArchiveError> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("could not archive missing file: {path}"),
-        _ => io_text("stat", path, &error),
+        std::io::ErrorKind::NotFound => ArchiveError::MissingFile(path.to_owned()),
+        _ => ArchiveError::System(io_text("stat", path, &error)),
     })?;
     if format == Format::Zip {
         // What cannot be read leaves an earlier zip file as it is.
-        writer::open(path)?.read(&mut [0]).map_err(|error| error.to_string())?;
+        writer::open(path)?.read(&mut [0]).map_err(|error| ArchiveError::System(error.to_string()))?;
     }
     let mut writer = open()?;
     let name =
@@ -176,8 +178,8 @@ fn write_file<'a>(
 
 fn write_contents<'a>(
     contents: &BTreeMap<String, String>,
-    open: impl FnOnce() -> Result<ArchiveWriter<'a>, String>,
-) -> Result<(), String> {
+    open: impl FnOnce() -> Result<ArchiveWriter<'a>, ArchiveError>,
+) -> Result<(), ArchiveError> {
     let mut writer = open()?;
     let written = contents.iter().try_for_each(|(name, content)| writer.add_content(name, content));
     written.and(writer.finish())

@@ -8,7 +8,7 @@ use terrane_sdk::{
     Types, Update, Validation, Value, Values, replace,
 };
 
-use super::{CONFLICTS, Output, Request, SOURCES, Source, create};
+use super::{ArchiveRequest, ArchiveSource, CONFLICTS, Output, SOURCES, create};
 use crate::providers::rules::require_one_of;
 
 pub struct Archive;
@@ -22,7 +22,7 @@ impl Provider for Archive {
     }
 
     fn types(&self, types: &mut Types<()>) {
-        types.data_source("archive_file", Data).resource("archive_file", Managed);
+        types.data_source("archive_file", ArchiveData).resource("archive_file", ArchiveResource);
     }
 }
 
@@ -82,22 +82,22 @@ fn schema(input: impl Fn(Attribute) -> Attribute) -> Schema {
     .block(source)
 }
 
-fn request(object: &Object) -> Request {
+fn request(object: &Object) -> ArchiveRequest {
     let text = |name: &str| object.text(name).map(str::to_owned);
     let source = if let Some(path) = text("source_dir") {
-        Source::Directory {
+        ArchiveSource::Directory {
             path,
             excludes: object.texts("excludes"),
             exclude_symlink_directories: object.bool("exclude_symlink_directories").unwrap_or(false),
         }
     } else if let Some(path) = text("source_file") {
-        Source::File(path)
+        ArchiveSource::File(path)
     } else if let Some(name) = text("source_content_filename") {
-        Source::Contents([(name, text("source_content").unwrap_or_default())].into())
+        ArchiveSource::Contents([(name, text("source_content").unwrap_or_default())].into())
     } else {
-        Source::Contents(contents(&object.value("source")))
+        ArchiveSource::Contents(contents(&object.value("source")))
     };
-    Request {
+    ArchiveRequest {
         kind: text("type").unwrap_or_default(),
         output_path: text("output_path").unwrap_or_default(),
         file_mode: text("output_file_mode"),
@@ -126,9 +126,9 @@ fn archived(object: &Object) -> Result<Object, Error> {
     ]))
 }
 
-struct Data;
+struct ArchiveData;
 
-impl DataSource for Data {
+impl DataSource for ArchiveData {
     type Data = ();
     type Model = Object;
 
@@ -145,9 +145,9 @@ impl DataSource for Data {
     }
 }
 
-struct Managed;
+struct ArchiveResource;
 
-impl Resource for Managed {
+impl Resource for ArchiveResource {
     type Data = ();
     type Model = Object;
 

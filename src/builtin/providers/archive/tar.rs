@@ -79,7 +79,7 @@ impl<W: Write> TarWriter<W> {
                 (GNU_MAGIC, &b""[..], header.name.to_vec())
             }
         };
-        let mut block = Block::new(if header.name.ends_with(b"/") { DIRECTORY } else { REGULAR });
+        let mut block = HeaderBlock::new(if header.name.ends_with(b"/") { DIRECTORY } else { REGULAR });
         block.text(NAME, &name);
         block.number(MODE, header.mode);
         block.number(SIZE, i64::try_from(header.size).unwrap_or(i64::MAX));
@@ -134,7 +134,7 @@ impl<W: Write> TarWriter<W> {
 
     /// Writes an entry that describes the next one.
     fn write_special(&mut self, name: &[u8], kind: u8, magic: &[u8], data: &[u8]) -> io::Result<()> {
-        let mut block = Block::new(kind);
+        let mut block = HeaderBlock::new(kind);
         let name = &name[..name.len().min(NAME.length)];
         let kept = name.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
         block.text(NAME, &name[..kept]);
@@ -146,11 +146,11 @@ impl<W: Write> TarWriter<W> {
     }
 }
 
-struct Block([u8; BLOCK]);
+struct HeaderBlock([u8; BLOCK]);
 
-impl Block {
-    fn new(kind: u8) -> Block {
-        let mut block = Block([0; BLOCK]);
+impl HeaderBlock {
+    fn new(kind: u8) -> HeaderBlock {
+        let mut block = HeaderBlock([0; BLOCK]);
         block.0[TYPE] = kind;
         for field in [UID, GID, TIME] {
             block.number(field, 0);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use super::{Output, Request, Source, create};
+use super::{ArchiveRequest, ArchiveSource, Output, create};
 
 const KINDS: [&str; 2] = ["zip", "tar.gz"];
 
@@ -21,10 +21,10 @@ impl Recording {
         Recording { outputs, wrong: Vec::new(), cases: 0 }
     }
 
-    fn check(&mut self, id: &str, kind: &str, mode: &str, source: Source) {
+    fn check(&mut self, id: &str, kind: &str, mode: &str, source: ArchiveSource) {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out");
-        let request = Request {
+        let request = ArchiveRequest {
             kind: kind.to_owned(),
             output_path: output.to_str().unwrap().to_owned(),
             file_mode: Some(mode.to_owned()),
@@ -51,10 +51,10 @@ impl Recording {
     }
 }
 
-fn tree_prefix(request: &Request) -> String {
+fn tree_prefix(request: &ArchiveRequest) -> String {
     let path = match &request.source {
-        Source::Directory { path, .. } | Source::File(path) => path,
-        Source::Contents(_) => return "\0".to_owned(),
+        ArchiveSource::Directory { path, .. } | ArchiveSource::File(path) => path,
+        ArchiveSource::Contents(_) => return "\0".to_owned(),
     };
     format!(
         "{}/",
@@ -62,8 +62,8 @@ fn tree_prefix(request: &Request) -> String {
     )
 }
 
-fn contents(pairs: &[(&str, &str)]) -> Source {
-    Source::Contents(
+fn contents(pairs: &[(&str, &str)]) -> ArchiveSource {
+    ArchiveSource::Contents(
         pairs.iter().map(|(name, content)| (name.to_string(), content.to_string())).collect::<BTreeMap<_, _>>(),
     )
 }
@@ -135,8 +135,9 @@ fn portions_are_those_of_the_reference() {
     let path = path.to_str().unwrap().to_owned();
     let mut recording = Recording::new();
     for kind in KINDS {
-        recording.check(&format!("far contents {kind}"), kind, "", Source::Contents(contents.clone()));
-        let source = Source::Directory { path: path.clone(), excludes: Vec::new(), exclude_symlink_directories: false };
+        recording.check(&format!("far contents {kind}"), kind, "", ArchiveSource::Contents(contents.clone()));
+        let source =
+            ArchiveSource::Directory { path: path.clone(), excludes: Vec::new(), exclude_symlink_directories: false };
         recording.check(&format!("far files {kind}"), kind, "0644", source);
     }
     assert_eq!(recording.wrong, Vec::<String>::new());
@@ -185,11 +186,11 @@ fn files_and_directories_have_the_bytes_of_the_reference() {
     for kind in KINDS {
         for (i, (path, mode, excludes, exclude_symlink_directories)) in cases.into_iter().enumerate() {
             let excludes = excludes.iter().map(|pattern| pattern.to_string()).collect();
-            let source = Source::Directory { path: full(path), excludes, exclude_symlink_directories };
+            let source = ArchiveSource::Directory { path: full(path), excludes, exclude_symlink_directories };
             recording.check(&format!("directory {kind} {i}"), kind, mode, source);
         }
         for (i, path) in ["tree/a", "tree/y", "tree/b.txt", "other/o", "none"].into_iter().enumerate() {
-            recording.check(&format!("file {kind} {i}"), kind, "", Source::File(full(path)));
+            recording.check(&format!("file {kind} {i}"), kind, "", ArchiveSource::File(full(path)));
         }
     }
     assert_eq!(recording.wrong, Vec::<String>::new());
@@ -205,11 +206,15 @@ fn cyclic_links_are_an_error() {
     fs::write(root.join("a"), "a").unwrap();
     std::os::unix::fs::symlink(".", root.join("loop")).unwrap();
     let path = |path: &Path| path.to_str().unwrap().to_owned();
-    let request = Request {
+    let request = ArchiveRequest {
         kind: "zip".to_owned(),
         output_path: path(&folder.path().join("out")),
         file_mode: None,
-        source: Source::Directory { path: path(&root), excludes: Vec::new(), exclude_symlink_directories: false },
+        source: ArchiveSource::Directory {
+            path: path(&root),
+            excludes: Vec::new(),
+            exclude_symlink_directories: false,
+        },
     };
     let failure = create(&request).unwrap_err();
     assert!(failure.detail.ends_with("loop leads to a directory that contains it"), "{}", failure.detail);
@@ -221,7 +226,7 @@ fn errors_name_the_step_that_failed() {
     fs::write(folder.path().join("file"), "").unwrap();
     let attempt = |kind: &str, output: &str| {
         let output_path = folder.path().join(output).to_str().unwrap().to_owned();
-        create(&Request { kind: kind.to_owned(), output_path, file_mode: None, source: contents(&[("a", "b")]) })
+        create(&ArchiveRequest { kind: kind.to_owned(), output_path, file_mode: None, source: contents(&[("a", "b")]) })
     };
     assert_eq!(attempt("zip", "new/folder/o.zip").unwrap().size, 123);
     let failure = attempt("rar", "o.rar").unwrap_err();

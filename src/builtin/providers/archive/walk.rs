@@ -3,7 +3,8 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-use super::glob::{BAD_PATTERN, Glob};
+use super::error::ArchiveError;
+use super::glob::Glob;
 use crate::wording::io_text;
 
 /// A file for the archive.
@@ -15,7 +16,7 @@ pub struct SourceFile<'a> {
     pub metadata: Metadata,
 }
 
-type Visit<'a> = dyn FnMut(SourceFile<'_>) -> Result<(), String> + 'a;
+type Visit<'a> = dyn FnMut(SourceFile<'_>) -> Result<(), ArchiveError> + 'a;
 
 /// How the walk continues after a file.
 #[derive(PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl DirectoryWalk {
     }
 
     /// Visits the files of a directory, in the order of the bytes of their names, subdirectories included.
-    pub fn run(&self, root: &str, visit: &mut Visit<'_>) -> Result<(), String> {
+    pub fn run(&self, root: &str, visit: &mut Visit<'_>) -> Result<(), ArchiveError> {
         let path = Path::new(root);
         let metadata = fs::symlink_metadata(path).map_err(|error| walk_error("lstat", path, &error))?;
         let mut run = Run { walk: self, open_links: Vec::new(), visit };
@@ -46,12 +47,12 @@ impl DirectoryWalk {
     }
 
     /// A bad pattern is an error, unless a pattern before it matches.
-    fn excludes(&self, name: &str) -> Result<bool, String> {
+    fn excludes(&self, name: &str) -> Result<bool, ArchiveError> {
         for pattern in &self.excludes {
             match pattern {
                 Some(glob) if glob.matches(name) => return Ok(true),
                 Some(_) => {}
-                None => return Err(format!("error checking excludes matches: {BAD_PATTERN}")),
+                None => return Err(ArchiveError::Excludes),
             }
         }
         Ok(false)
@@ -66,7 +67,7 @@ struct Run<'a, 'v> {
 }
 
 impl Run<'_, '_> {
-    fn visit_path(&mut self, path: &Path, name: &Path, metadata: Metadata) -> Result<Flow, String> {
+    fn visit_path(&mut self, path: &Path, name: &Path, metadata: Metadata) -> Result<Flow, ArchiveError> {
         let archive_name = archive_name(name);
         let excluded = self.walk.excludes(&String::from_utf8_lossy(&archive_name))?;
         if metadata.is_dir() {
@@ -80,8 +81,9 @@ impl Run<'_, '_> {
             return Ok(Flow::Continue);
         }
         let shown = path.to_string_lossy();
-        let target = fs::canonicalize(path).map_err(|error| io_text("lstat", &target_text(path), &error))?;
-        let metadata = fs::metadata(&target).map_err(|error| io_text("stat", &shown, &error))?;
+        let target = fs::canonicalize(path)
+            .map_err(|error| ArchiveError::System(io_text("lstat", &target_text(path), &error)))?;
+        let metadata = fs::metadata(&target).map_err(|error| ArchiveError::System(io_text("stat", &shown, &error)))?;
         if !metadata.is_dir() {
             (self.visit)(SourceFile { name: archive_name, path, metadata })?;
             return Ok(Flow::Continue);
@@ -90,7 +92,7 @@ impl Run<'_, '_> {
             return Ok(Flow::SkipRest);
         }
         if self.open_links.contains(&target) {
-            return Err(format!("symbolic link {shown} leads to a directory that contains it"));
+            return Err(ArchiveError::Cycle(shown.into_owned()));
         }
         self.open_links.push(target.clone());
         self.visit_path(&target, name, metadata)?;
@@ -98,7 +100,7 @@ impl Run<'_, '_> {
         Ok(Flow::Continue)
     }
 
-    fn visit_directory(&mut self, path: &Path, name: &Path, excluded: bool) -> Result<Flow, String> {
+    fn visit_directory(&mut self, path: &Path, name: &Path, excluded: bool) -> Result<Flow, ArchiveError> {
         let failed = |error: std::io::Error| walk_error("open", path, &error);
         let entries = fs::read_dir(path).map_err(failed)?;
         if excluded {
@@ -125,8 +127,8 @@ fn target_text(link: &Path) -> String {
     link.parent().unwrap_or(Path::new("")).join(target).to_string_lossy().into_owned()
 }
 
-fn walk_error(verb: &str, path: &Path, error: &std::io::Error) -> String {
-    format!("error encountered during file walk: {}", io_text(verb, &path.to_string_lossy(), error))
+fn walk_error(verb: &str, path: &Path, error: &std::io::Error) -> ArchiveError {
+    ArchiveError::Walk(io_text(verb, &path.to_string_lossy(), error))
 }
 
 /// The root itself has the name `.`.

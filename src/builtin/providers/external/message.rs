@@ -1,6 +1,7 @@
 //! The JSON of queries and answers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde_json::Value;
 use terrane_value::text::lossy_text;
@@ -41,24 +42,51 @@ fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Why the output of a program is not a map of strings, as Go's decoder says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputError {
+    Empty,
+    /// It is not JSON: why.
+    Json(String),
+    /// It is JSON of this kind, not an object.
+    NotAnObject(&'static str),
+    /// A value is of this kind, not a string.
+    NotAString(&'static str),
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OutputError::Empty => f.write_str("unexpected end of JSON input"),
+            OutputError::Json(why) => f.write_str(why),
+            OutputError::NotAnObject(kind) => {
+                write!(f, "json: cannot unmarshal {kind} into Go value of type map[string]string")
+            }
+            OutputError::NotAString(kind) => {
+                write!(f, "json: cannot unmarshal {kind} into Go value of type string")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OutputError {}
+
 /// Decodes a result. Null values are empty strings; a null result is `None`.
-pub fn decode(output: &[u8]) -> Result<Option<BTreeMap<String, String>>, String> {
+pub fn decode(output: &[u8]) -> Result<Option<BTreeMap<String, String>>, OutputError> {
     let text = lossy_text(output);
     if text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
-        return Err("unexpected end of JSON input".to_owned());
+        return Err(OutputError::Empty);
     }
-    let answer: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let answer: Value = serde_json::from_str(&text).map_err(|error| OutputError::Json(error.to_string()))?;
     let entries = match answer {
         Value::Object(entries) => entries,
         Value::Null => return Ok(None),
-        other => {
-            return Err(format!("json: cannot unmarshal {} into Go value of type map[string]string", kind(&other)));
-        }
+        other => return Err(OutputError::NotAnObject(kind(&other))),
     };
     let text = |value: Value| match value {
         Value::String(text) => Ok(text),
         Value::Null => Ok(String::new()),
-        other => Err(format!("json: cannot unmarshal {} into Go value of type string", kind(&other))),
+        other => Err(OutputError::NotAString(kind(&other))),
     };
     entries.into_iter().map(|(key, value)| Ok((key, text(value)?))).collect::<Result<_, _>>().map(Some)
 }

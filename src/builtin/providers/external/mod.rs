@@ -19,7 +19,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Child;
 
 use super::failure::Failure;
-use super::program::{Program, exit_text};
+use super::program::{Program, ProgramError, exit_text};
 
 /// The constant `id`.
 pub const ID: &str = "-";
@@ -60,7 +60,7 @@ pub async fn run(call: &Call) -> Result<Option<BTreeMap<String, String>>, Failur
 }
 
 async fn execute(program: &Program, arguments: &[&str], call: &Call) -> Result<Output, String> {
-    let mut command = program.command(call.working_dir.as_deref())?;
+    let mut command = program.command(call.working_dir.as_deref()).map_err(|error| error.to_string())?;
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let child = command.spawn().map_err(|error| program.start_error(&error))?;
     exchange(child, &message::encode(&call.query)).await.map_err(|error| error.to_string())
@@ -82,7 +82,7 @@ async fn exchange(mut child: Child, query: &str) -> std::io::Result<Output> {
     written.and(output)
 }
 
-fn lookup_failure(name: &str, error: &str) -> Failure {
+fn lookup_failure(name: &str, error: &ProgramError) -> Failure {
     let detail = format!(
         "The data source received an unexpected error while attempting to find the program.\n\n\
          The program must be accessible according to the platform where Terraform is running.\n\n\

@@ -19,18 +19,18 @@ impl Provider for External {
     }
 
     fn types(&self, types: &mut Types<()>) {
-        types.data_source("external", Program);
+        types.data_source("external", ExternalProgram);
     }
 }
 
-struct Program;
+struct ExternalProgram;
 
 /// A text; none if it is null.
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-impl DataSource for Program {
+impl DataSource for ExternalProgram {
     type Data = ();
     type Model = Object;
 

@@ -1,7 +1,7 @@
 //! One request and its response, and the classification of errors.
 
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use base::limits::{self, Limit};
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use rustls::ClientConfig;
 use super::connection::{Connection, connect};
 use super::header::{self, Outgoing};
 use super::proxy::Proxies;
-use super::redirect::{self, Hop};
+use super::redirect::{self, ChainRequest};
 use super::{Response, address};
 use crate::providers::tls_text::handshake_text;
 
@@ -40,6 +40,30 @@ impl ExchangeError {
     }
 }
 
+/// Why the body of a response cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyError {
+    /// It does not arrive whole, or is too long.
+    Received(String),
+    Decompressed(String),
+    /// It does not arrive in time.
+    Timeout,
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyError::Received(why) => f.write_str(why),
+            BodyError::Decompressed(why) => write!(f, "gzip: {why}"),
+            BodyError::Timeout => {
+                f.write_str("context deadline exceeded (Client.Timeout or context cancellation while reading body)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BodyError {}
+
 /// A response whose body is not read yet.
 pub struct Reply {
     response: hyper::Response<Incoming>,
@@ -56,17 +80,18 @@ impl Reply {
     }
 
     /// Reads the body, and decompresses it if the client asked for compression.
-    pub async fn read(self) -> Result<Response, String> {
+    pub async fn read(self) -> Result<Response, BodyError> {
         let status_code = self.status();
         let mut headers = self.headers().clone();
         let limit = limits::response();
         let collected =
             Limited::new(self.response.into_body(), usize::try_from(limit.bytes).unwrap_or(usize::MAX)).collect().await;
-        let mut body = collected.map_err(|error| limited_error(&*error, limit))?.to_bytes().to_vec();
+        let mut body =
+            collected.map_err(|error| BodyError::Received(limited_error(&*error, limit)))?.to_bytes().to_vec();
         if self.is_gzip {
             headers.remove(CONTENT_ENCODING);
             headers.remove(CONTENT_LENGTH);
-            body = gunzip(&body, limit).map_err(|error| format!("gzip: {error}"))?;
+            body = gunzip(&body, limit).map_err(|error| BodyError::Decompressed(error.to_string()))?;
         }
         Ok(Response { status_code, headers: header::response_headers(&headers), body })
     }
@@ -111,14 +136,14 @@ pub struct Client<'a> {
 
 impl Client<'_> {
     /// Makes a request and follows redirects.
-    pub async fn attempt(&self, first: &Hop) -> Result<Reply, ExchangeError> {
+    pub async fn attempt(&self, first: &ChainRequest) -> Result<Reply, ExchangeError> {
         let mut hop = first.clone();
         for _ in 0..redirect::MOST {
             let located = |reason: String| describe(first, &hop, &reason);
             let reply = self.exchange(&hop).await;
             let reply = reply.map_err(|error| ExchangeError { reason: located(error.reason), ..error })?;
             let next = hop.next(first, reply.status(), reply.headers());
-            match next.map_err(|reason| ExchangeError::permanent(located(reason)))? {
+            match next.map_err(|reason| ExchangeError::permanent(located(reason.to_string())))? {
                 Some(next) => hop = next,
                 None => return Ok(reply),
             }
@@ -126,7 +151,7 @@ impl Client<'_> {
         Err(ExchangeError::permanent(describe(first, &hop, &redirect::too_many())))
     }
 
-    async fn exchange(&self, hop: &Hop) -> Result<Reply, ExchangeError> {
+    async fn exchange(&self, hop: &ChainRequest) -> Result<Reply, ExchangeError> {
         let body = if hop.has_body { self.body.clone() } else { Bytes::new() };
         let connection = connect(&hop.url, &self.tls, self.proxies).await.map_err(|error| connect_error(&error))?;
         let host = host(hop).ok_or_else(|| ExchangeError::permanent("http: invalid Host header"))?;
@@ -152,7 +177,7 @@ impl Client<'_> {
 async fn send(
     connection: Connection,
     mut request: hyper::Request<Full<Bytes>>,
-    hop: &Hop,
+    hop: &ChainRequest,
 ) -> Result<hyper::Response<Incoming>, ExchangeError> {
     let url = &hop.url;
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
@@ -186,7 +211,7 @@ async fn send(
     result.map_err(|error| transient(&error))
 }
 
-fn host(hop: &Hop) -> Option<HeaderValue> {
+fn host(hop: &ChainRequest) -> Option<HeaderValue> {
     let host = hop.url.host_str()?;
     let text = hop.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     HeaderValue::from_str(&text).ok()
@@ -208,7 +233,7 @@ fn connect_error(error: &io::Error) -> ExchangeError {
 }
 
 /// An error with the operation and the URL, as Go has it: `Get "http://host/": EOF`.
-pub fn describe(first: &Hop, hop: &Hop, reason: &str) -> String {
+pub fn describe(first: &ChainRequest, hop: &ChainRequest, reason: &str) -> String {
     format!("{} {:?}: {reason}", operation(&first.method), hop.shown_url)
 }
 

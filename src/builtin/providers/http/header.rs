@@ -1,6 +1,7 @@
 //! Request headers, and the form of response headers in the state.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use hyper::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, RANGE, TRAILER,
@@ -10,14 +11,32 @@ use hyper::header::{
 /// Headers that are computed from the body. Configured values are ignored.
 const OF_THE_MESSAGE: [HeaderName; 3] = [CONTENT_LENGTH, TRANSFER_ENCODING, TRAILER];
 
-/// Parses the configured headers. Errors have Go's text.
-pub fn configured(headers: &BTreeMap<String, String>) -> Result<HeaderMap, String> {
+/// A configured header that cannot be sent, in Go's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    Name(String),
+    /// The value of the header of this name.
+    Value(String),
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HeaderError::Name(name) => write!(f, "net/http: invalid header field name {name:?}"),
+            HeaderError::Value(name) => write!(f, "net/http: invalid header field value for {name:?}"),
+        }
+    }
+}
+
+impl std::error::Error for HeaderError {}
+
+/// Parses the configured headers.
+pub fn configured(headers: &BTreeMap<String, String>) -> Result<HeaderMap, HeaderError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        let invalid = |what: &str| format!("net/http: invalid header field {what}");
-        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid(&format!("name {name:?}")))?;
-        let value =
-            HeaderValue::from_bytes(value.trim().as_bytes()).map_err(|_| invalid(&format!("value for {name:?}")))?;
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderError::Name(name.clone()))?;
+        let value = HeaderValue::from_bytes(value.trim().as_bytes());
+        let value = value.map_err(|_| HeaderError::Value(name.clone()))?;
         map.insert(key, value);
     }
     Ok(map)

@@ -24,12 +24,12 @@ use std::time::{Duration, SystemTime};
 use address::AddressError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use exchange::{Client, ErrorKind, ExchangeError, Reply, describe};
+use exchange::{BodyError, Client, ErrorKind, ExchangeError, Reply, describe};
 pub use proxy::Proxies;
-use redirect::Hop;
+use redirect::ChainRequest;
 pub use retry::Retry;
 use terrane_value::text::lossy_text;
-pub use tls::Tls;
+pub use tls::TlsSettings;
 use tokio::time::Instant;
 use url::Url;
 
@@ -48,7 +48,7 @@ pub struct Request {
     pub body: Option<String>,
     /// The time limit of one attempt, including redirects and the body.
     pub timeout_ms: Option<u64>,
-    pub tls: Tls,
+    pub tls: TlsSettings,
     pub retry: Retry,
 }
 
@@ -116,7 +116,7 @@ pub async fn fetch(request: &Request, proxies: &Proxies) -> Result<Response, Fai
 }
 
 /// Builds the first request. Errors that Go finds only when it sends the request count as an attempt.
-fn first_hop(request: &Request) -> Result<Hop, Failure> {
+fn first_hop(request: &Request) -> Result<ChainRequest, Failure> {
     let method = request.method();
     let refused = |reason: String| {
         let reason = format!("{} {:?}: {reason}", exchange::operation(method), request.url);
@@ -130,8 +130,8 @@ fn first_hop(request: &Request) -> Result<Hop, Failure> {
         }
         Err(AddressError::Unsupported(reason)) => return Err(refused(reason)),
     };
-    let headers = header::configured(&request.headers).map_err(refused)?;
-    Ok(Hop::first(&request.url, url, method, headers))
+    let headers = header::configured(&request.headers).map_err(|error| refused(error.to_string()))?;
+    Ok(ChainRequest::first(&request.url, url, method, headers))
 }
 
 impl Request {
@@ -141,9 +141,7 @@ impl Request {
 }
 
 async fn read(reply: Reply, deadline: Option<Instant>) -> Result<Response, Failure> {
-    let expired =
-        || Err("context deadline exceeded (Client.Timeout or context cancellation while reading body)".to_owned());
-    let response = within(deadline, reply.read()).await.unwrap_or_else(expired);
+    let response = within(deadline, reply.read()).await.unwrap_or(Err(BodyError::Timeout));
     response
         .map_err(|error| Failure::new("Error reading response body", format!("Error reading response body: {error}")))
 }

@@ -10,7 +10,7 @@ use terrane_sdk::{
     Values,
 };
 
-use super::{METHODS, NOT_UTF8, Proxies, Request, Response, Retry, Tls, fetch};
+use super::{METHODS, NOT_UTF8, Proxies, Request, Response, Retry, TlsSettings, fetch};
 use crate::providers::until_stopped;
 
 pub struct Http;
@@ -98,7 +98,7 @@ fn request(config: &Object) -> Request {
         headers: headers.collect::<BTreeMap<_, _>>(),
         body: text("request_body"),
         timeout_ms: config.int("request_timeout_ms").and_then(|limit| u64::try_from(limit).ok()),
-        tls: Tls {
+        tls: TlsSettings {
             authorities: text("ca_cert_pem"),
             identity: text("client_cert_pem").zip(text("client_key_pem")),
             insecure: config.bool("insecure").unwrap_or(false),

@@ -1,5 +1,7 @@
 //! Redirects: where to, with which method, body and headers. The rules are those of Go's client.
 
+use std::fmt;
+
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION, REFERER};
 use url::Url;
 
@@ -26,9 +28,29 @@ const OF_THE_BODY: [HeaderName; 4] = [
     hyper::header::CONTENT_TYPE,
 ];
 
+/// Why a redirect cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RedirectError {
+    Location { location: String, why: String },
+    Scheme(String),
+}
+
+impl fmt::Display for RedirectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RedirectError::Location { location, why } => {
+                write!(f, "failed to parse Location header {location:?}: {why}")
+            }
+            RedirectError::Scheme(scheme) => write!(f, "unsupported protocol scheme {scheme:?}"),
+        }
+    }
+}
+
+impl std::error::Error for RedirectError {}
+
 /// One request of a redirect chain.
 #[derive(Clone, Debug)]
-pub struct Hop {
+pub struct ChainRequest {
     pub url: Url,
     /// The URL as messages show it.
     pub shown_url: String,
@@ -39,15 +61,20 @@ pub struct Hop {
     is_stripped: bool,
 }
 
-impl Hop {
+impl ChainRequest {
     /// `text` is the URL as it is configured.
-    pub fn first(text: &str, url: Url, method: &str, headers: HeaderMap) -> Hop {
+    pub fn first(text: &str, url: Url, method: &str, headers: HeaderMap) -> ChainRequest {
         let shown_url = as_written(text, &url);
-        Hop { url, shown_url, method: method.to_owned(), headers, has_body: true, is_stripped: false }
+        ChainRequest { url, shown_url, method: method.to_owned(), headers, has_body: true, is_stripped: false }
     }
 
     /// Returns the request that a redirect asks for, or `None` if the response is final. `first` is the first request.
-    pub fn next(&self, first: &Hop, status: u16, response: &HeaderMap) -> Result<Option<Hop>, String> {
+    pub fn next(
+        &self,
+        first: &ChainRequest,
+        status: u16,
+        response: &HeaderMap,
+    ) -> Result<Option<ChainRequest>, RedirectError> {
         let keeps_method = match status {
             301..=303 => false,
             307 | 308 => true,
@@ -55,12 +82,12 @@ impl Hop {
         };
         let Some(location) = response.get(LOCATION).filter(|value| !value.is_empty()) else { return Ok(None) };
         let location = String::from_utf8_lossy(location.as_bytes());
-        let url = self
-            .url
-            .join(&location)
-            .map_err(|error| format!("failed to parse Location header {location:?}: {error}"))?;
+        let url = self.url.join(&location).map_err(|error| RedirectError::Location {
+            location: location.clone().into_owned(),
+            why: error.to_string(),
+        })?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("unsupported protocol scheme {:?}", url.scheme()));
+            return Err(RedirectError::Scheme(url.scheme().to_owned()));
         }
         let method = match self.method.as_str() {
             method if keeps_method || matches!(method, "GET" | "HEAD") => method,
@@ -81,7 +108,7 @@ impl Hop {
         }
         set_referer(&mut headers, &self.url, &url);
         let shown_url = redacted(&url);
-        Ok(Some(Hop { url, shown_url, method: method.to_owned(), headers, has_body, is_stripped }))
+        Ok(Some(ChainRequest { url, shown_url, method: method.to_owned(), headers, has_body, is_stripped }))
     }
 }
 
@@ -125,9 +152,9 @@ mod tests {
         pairs.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
     }
 
-    fn first(url: &str, method: &str) -> Hop {
+    fn first(url: &str, method: &str) -> ChainRequest {
         let sent = [("authorization", "a"), ("content-type", "c"), ("x-k", "1"), ("host", "virtual")];
-        Hop::first(url, Url::parse(url).unwrap(), method, headers(&sent))
+        ChainRequest::first(url, Url::parse(url).unwrap(), method, headers(&sent))
     }
 
     #[test]
@@ -186,7 +213,7 @@ mod tests {
     #[test]
     fn referer_has_no_credentials() {
         let url = "http://u:p@h/a?q";
-        let start = Hop::first(url, Url::parse(url).unwrap(), "GET", HeaderMap::new());
+        let start = ChainRequest::first(url, Url::parse(url).unwrap(), "GET", HeaderMap::new());
         let next = start.next(&start, 302, &headers(&[("location", "/b")])).unwrap().unwrap();
         assert_eq!(next.headers[REFERER], "http://h/a?q");
     }

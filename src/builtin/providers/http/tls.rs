@@ -15,7 +15,7 @@ use crate::providers::failure::Failure;
 
 /// The arguments about TLS; all texts are PEM.
 #[derive(Clone, Debug, Default)]
-pub struct Tls {
+pub struct TlsSettings {
     /// `ca_cert_pem`: trusted certificates, which replace the system's.
     pub authorities: Option<String>,
     /// `client_cert_pem` and `client_key_pem`.
@@ -23,7 +23,7 @@ pub struct Tls {
     pub insecure: bool,
 }
 
-impl Tls {
+impl TlsSettings {
     /// Builds the TLS configuration, with HTTP/2 in ALPN.
     pub fn config(&self) -> Result<ClientConfig, Failure> {
         let provider = Arc::new(aws_lc_rs::default_provider());

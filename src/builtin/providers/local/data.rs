@@ -8,23 +8,23 @@ use terrane_value::text::lossy_text;
 use super::{checksum_attributes, checksums};
 use crate::wording::io_text;
 
-pub struct File {
+pub struct LocalFileData {
     description: &'static str,
     is_sensitive: bool,
 }
 
-impl File {
-    pub fn plain() -> File {
-        File { description: "Reads a file of this machine.", is_sensitive: false }
+impl LocalFileData {
+    pub fn plain() -> LocalFileData {
+        LocalFileData { description: "Reads a file of this machine.", is_sensitive: false }
     }
 
-    pub fn sensitive() -> File {
+    pub fn sensitive() -> LocalFileData {
         let description = "Reads a file of this machine whose content is not shown.";
-        File { description, is_sensitive: true }
+        LocalFileData { description, is_sensitive: true }
     }
 }
 
-impl DataSource for File {
+impl DataSource for LocalFileData {
     type Data = ();
     type Model = Object;
 

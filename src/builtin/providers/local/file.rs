@@ -17,19 +17,19 @@ use crate::wording::{base64_text, io_text};
 const PLAIN_SOURCES: &[&str] = &["content", "sensitive_content", "content_base64", "source"];
 const SENSITIVE_SOURCES: &[&str] = &["content", "content_base64", "source"];
 
-pub struct File {
+pub struct LocalFile {
     is_sensitive: bool,
     /// As error summaries have it.
     title: &'static str,
 }
 
-impl File {
-    pub fn plain() -> File {
-        File { is_sensitive: false, title: "local file" }
+impl LocalFile {
+    pub fn plain() -> LocalFile {
+        LocalFile { is_sensitive: false, title: "local file" }
     }
 
-    pub fn sensitive() -> File {
-        File { is_sensitive: true, title: "local sensitive file" }
+    pub fn sensitive() -> LocalFile {
+        LocalFile { is_sensitive: true, title: "local sensitive file" }
     }
 
     fn failed(&self, verb: &str, what: &str, error: &str) -> Error {
@@ -122,7 +122,7 @@ fn write_file(path: &str, content: &[u8], mode: u32) -> std::io::Result<()> {
     options.open(path)?.write_all(content)
 }
 
-impl Resource for File {
+impl Resource for LocalFile {
     type Data = ();
     type Model = Object;
 

@@ -33,10 +33,10 @@ impl Provider for Local {
 
     fn types(&self, types: &mut Types<()>) {
         types.without_destroy_plans();
-        types.resource("local_file", file::File::plain());
-        types.resource("local_sensitive_file", file::File::sensitive());
-        types.data_source("local_file", data::File::plain());
-        types.data_source("local_sensitive_file", data::File::sensitive());
+        types.resource("local_file", file::LocalFile::plain());
+        types.resource("local_sensitive_file", file::LocalFile::sensitive());
+        types.data_source("local_file", data::LocalFileData::plain());
+        types.data_source("local_sensitive_file", data::LocalFileData::sensitive());
         types.data_source("local_command", command::Command);
         types.ephemeral("local_command", command::Command);
         types.action("local_command", command::CommandAction);

@@ -3,7 +3,7 @@
 use terrane_sdk::validators::{INVALID_COMBINATION, at_least, at_least_sum_of};
 use terrane_sdk::{Attribute, ConfiguredAttribute, Error, Object, Validator, Value, replace};
 
-use super::source::Source;
+use super::source::{RandomError, RandomSource};
 use super::{LONGEST, count_of, read_error};
 use crate::providers::rules::replace_unless_empty_to_null;
 
@@ -76,8 +76,8 @@ pub fn generate(planned: &Object) -> Result<String, Error> {
     for minimum in MINIMA {
         count_of(minimum, planned.int(minimum).unwrap_or(0), LONGEST)?;
     }
-    let draw = || -> Result<Vec<char>, String> {
-        let mut source = Source::new(None);
+    let draw = || -> Result<Vec<char>, RandomError> {
+        let mut source = RandomSource::new(None);
         let mut all = Vec::new();
         let mut result = Vec::with_capacity(length);
         for (flag, minimum, characters) in classes {
@@ -90,7 +90,7 @@ pub fn generate(planned: &Object) -> Result<String, Error> {
             }
         }
         if all.is_empty() {
-            return Err("the character set specified is empty".into());
+            return Err(RandomError::NoCharacters);
         }
         while result.len() < length {
             result.push(source.pick(&all)?);

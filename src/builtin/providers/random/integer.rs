@@ -3,7 +3,7 @@
 use terrane_sdk::{Context, Creation, Error, Field, Import, Model, Resource, Schema};
 
 use super::read_error;
-use super::source::Source;
+use super::source::RandomSource;
 use crate::providers::rules::{Keepers, replace_if_values};
 
 /// A random whole number of a range.
@@ -48,7 +48,7 @@ impl Resource for Integer {
                 "The minimum (min) value needs to be smaller than or equal to maximum (max) value.",
             ));
         }
-        let mut source = Source::new(planned.seed.as_deref());
+        let mut source = RandomSource::new(planned.seed.as_deref());
         // The count of all 64-bit numbers does not fit in 64 bits: there the largest is left out.
         let count = max.abs_diff(min).saturating_add(1);
         let number = min.wrapping_add_unsigned(source.below(count).map_err(read_error)?);

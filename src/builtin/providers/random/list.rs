@@ -2,7 +2,7 @@
 
 use terrane_sdk::{Context, Creation, Error, Field, Model, Resource, Schema};
 
-use super::source::Source;
+use super::source::{RandomError, RandomSource};
 use super::words::{ADJECTIVES, ADVERBS, ANIMALS};
 use super::{LONGEST, count_of, read_error};
 use crate::providers::rules::{Keepers, replace_if_values};
@@ -30,7 +30,7 @@ pub struct PetModel {
 pub struct Pet;
 
 /// Adverbs as many as it takes, an adjective, an animal; a single word is an animal.
-fn pet_name(source: &mut Source, words: i64, separator: &str) -> Result<String, String> {
+fn pet_name(source: &mut RandomSource, words: i64, separator: &str) -> Result<String, RandomError> {
     let mut name = Vec::new();
     for _ in 2..words {
         name.push(source.pick(ADVERBS)?);
@@ -56,7 +56,7 @@ impl Resource for Pet {
         let separator = planned.separator.value().map(String::as_str).unwrap_or_default();
         let words = planned.length.value().copied().unwrap_or(2);
         count_of("length", words, LONGEST / 16)?;
-        let mut name = pet_name(&mut Source::new(None), words, separator).map_err(read_error)?;
+        let mut name = pet_name(&mut RandomSource::new(None), words, separator).map_err(read_error)?;
         if let Some(prefix) = planned.prefix.as_ref().filter(|prefix| !prefix.is_empty()) {
             name = format!("{prefix}{separator}{name}");
         }
@@ -89,7 +89,7 @@ pub struct ShuffleModel {
 
 pub struct Shuffle;
 
-fn shuffled<T: Clone>(input: &[T], count: usize, source: &mut Source) -> Result<Vec<T>, String> {
+fn shuffled<T: Clone>(input: &[T], count: usize, source: &mut RandomSource) -> Result<Vec<T>, RandomError> {
     let mut result = Vec::with_capacity(count);
     while !input.is_empty() && result.len() < count {
         let order = source.permutation(input.len())?;
@@ -112,7 +112,7 @@ impl Resource for Shuffle {
             Some(wanted) => count_of("result_count", wanted, LONGEST / 16)?,
             None => planned.input.len(),
         };
-        let mut source = Source::new(planned.seed.as_deref());
+        let mut source = RandomSource::new(planned.seed.as_deref());
         let result = shuffled(&planned.input, count, &mut source).map_err(read_error)?;
         Ok(ShuffleModel { result: Field::Known(result), id: Field::known("-"), ..planned })
     }
@@ -129,7 +129,7 @@ mod tests {
     #[tokio::test]
     async fn pet_words() {
         for words in 1..5 {
-            let name = pet_name(&mut Source::new(None), words, "_").unwrap();
+            let name = pet_name(&mut RandomSource::new(None), words, "_").unwrap();
             assert_eq!(name.split('_').count(), usize::try_from(words).unwrap(), "{name}");
         }
         let pet = Tester::resource(Random, "random_pet").await;

@@ -11,6 +11,7 @@ mod source;
 mod text;
 mod words;
 
+use source::RandomError;
 use terrane_sdk::validators::INVALID_VALUE;
 use terrane_sdk::{Context, Error, Path, Provider, Types, Values};
 
@@ -66,11 +67,11 @@ fn retry_error(summary: &str, what: &str, error: &str) -> Error {
 }
 
 /// A source of randomness that failed.
-fn read_error(error: String) -> Error {
+fn read_error(error: RandomError) -> Error {
     retry_error(
         "Random Read Error",
         "While attempting to generate a random value for this resource, a read error was generated.",
-        &error,
+        &error.to_string(),
     )
 }
 

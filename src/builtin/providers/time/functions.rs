@@ -1,5 +1,7 @@
 //! The functions `duration_parse`, `rfc3339_parse` and `unix_timestamp_parse`. Errors belong to argument 0.
 
+use std::fmt;
+
 use terrane_value::duration;
 
 use super::timestamp::Timestamp;
@@ -20,6 +22,28 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
+/// A text that a function cannot read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgumentError {
+    Duration(String),
+    Timestamp(String),
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArgumentError::Duration(text) => {
+                write!(f, "Error parsing duration string: {text:?} is not a valid duration string")
+            }
+            ArgumentError::Timestamp(text) => {
+                write!(f, "Error parsing RFC3339 timestamp: {text:?} is not a valid RFC3339 timestamp")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
 /// One duration in six units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DurationParts {
@@ -31,9 +55,8 @@ pub struct DurationParts {
     pub nanoseconds: i64,
 }
 
-pub fn duration_parse(text: &str) -> Result<DurationParts, String> {
-    let nanoseconds = duration::nanoseconds(text)
-        .map_err(|_| format!("Error parsing duration string: {text:?} is not a valid duration string"))?;
+pub fn duration_parse(text: &str) -> Result<DurationParts, ArgumentError> {
+    let nanoseconds = duration::nanoseconds(text).map_err(|_| ArgumentError::Duration(text.to_owned()))?;
     // Whole units are exact; only the rest is rounded.
     let units = |length: i64| (nanoseconds / length) as f64 + (nanoseconds % length) as f64 / length as f64;
     Ok(DurationParts {
@@ -67,10 +90,8 @@ pub struct Moment {
     pub iso_week: i64,
 }
 
-pub fn rfc3339_parse(text: &str) -> Result<Moment, String> {
-    let parsed = Timestamp::parse(text);
-    let error = || format!("Error parsing RFC3339 timestamp: {text:?} is not a valid RFC3339 timestamp");
-    parsed.map(moment).map_err(|_| error())
+pub fn rfc3339_parse(text: &str) -> Result<Moment, ArgumentError> {
+    Timestamp::parse(text).map(moment).map_err(|_| ArgumentError::Timestamp(text.to_owned()))
 }
 
 /// The moment in UTC.

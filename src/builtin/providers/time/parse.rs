@@ -1,14 +1,15 @@
 //! Parses RFC 3339 text as Go does: hours may have one digit, fractions may follow a comma, offsets may be 24:00 or
 //! have 60 minutes. Errors have Go's text, which refers to the elements of Go's reference time.
 
+use std::fmt;
+
 use super::calendar::{Date, SECONDS_PER_DAY, days_of_month};
-use super::timestamp::Timestamp;
 
 const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 
 /// Fields in the order of the text.
 #[derive(Clone, Copy, Default)]
-struct Fields {
+struct DateFields {
     year: i128,
     month: i128,
     day: i128,
@@ -19,32 +20,75 @@ struct Fields {
     offset: i32,
 }
 
-pub fn parse(text: &str) -> Result<Timestamp, String> {
-    let mut reader = Reader { text, rest: text };
-    let fields = reader.fields()?;
-    if !reader.rest.is_empty() {
-        return Err(reader.error(&format!(": extra text: {}", quoted(reader.rest))));
-    }
-    if !days_of_month(fields.year, fields.month).contains(&fields.day) {
-        return Err(reader.error(": day out of range"));
-    }
-    let days = Date { year: fields.year, month: fields.month, day: fields.day }.to_days();
-    let local = days * SECONDS_PER_DAY + fields.hour * 3600 + fields.minute * 60 + fields.second;
-    Ok(Timestamp::from_local(local, fields.nanoseconds, fields.offset))
+/// A local time, and how far it is from UTC.
+pub struct LocalTime {
+    /// From 1970-01-01 in local time.
+    pub seconds: i128,
+    pub nanoseconds: u32,
+    /// Seconds east of UTC.
+    pub offset: i32,
 }
 
-struct Reader<'a> {
+/// Why a text is not a timestamp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    text: String,
+    problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// What is there instead of an element of the layout.
+    Unexpected {
+        found: String,
+        element: &'static str,
+    },
+    OutOfRange(&'static str),
+    /// What follows the timestamp.
+    Extra(String),
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "parsing time {}", quoted(&self.text))?;
+        match &self.problem {
+            Problem::Unexpected { found, element } => {
+                write!(f, " as {}: cannot parse {} as {}", quoted(LAYOUT), quoted(found), quoted(element))
+            }
+            Problem::OutOfRange(name) => write!(f, ": {name} out of range"),
+            Problem::Extra(text) => write!(f, ": extra text: {}", quoted(text)),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+pub fn parse(text: &str) -> Result<LocalTime, ParseError> {
+    let mut reader = TimeReader { text, rest: text };
+    let fields = reader.fields()?;
+    if !reader.rest.is_empty() {
+        return Err(reader.error(Problem::Extra(reader.rest.to_owned())));
+    }
+    if !days_of_month(fields.year, fields.month).contains(&fields.day) {
+        return Err(reader.error(Problem::OutOfRange("day")));
+    }
+    let days = Date { year: fields.year, month: fields.month, day: fields.day }.to_days();
+    let seconds = days * SECONDS_PER_DAY + fields.hour * 3600 + fields.minute * 60 + fields.second;
+    Ok(LocalTime { seconds, nanoseconds: fields.nanoseconds, offset: fields.offset })
+}
+
+struct TimeReader<'a> {
     text: &'a str,
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
-    fn fields(&mut self) -> Result<Fields, String> {
+impl<'a> TimeReader<'a> {
+    fn fields(&mut self) -> Result<DateFields, ParseError> {
         let year = self.year()?;
         self.separator("-")?;
         let month = self.number("01", "month", 12, true)?;
         if month == 0 {
-            return Err(self.error(": month out of range"));
+            return Err(self.error(Problem::OutOfRange("month")));
         }
         self.separator("-")?;
         // The day is checked last.
@@ -57,23 +101,29 @@ impl<'a> Reader<'a> {
         let second = self.number("05", "second", 59, true)?;
         let nanoseconds = self.fraction();
         let offset = self.offset()?;
-        Ok(Fields { year, month, day, hour, minute, second, nanoseconds, offset })
+        Ok(DateFields { year, month, day, hour, minute, second, nanoseconds, offset })
     }
 
-    fn year(&mut self) -> Result<i128, String> {
+    fn year(&mut self) -> Result<i128, ParseError> {
         let digits = self.rest.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let year = digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| self.unexpected(self.rest, "2006"))?;
         self.rest = &self.rest[4..];
         Ok(year)
     }
 
-    fn separator(&mut self, expected: &str) -> Result<(), String> {
+    fn separator(&mut self, expected: &'static str) -> Result<(), ParseError> {
         self.rest = self.rest.strip_prefix(expected).ok_or_else(|| self.unexpected(self.rest, expected))?;
         Ok(())
     }
 
     /// A number of exactly two digits, or of one or two.
-    fn number(&mut self, layout: &str, name: &str, most: i128, two_digits: bool) -> Result<i128, String> {
+    fn number(
+        &mut self,
+        layout: &'static str,
+        name: &'static str,
+        most: i128,
+        two_digits: bool,
+    ) -> Result<i128, ParseError> {
         let held = self.rest;
         let digits = held.bytes().take(2).take_while(u8::is_ascii_digit).count();
         if digits == 0 || (digits == 1 && two_digits) {
@@ -83,7 +133,7 @@ impl<'a> Reader<'a> {
         self.rest = rest;
         match number.parse() {
             Ok(value) if value <= most => Ok(value),
-            _ => Err(self.error(&format!(": {name} out of range"))),
+            _ => Err(self.error(Problem::OutOfRange(name))),
         }
     }
 
@@ -104,7 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Seconds east of UTC.
-    fn offset(&mut self) -> Result<i32, String> {
+    fn offset(&mut self) -> Result<i32, ParseError> {
         const ELEMENT: &str = "Z07:00";
         let held = self.rest;
         if let Some(rest) = held.strip_prefix('Z') {
@@ -129,21 +179,20 @@ impl<'a> Reader<'a> {
         // The six bytes are ASCII, so that the text can be cut after them.
         self.rest = &held[6..];
         if hours > 24 {
-            return Err(self.error(": time zone offset hour out of range"));
+            return Err(self.error(Problem::OutOfRange("time zone offset hour")));
         }
         if minutes > 60 {
-            return Err(self.error(": time zone offset minute out of range"));
+            return Err(self.error(Problem::OutOfRange("time zone offset minute")));
         }
         Ok(sign * (hours * 3600 + minutes * 60))
     }
 
-    fn unexpected(&self, found: &str, element: &str) -> String {
-        let layout = quoted(LAYOUT);
-        format!("parsing time {} as {layout}: cannot parse {} as {}", quoted(self.text), quoted(found), quoted(element))
+    fn unexpected(&self, found: &str, element: &'static str) -> ParseError {
+        self.error(Problem::Unexpected { found: found.to_owned(), element })
     }
 
-    fn error(&self, problem: &str) -> String {
-        format!("parsing time {}{problem}", quoted(self.text))
+    fn error(&self, problem: Problem) -> ParseError {
+        ParseError { text: self.text.to_owned(), problem }
     }
 }
 

@@ -1,13 +1,12 @@
 //! The time provider: its resources and functions.
 
 use terrane_sdk::{
-    Attribute, Context, Error, Function, FunctionError, Provider, Signature, Type, Types, Value, Values, argument,
-    parameter, replace, signature,
+    Context, Error, Function, FunctionError, Provider, Signature, Type, Types, Value, Values, argument, parameter,
+    signature,
 };
 
 use super::functions::{self, Moment};
-use super::resources::{Fixed, Offset, Rotating};
-use super::sleep_resource::Sleep;
+use super::resources::{Fixed, Offset, Rotating, Sleep};
 
 pub struct Time;
 
@@ -29,14 +28,6 @@ impl Provider for Time {
             .function("rfc3339_parse", Rfc3339Parse)
             .function("unix_timestamp_parse", UnixTimestampParse);
     }
-}
-
-/// The attribute that all resources have.
-pub(super) fn triggers() -> Attribute {
-    Attribute::string_map("triggers")
-        .optional()
-        .description("Any texts; a change of one replaces the resource.")
-        .modifier(replace())
 }
 
 fn numbers(names: &[&'static str]) -> Vec<(&'static str, Type)> {
@@ -85,7 +76,7 @@ impl Function for DurationParse {
 
     async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         let text: String = argument(&arguments, 0)?;
-        let parts = functions::duration_parse(&text).map_err(|error| FunctionError::argument(0, error))?;
+        let parts = functions::duration_parse(&text).map_err(|error| FunctionError::argument(0, error.to_string()))?;
         let float = |number: f64| terrane_sdk::FieldType::into_value(number);
         Ok(Value::object([
             ("hours", float(parts.hours)),
@@ -111,7 +102,7 @@ impl Function for Rfc3339Parse {
 
     async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         let text: String = argument(&arguments, 0)?;
-        let moment = functions::rfc3339_parse(&text).map_err(|error| FunctionError::argument(0, error))?;
+        let moment = functions::rfc3339_parse(&text).map_err(|error| FunctionError::argument(0, error.to_string()))?;
         Ok(moment_value(&moment, ("unix", Value::int(moment.unix))))
     }
 }

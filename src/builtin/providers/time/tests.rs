@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use super::functions;
 use super::functions::{Moment, duration_parse, unix_timestamp_parse};
-use super::offset::{self, Offsets};
 use super::provider::Time;
-use super::rotating::{self, Rotation};
+use super::rules::offset::{self, Offsets};
+use super::rules::rotating::{self, Rotation};
+use super::rules::{fixed, sleep};
 use super::timestamp::{self, Parts, Timestamp};
-use super::{fixed, functions, sleep};
 use crate::providers::tester::{Tester, text};
 
 fn recorded(kind: &str) -> Vec<Vec<&'static str>> {
@@ -32,10 +33,10 @@ fn texts_are_parsed_as_in_go() {
             (Ok(moment), Ok(_)) => shown(&moment),
             (Err(message), Err(error)) => {
                 assert_eq!(
-                    message,
+                    message.to_string(),
                     format!("Error parsing RFC3339 timestamp: {text:?} is not a valid RFC3339 timestamp")
                 );
-                error
+                error.to_string()
             }
             _ => panic!("{text}"),
         };

@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::calendar::{Date, SECONDS_PER_DAY};
+use super::parse::{self, ParseError};
 use crate::providers::failure::Failure;
 
 const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
@@ -43,12 +44,13 @@ impl Timestamp {
     }
 
     /// Parses RFC 3339 text. Errors have Go's text.
-    pub fn parse(text: &str) -> Result<Timestamp, String> {
-        super::parse::parse(text)
+    pub fn parse(text: &str) -> Result<Timestamp, ParseError> {
+        let time = parse::parse(text)?;
+        Ok(Timestamp::from_local(time.seconds, time.nanoseconds, time.offset))
     }
 
     /// Takes seconds from 1970-01-01 in local time.
-    pub(super) fn from_local(local: i128, nanoseconds: u32, offset: i32) -> Timestamp {
+    fn from_local(local: i128, nanoseconds: u32, offset: i32) -> Timestamp {
         Timestamp { unix: (local - i128::from(offset)) as i64, nanoseconds, offset }
     }
 

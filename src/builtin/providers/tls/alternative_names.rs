@@ -7,7 +7,8 @@ use terrane_value::text::go_quoted;
 use crate::providers::failure::Failure;
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::{tag, write};
-use crate::providers::tls::uri::Uri;
+use crate::providers::tls::uri::{Uri, UriError};
+use crate::providers::tls::x509_error::X509Error;
 
 /// The context tags of general names.
 const EMAIL: u8 = 1;
@@ -33,7 +34,8 @@ impl AlternativeNames {
         });
         let ips = ips.collect::<Result<_, _>>()?;
         let uris = uris.iter().map(|text| {
-            let error = |error| Failure::new("Invalid URI", format!("Failed to parse {}: {error}", go_quoted(text)));
+            let error =
+                |error: UriError| Failure::new("Invalid URI", format!("Failed to parse {}: {error}", go_quoted(text)));
             Uri::parse(text).map_err(error)
         });
         Ok(AlternativeNames { dns: dns.to_vec(), ips, uris: uris.collect::<Result<_, _>>()? })
@@ -44,7 +46,7 @@ impl AlternativeNames {
     }
 
     /// The contents of the extension. The error is Go's.
-    pub fn to_der(&self) -> Result<Vec<u8>, String> {
+    pub fn to_der(&self) -> Result<Vec<u8>, X509Error> {
         let mut names = Vec::new();
         for name in &self.dns {
             names.extend(write::element(tag::context(DNS), ia5(name)?.as_bytes()));
@@ -59,18 +61,20 @@ impl AlternativeNames {
     }
 
     /// Reads the contents of the extension. Names of other kinds are ignored. The error is Go's.
-    pub fn from_der(der: &[u8]) -> Result<AlternativeNames, String> {
-        let mut names = Reader::new(der).sequence().ok_or("x509: invalid subject alternative names")?;
+    pub fn from_der(der: &[u8]) -> Result<AlternativeNames, X509Error> {
+        let mut names = Reader::new(der).sequence().ok_or(X509Error::Invalid("subject alternative names"))?;
         let mut out = AlternativeNames::default();
         while !names.is_empty() {
-            let name = names.any().ok_or("x509: invalid subject alternative name")?;
+            let name = names.any().ok_or(X509Error::Invalid("subject alternative name"))?;
             let text = || String::from_utf8(name.contents.to_vec()).ok().filter(|text| text.is_ascii());
             match name.tag ^ 0x80 {
-                EMAIL => drop(text().ok_or("x509: SAN rfc822Name is malformed")?),
-                DNS => out.dns.push(text().ok_or("x509: SAN dNSName is malformed")?),
-                URI => out.uris.push(read_uri(&text().ok_or("x509: SAN uniformResourceIdentifier is malformed")?)?),
+                EMAIL => drop(text().ok_or(X509Error::Rule("SAN rfc822Name is malformed"))?),
+                DNS => out.dns.push(text().ok_or(X509Error::Rule("SAN dNSName is malformed"))?),
+                URI => out
+                    .uris
+                    .push(read_uri(&text().ok_or(X509Error::Rule("SAN uniformResourceIdentifier is malformed"))?)?),
                 IP if matches!(name.contents.len(), 4 | 16) => out.ips.push(shortest(name.contents.to_vec())),
-                IP => return Err(format!("x509: cannot parse IP address of length {}", name.contents.len())),
+                IP => return Err(X509Error::IpLength(name.contents.len())),
                 _ => {}
             }
         }
@@ -78,11 +82,11 @@ impl AlternativeNames {
     }
 }
 
-fn ia5(text: &str) -> Result<&str, String> {
+fn ia5(text: &str) -> Result<&str, X509Error> {
     if text.is_ascii() {
         return Ok(text);
     }
-    Err(format!("x509: {} cannot be encoded as an IA5String", go_quoted(text)))
+    Err(X509Error::NotAscii(text.to_owned()))
 }
 
 /// The bytes of an address; IPv4 inside of IPv6 becomes IPv4.
@@ -98,11 +102,11 @@ fn shortest(bytes: Vec<u8>) -> Vec<u8> {
     bytes.strip_prefix(MAPPED).filter(|rest| rest.len() == 4).map(<[u8]>::to_vec).unwrap_or(bytes)
 }
 
-fn read_uri(text: &str) -> Result<Uri, String> {
-    let error = |error: &str| format!("x509: cannot parse URI {}: {error}", go_quoted(text));
-    let uri = Uri::parse(text).map_err(|e| error(&e))?;
-    let host = uri.host();
-    if host.is_empty() || is_domain(&host) { Ok(uri) } else { Err(error("invalid domain")) }
+fn read_uri(text: &str) -> Result<Uri, X509Error> {
+    let error = |why| X509Error::Uri { text: text.to_owned(), why };
+    let uri = Uri::parse(text).map_err(|why| error(Some(why)))?;
+    let is_valid = uri.host().is_empty() || is_domain(&uri.host());
+    if is_valid { Ok(uri) } else { Err(error(None)) }
 }
 
 /// Whether Go accepts the host of a URI in a certificate.

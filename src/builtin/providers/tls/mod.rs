@@ -27,6 +27,7 @@ mod request;
 mod uri;
 mod uses;
 mod validity;
+mod x509_error;
 
 #[cfg(test)]
 mod golden;

@@ -1,5 +1,7 @@
 //! PEM, read as tolerantly as Go's `encoding/pem` reads it.
 
+use std::fmt;
+
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::{Engine, alphabet};
 use terrane_value::text::go_quoted;
@@ -58,13 +60,35 @@ pub fn decode(text: &str) -> Option<Block> {
     }
 }
 
-/// The contents of a PEM of this kind. The error is the provider's.
-pub fn decode_kind(text: &str, kind: &str) -> Result<Vec<u8>, String> {
+/// Why a text has no block of the kind that is expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PemError {
+    NoBlock { expected: String },
+    OtherKind { expected: String, found: String },
+}
+
+impl fmt::Display for PemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PemError::NoBlock { expected } => {
+                write!(f, "failed to decode PEM of expected type {} from bytes", go_quoted(expected))
+            }
+            PemError::OtherKind { expected, found } => {
+                write!(f, "invalid PEM type - expected {}, got {}", go_quoted(expected), go_quoted(found))
+            }
+        }
+    }
+}
+
+impl std::error::Error for PemError {}
+
+/// The contents of a PEM of this kind.
+pub fn decode_kind(text: &str, kind: &str) -> Result<Vec<u8>, PemError> {
     let Some(block) = decode(text) else {
-        return Err(format!("failed to decode PEM of expected type {} from bytes", go_quoted(kind)));
+        return Err(PemError::NoBlock { expected: kind.to_owned() });
     };
     if block.kind != kind {
-        return Err(format!("invalid PEM type - expected {}, got {}", go_quoted(kind), go_quoted(&block.kind)));
+        return Err(PemError::OtherKind { expected: kind.to_owned(), found: block.kind });
     }
     Ok(block.contents)
 }

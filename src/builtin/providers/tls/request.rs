@@ -9,6 +9,7 @@ use crate::providers::tls::keys::public::id_of;
 use crate::providers::tls::keys::{PrivateKey, PublicKey};
 use crate::providers::tls::name::{Name, Strictness};
 use crate::providers::tls::pem;
+use crate::providers::tls::x509_error::X509Error;
 
 /// A request that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +20,14 @@ pub struct MadeRequest {
 
 /// Makes a request that is signed by its own key.
 pub fn create(subject: &Name, names: &AlternativeNames, key: &PrivateKey) -> Result<MadeRequest, Failure> {
-    let failure = |detail: String| Failure::new("Error creating certificate request", detail);
-    let signed = unsigned(subject, names, &key.public()).and_then(|unsigned| key.sign_sequence(&unsigned));
-    let der = signed.map_err(failure)?;
+    const FAILED: &str = "Error creating certificate request";
+    let unsigned = unsigned(subject, names, &key.public()).map_err(|error| Failure::new(FAILED, error))?;
+    let der = key.sign_sequence(&unsigned).map_err(|error| Failure::new(FAILED, error))?;
     Ok(MadeRequest { id: id_of(&der), pem: pem::encode(pem::CERTIFICATE_REQUEST, &der) })
 }
 
 /// The part that is signed: CertificationRequestInfo.
-pub fn unsigned(subject: &Name, names: &AlternativeNames, key: &PublicKey) -> Result<Vec<u8>, String> {
+pub fn unsigned(subject: &Name, names: &AlternativeNames, key: &PublicKey) -> Result<Vec<u8>, X509Error> {
     let mut attributes = Vec::new();
     if !names.is_empty() {
         let extension = Extension { oid: oid::SUBJECT_ALT_NAME, is_critical: false, value: names.to_der()? };
@@ -40,26 +41,26 @@ pub fn unsigned(subject: &Name, names: &AlternativeNames, key: &PublicKey) -> Re
 
 /// A request that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct CertificateRequest {
     pub subject: Name,
     pub names: AlternativeNames,
     pub key: PublicKey,
 }
 
 /// Reads `cert_request_pem`. Its signature is not verified, as the reference does not.
-pub fn parse_pem(text: &str) -> Result<Request, Failure> {
-    let failure = |detail| Failure::new("Failed to parse certificate request PEM", detail);
-    let der = pem::decode_kind(text, pem::CERTIFICATE_REQUEST).map_err(failure)?;
+pub fn parse_pem(text: &str) -> Result<CertificateRequest, Failure> {
+    let failure = |detail: String| Failure::new("Failed to parse certificate request PEM", detail);
+    let der = pem::decode_kind(text, pem::CERTIFICATE_REQUEST).map_err(|error| failure(error.to_string()))?;
     parse(&der).map_err(|error| failure(format!("failed to parse certificate request: {error}")))
 }
 
-struct Parts<'a> {
+struct RequestParts<'a> {
     subject: &'a [u8],
     key: &'a [u8],
     attributes: Reader<'a>,
 }
 
-fn split_request(der: &[u8]) -> Option<Parts<'_>> {
+fn split_request(der: &[u8]) -> Option<RequestParts<'_>> {
     let mut outer = Reader::new(der);
     let mut request = outer.sequence()?;
     let mut info = request.sequence()?;
@@ -70,12 +71,12 @@ fn split_request(der: &[u8]) -> Option<Parts<'_>> {
     let mut algorithm = request.sequence()?;
     algorithm.object_identifier()?;
     request.bit_string()?;
-    outer.is_empty().then_some(Parts { subject, key, attributes })
+    outer.is_empty().then_some(RequestParts { subject, key, attributes })
 }
 
-fn parse(der: &[u8]) -> Result<Request, String> {
-    let Parts { subject, key, attributes } =
-        split_request(der).ok_or("asn1: structure error: this is no certificate request")?;
+fn parse(der: &[u8]) -> Result<CertificateRequest, X509Error> {
+    let RequestParts { subject, key, attributes } =
+        split_request(der).ok_or(X509Error::Structure("this is no certificate request"))?;
     let key = PublicKey::from_info(key)?;
     let subject = Name::from_der(subject, Strictness::Request)?;
     let mut names = AlternativeNames::default();
@@ -84,20 +85,20 @@ fn parse(der: &[u8]) -> Result<Request, String> {
             names = AlternativeNames::from_der(extension.1)?;
         }
     }
-    Ok(Request { subject, names, key })
+    Ok(CertificateRequest { subject, names, key })
 }
 
 type RawExtension<'a> = (Vec<u32>, &'a [u8]);
 
 /// The extensions that a request asks for: identifiers and values. Attributes that cannot be read are ignored.
-fn requested_extensions(mut attributes: Reader<'_>) -> Result<Vec<RawExtension<'_>>, String> {
+fn requested_extensions(mut attributes: Reader<'_>) -> Result<Vec<RawExtension<'_>>, X509Error> {
     let mut out: Vec<RawExtension<'_>> = Vec::new();
     while !attributes.is_empty() {
-        let attribute = attributes.any().ok_or("asn1: structure error: invalid attributes")?;
+        let attribute = attributes.any().ok_or(X509Error::Structure("invalid attributes"))?;
         let Some(values) = extension_request(attribute.whole) else { continue };
-        for extension in extensions(values).ok_or("asn1: structure error: invalid extensions")? {
+        for extension in extensions(values).ok_or(X509Error::Structure("invalid extensions"))? {
             if out.iter().any(|other| other.0 == extension.0) {
-                return Err("x509: certificate request contains duplicate requested extensions".to_owned());
+                return Err(X509Error::Rule("certificate request contains duplicate requested extensions"));
             }
             out.push(extension);
         }
@@ -140,7 +141,7 @@ mod tests {
             let key = key(text(&case, "key"));
             let made = unsigned(&subject(&case), &names(&case), &key.public());
             assert_eq!(made.clone().unwrap_or_default(), expected_unsigned(&case), "{case}");
-            assert_eq!(made.err().unwrap_or_default(), text(&case, "error"));
+            assert_eq!(made.err().map(|error| error.to_string()).unwrap_or_default(), text(&case, "error"));
             // The signatures of ECDSA are random.
             if text(&case, "error").is_empty() && key.algorithm().name() != "ECDSA" {
                 let expected = bytes(text(&case, "whole"));

@@ -53,11 +53,60 @@ enum Place {
     Fragment,
 }
 
+/// Why a text is not a URL, as Go says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UriError {
+    text: String,
+    problem: UriProblem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum UriProblem {
+    ControlCharacter,
+    /// The first segment of a path has a colon, as if it were a scheme.
+    FirstSegment,
+    NoScheme,
+    UserInfo,
+    IpLiteral,
+    NoBracket,
+    Host(String),
+    Port(String),
+    Escape(String),
+    HostCharacter(char),
+}
+
+impl fmt::Display for UriError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "parse {}: {}", go_quoted(&self.text), self.problem)
+    }
+}
+
+impl std::error::Error for UriError {}
+
+impl fmt::Display for UriProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UriProblem::ControlCharacter => f.write_str("net/url: invalid control character in URL"),
+            UriProblem::FirstSegment => f.write_str("first path segment in URL cannot contain colon"),
+            UriProblem::NoScheme => f.write_str("missing protocol scheme"),
+            UriProblem::UserInfo => f.write_str("net/url: invalid userinfo"),
+            UriProblem::IpLiteral => f.write_str("invalid IP-literal"),
+            UriProblem::NoBracket => f.write_str("missing ']' in host"),
+            UriProblem::Host(host) => write!(f, "invalid host: ParseAddr({}): unable to parse IP", go_quoted(host)),
+            UriProblem::Port(port) => write!(f, "invalid port {} after host", go_quoted(port)),
+            UriProblem::Escape(part) => write!(f, "invalid URL escape {}", go_quoted(part)),
+            UriProblem::HostCharacter(c) => {
+                write!(f, "invalid character {} in host name", go_quoted(&c.to_string()))
+            }
+        }
+    }
+}
+
 impl Uri {
-    /// Reads a URL or a part of one. The error is Go's.
-    pub fn parse(text: &str) -> Result<Uri, String> {
+    /// Reads a URL or a part of one.
+    pub fn parse(text: &str) -> Result<Uri, UriError> {
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let error = |at: &str, error: String| format!("parse {}: {error}", go_quoted(at));
+        let error = |text: &str, problem| UriError { text: text.to_owned(), problem };
         let mut uri = parse_without_fragment(before).map_err(|e| error(before, e))?;
         let bytes = unescaped(fragment, Place::Fragment).map_err(|e| error(text, e))?;
         uri.fragment = Escaped { raw: fragment.to_owned(), bytes };
@@ -89,9 +138,9 @@ impl Uri {
     }
 }
 
-fn parse_without_fragment(text: &str) -> Result<Uri, String> {
+fn parse_without_fragment(text: &str) -> Result<Uri, UriProblem> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
-        return Err("net/url: invalid control character in URL".to_owned());
+        return Err(UriProblem::ControlCharacter);
     }
     let (scheme, rest) = split_scheme(text)?;
     let (rest, query) = match rest.split_once('?') {
@@ -109,7 +158,7 @@ fn parse_without_fragment(text: &str) -> Result<Uri, String> {
             return Ok(uri);
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
-            return Err("first path segment in URL cannot contain colon".to_owned());
+            return Err(UriProblem::FirstSegment);
         }
     }
     let has_authority = !scheme.is_empty() || !rest.starts_with("///");
@@ -128,12 +177,12 @@ fn parse_without_fragment(text: &str) -> Result<Uri, String> {
     Ok(uri)
 }
 
-fn split_scheme(text: &str) -> Result<(&str, &str), String> {
+fn split_scheme(text: &str) -> Result<(&str, &str), UriProblem> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => {}
             b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
-            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' if at == 0 => return Err(UriProblem::NoScheme),
             b':' => return Ok((&text[..at], &text[at + 1..])),
             _ => break,
         }
@@ -141,12 +190,12 @@ fn split_scheme(text: &str) -> Result<(&str, &str), String> {
     Ok(("", text))
 }
 
-fn parse_authority(scheme: &str, authority: &str) -> Result<(Option<User>, Vec<u8>), String> {
+fn parse_authority(scheme: &str, authority: &str) -> Result<(Option<User>, Vec<u8>), UriProblem> {
     let Some((user, host)) = authority.rsplit_once('@') else { return Ok((None, parse_host(scheme, authority)?)) };
     let host = parse_host(scheme, host)?;
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
     if !user.chars().all(is_allowed) {
-        return Err("net/url: invalid userinfo".to_owned());
+        return Err(UriProblem::UserInfo);
     }
     let (name, password) = match user.split_once(':') {
         Some((name, password)) => (name, Some(password)),
@@ -157,10 +206,10 @@ fn parse_authority(scheme: &str, authority: &str) -> Result<(Option<User>, Vec<u
     Ok((Some(User { name, password }), host))
 }
 
-fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, String> {
+fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, UriProblem> {
     match host.rfind('[') {
         Some(0) => return parse_bracketed_host(host),
-        Some(_) => return Err("invalid IP-literal".to_owned()),
+        Some(_) => return Err(UriProblem::IpLiteral),
         None => {}
     }
     // Lists of hosts with ports are allowed in other schemes, such as those of databases.
@@ -171,8 +220,8 @@ fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, String> {
 }
 
 /// An IPv6 address, perhaps with a zone behind `%25`, and a port.
-fn parse_bracketed_host(host: &str) -> Result<Vec<u8>, String> {
-    let end = host.rfind(']').ok_or("missing ']' in host")?;
+fn parse_bracketed_host(host: &str) -> Result<Vec<u8>, UriProblem> {
+    let end = host.rfind(']').ok_or(UriProblem::NoBracket)?;
     let (inner, port) = (&host[1..end], &host[end + 1..]);
     check_port(port)?;
     let (address, zone) = inner.split_at(inner.find("%25").unwrap_or(inner.len()));
@@ -181,20 +230,18 @@ fn parse_bracketed_host(host: &str) -> Result<Vec<u8>, String> {
     let text = String::from_utf8_lossy(&address);
     if text.parse::<Ipv6Addr>().is_err() || zone == b"%" {
         let is_v4 = text.parse::<std::net::Ipv4Addr>().is_ok() && zone.is_empty();
-        let error = if is_v4 { "invalid IP-literal".to_owned() } else { invalid_address(&address, &zone) };
-        return Err(error);
+        return Err(if is_v4 { UriProblem::IpLiteral } else { invalid_address(&address, &zone) });
     }
     Ok([b"[", &address[..], &zone, b"]", port.as_bytes()].concat())
 }
 
-fn invalid_address(address: &[u8], zone: &[u8]) -> String {
-    let text = [address, zone].concat();
-    format!("invalid host: ParseAddr({}): unable to parse IP", go_quoted(&String::from_utf8_lossy(&text)))
+fn invalid_address(address: &[u8], zone: &[u8]) -> UriProblem {
+    UriProblem::Host(String::from_utf8_lossy(&[address, zone].concat()).into_owned())
 }
 
-fn check_port(text: &str) -> Result<(), String> {
+fn check_port(text: &str) -> Result<(), UriProblem> {
     let is_valid = text.strip_prefix(':').map_or(text.is_empty(), |port| port.bytes().all(|b| b.is_ascii_digit()));
-    if is_valid { Ok(()) } else { Err(format!("invalid port {} after host", go_quoted(text))) }
+    if is_valid { Ok(()) } else { Err(UriProblem::Port(text.to_owned())) }
 }
 
 /// Whether a byte must be escaped in this place.
@@ -223,15 +270,15 @@ fn escaped(bytes: &[u8], place: Place) -> String {
     out
 }
 
-fn unescaped(text: &str, place: Place) -> Result<Vec<u8>, String> {
+fn unescaped(text: &str, place: Place) -> Result<Vec<u8>, UriProblem> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
-    let invalid = |part: &[u8]| format!("invalid URL escape {}", go_quoted(&String::from_utf8_lossy(part)));
+    let invalid = |part: &[u8]| UriProblem::Escape(String::from_utf8_lossy(part).into_owned());
     while let Some(&byte) = bytes.get(at) {
         if byte != b'%' {
             if matches!(place, Place::Host | Place::Zone) && byte.is_ascii() && must_escape(byte, place) {
-                return Err(format!("invalid character {} in host name", go_quoted(&char::from(byte).to_string())));
+                return Err(UriProblem::HostCharacter(char::from(byte)));
             }
             out.push(byte);
             at += 1;
@@ -322,6 +369,7 @@ mod tests {
                     assert_eq!((uri.to_string(), &*uri.host()), (text(&case, "is").to_owned(), text(&case, "host")));
                 }
                 Err(error) => {
+                    let error = error.to_string();
                     let expected = text(&case, "error");
                     // Go says more about why an address is none.
                     let end = expected.find("ParseAddr(").unwrap_or(expected.len());

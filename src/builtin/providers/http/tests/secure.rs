@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-use super::super::{Request, Tls};
+use super::super::{Request, TlsSettings};
 use super::attempt;
 use super::server::{Question, Server, answer};
 
@@ -61,14 +61,14 @@ fn serve(config: Arc<ServerConfig>) -> Server {
     })
 }
 
-fn fetched(server: &Server, tls: Tls) -> Result<String, String> {
+fn fetched(server: &Server, tls: TlsSettings) -> Result<String, String> {
     let url = format!("https://{}/", server.host());
     let response = attempt(&Request { url, tls, ..Request::default() });
     response.map(|response| response.text()).map_err(|failure| format!("{}: {}", failure.summary, failure.detail))
 }
 
-fn trusting(pem: &str) -> Tls {
-    Tls { authorities: Some(pem.to_owned()), ..Tls::default() }
+fn trusting(pem: &str) -> TlsSettings {
+    TlsSettings { authorities: Some(pem.to_owned()), ..TlsSettings::default() }
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn servers_must_be_trusted() {
     let other = CertifiedIssuer::self_signed(authority_params(), KeyPair::generate().unwrap()).unwrap();
     let server = serve(config(&issue(&authority), None));
     assert_eq!(fetched(&server, trusting(&authority.pem())), Ok("secure".to_owned()));
-    assert_eq!(fetched(&server, Tls { insecure: true, ..Tls::default() }), Ok("secure".to_owned()));
-    for tls in [trusting(&other.pem()), Tls::default()] {
+    assert_eq!(fetched(&server, TlsSettings { insecure: true, ..TlsSettings::default() }), Ok("secure".to_owned()));
+    for tls in [trusting(&other.pem()), TlsSettings::default()] {
         let error = fetched(&server, tls).unwrap_err();
         assert!(error.contains("giving up after 1 attempt(s)"), "{error}");
         assert!(error.contains("tls: failed to verify certificate"), "{error}");
@@ -102,7 +102,7 @@ fn clients_show_their_certificate() {
     let client = issue(&authority);
     let with = |certificate: &str, key: &str| {
         let identity = Some((certificate.to_owned(), key.to_owned()));
-        fetched(&server, Tls { identity, ..trusting(&authority.pem()) })
+        fetched(&server, TlsSettings { identity, ..trusting(&authority.pem()) })
     };
     assert_eq!(with(&client.certificate, &client.key), Ok("secure".to_owned()));
     assert!(fetched(&server, trusting(&authority.pem())).is_err());

@@ -45,7 +45,7 @@ impl Invocation<'_> {
     }
 
     async fn execute(&self, program: &Program) -> Result<Output, String> {
-        let mut command = program.command(self.working_directory)?;
+        let mut command = program.command(self.working_directory).map_err(|error| error.to_string())?;
         command.args(&self.arguments).envs(self.environment.iter().copied());
         command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         #[cfg(unix)]

@@ -3,6 +3,7 @@
 use crate::providers::tls::der::oid::{self, Oid};
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::write;
+use crate::providers::tls::x509_error::X509Error;
 
 /// The name of an algorithm that is not known.
 const UNKNOWN: &str = "0";
@@ -23,12 +24,12 @@ const SIGNATURES: [(&Oid, &str); 12] = [
 ];
 
 /// The name of a signature's algorithm, from the contents of its identifier. The error is Go's.
-pub fn signature_algorithm(contents: &[u8]) -> Result<&'static str, String> {
+pub fn signature_algorithm(contents: &[u8]) -> Result<&'static str, X509Error> {
     let mut identifier = Reader::new(contents);
-    let oid = identifier.object_identifier().ok_or("x509: malformed OID")?;
+    let oid = identifier.object_identifier().ok_or(X509Error::Malformed("OID"))?;
     let parameters = match identifier.is_empty() {
         true => &[][..],
-        false => identifier.any().ok_or("x509: malformed parameters")?.whole,
+        false => identifier.any().ok_or(X509Error::Malformed("parameters"))?.whole,
     };
     Ok(match &oid[..] {
         oid::ED25519 if parameters.is_empty() => "Ed25519",

@@ -6,9 +6,10 @@ use terrane_value::text::go_quoted;
 
 use super::read::{Certificate, parse_one};
 use crate::providers::failure::Failure;
-use crate::providers::tls::keys::parse::unsupported_preamble;
+use crate::providers::tls::keys::error::KeyError;
 use crate::providers::tls::keys::public::id_of;
 use crate::providers::tls::pem;
+use crate::providers::tls::x509_error::X509Error;
 
 /// An element of `certificates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,14 +86,14 @@ pub fn describe_content(content: &str) -> Result<Description, Failure> {
             let detail = format!("Certificate PEM should be \"CERTIFICATE\", got {}", go_quoted(kind));
             return Err(Failure::new("Unexpected PEM preamble", detail));
         }
-        kind => return Err(Failure::new("Failed to identify PEM preamble", unsupported_preamble(kind))),
+        kind => return Err(Failure::new("Failed to identify PEM preamble", KeyError::UnknownPem(kind.to_owned()))),
     }
     let certificate = parse_one(&block.contents).map_err(|error| Failure::new("Unable to parse certificate", error))?;
     Ok(Description::from(&certificate))
 }
 
 /// The certificates of a server, which sends its own first: the list begins with the root.
-pub fn describe_chain(chain: &[Vec<u8>]) -> Result<Vec<Description>, String> {
+pub fn describe_chain(chain: &[Vec<u8>]) -> Result<Vec<Description>, X509Error> {
     let described = chain.iter().rev().map(|der| parse_one(der).map(|certificate| Description::from(&certificate)));
     described.collect()
 }

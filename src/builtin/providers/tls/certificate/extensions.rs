@@ -1,9 +1,10 @@
 //! The extensions of a certificate that is issued, in Go's order.
 
-use super::issue::Template;
+use super::template::Template;
 use crate::providers::tls::der::{oid, tag, write};
 use crate::providers::tls::extension::Extension;
 use crate::providers::tls::uses;
+use crate::providers::tls::x509_error::X509Error;
 
 /// The identifiers of keys; empty ones are left out.
 pub struct KeyIds {
@@ -12,7 +13,7 @@ pub struct KeyIds {
 }
 
 /// The extensions of a certificate. The error is Go's.
-pub fn extensions(template: &Template<'_>, ids: &KeyIds) -> Result<Vec<Extension>, String> {
+pub fn extensions(template: &Template<'_>, ids: &KeyIds) -> Result<Vec<Extension>, X509Error> {
     let mut out = Vec::new();
     let mut add = |oid, is_critical, value| out.push(Extension { oid, is_critical, value });
     let options = template.options;

@@ -2,15 +2,16 @@
 
 use super::extensions::{KeyIds, extensions};
 use super::read::Certificate;
+use super::template::Template;
 use crate::providers::failure::Failure;
-use crate::providers::tls::alternative_names::AlternativeNames;
 use crate::providers::tls::der::time::write_time;
 use crate::providers::tls::der::{tag, write};
 use crate::providers::tls::extension::Extension;
-use crate::providers::tls::keys::{PrivateKey, PublicKey, random};
-use crate::providers::tls::name::Name;
+use crate::providers::tls::keys::random::random;
+use crate::providers::tls::keys::{PrivateKey, PublicKey};
 use crate::providers::tls::pem;
 use crate::providers::tls::validity::Validity;
+use crate::providers::tls::x509_error::X509Error;
 
 /// The warning about an authority that is none: summary and detail.
 pub const NOT_AN_AUTHORITY: (&str, &str) = (
@@ -20,34 +21,6 @@ pub const NOT_AN_AUTHORITY: (&str, &str) = (
 );
 
 const FAILED: &str = "Failed to create certificate";
-
-/// What a configuration says about a certificate beside its names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    pub allowed_uses: Vec<String>,
-    pub is_ca: bool,
-    pub max_path_length: Option<i64>,
-    pub has_subject_key_id: bool,
-    pub has_authority_key_id: bool,
-}
-
-impl Options {
-    /// The path length that is written. Zero is taken for none, as in the reference.
-    pub fn path_length(&self) -> Option<u64> {
-        self.max_path_length.and_then(|length| u64::try_from(length).ok()).filter(|length| *length > 0)
-    }
-}
-
-/// A certificate that is to be issued.
-#[derive(Clone, Copy)]
-pub struct Template<'a> {
-    pub subject: &'a Name,
-    pub names: &'a AlternativeNames,
-    pub key: &'a PublicKey,
-    pub validity: Validity,
-    pub serial: u128,
-    pub options: &'a Options,
-}
 
 /// Who issues a certificate.
 #[derive(Clone, Copy)]
@@ -113,16 +86,16 @@ fn key_ids(template: &Template<'_>, authority: Authority<'_>) -> Result<KeyIds, 
 }
 
 /// What Go refuses to issue.
-fn check(template: &Template<'_>, authority: Authority<'_>, key: &PrivateKey) -> Result<(), String> {
+fn check(template: &Template<'_>, authority: Authority<'_>, key: &PrivateKey) -> Result<(), X509Error> {
     if !template.options.is_ca && template.options.path_length().is_some() {
-        return Err("x509: only CAs are allowed to specify MaxPathLen".to_owned());
+        return Err(X509Error::Rule("only CAs are allowed to specify MaxPathLen"));
     }
     if let PublicKey::Unsupported(name) = template.key {
-        return Err(format!("x509: unsupported public key type: {name}"));
+        return Err(X509Error::UnsupportedKey(name));
     }
     match authority {
         Authority::Other(issuer) if is_other_key(&issuer.key, &key.public()) => {
-            Err("x509: provided PrivateKey doesn't match parent's PublicKey".to_owned())
+            Err(X509Error::Rule("provided PrivateKey doesn't match parent's PublicKey"))
         }
         _ => Ok(()),
     }

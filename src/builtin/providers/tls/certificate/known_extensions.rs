@@ -4,6 +4,7 @@ use crate::providers::tls::alternative_names::AlternativeNames;
 use crate::providers::tls::der::oid::{self, Oid};
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::tag;
+use crate::providers::tls::x509_error::X509Error;
 
 /// What extensions say that matters here.
 #[derive(Clone, Debug, Default)]
@@ -14,34 +15,37 @@ pub struct Facts {
 }
 
 /// Checks an extension and notes what it says. Unknown ones pass. Of name constraints only the outer form is checked.
-pub fn check(oid: &Oid, is_critical: bool, value: &[u8], facts: &mut Facts) -> Result<(), String> {
+pub fn check(oid: &Oid, is_critical: bool, value: &[u8], facts: &mut Facts) -> Result<(), X509Error> {
     let mut value = Reader::new(value);
-    let never_critical = |name: &str| match is_critical {
-        true => Err(format!("x509: {name} incorrectly marked critical")),
+    let never_critical = |name: &'static str| match is_critical {
+        true => Err(X509Error::Critical(name)),
         false => Ok(()),
     };
-    let invalid = |what: &str| format!("x509: invalid {what}");
     match oid {
-        oid::KEY_USAGE => value.bit_string().map(drop).ok_or_else(|| invalid("key usage")),
-        oid::BASIC_CONSTRAINTS => basic_constraints(&mut value, facts).ok_or_else(|| invalid("basic constraints")),
+        oid::KEY_USAGE => value.bit_string().map(drop).ok_or_else(|| X509Error::Invalid("key usage")),
+        oid::BASIC_CONSTRAINTS => {
+            basic_constraints(&mut value, facts).ok_or_else(|| X509Error::Invalid("basic constraints"))
+        }
         oid::SUBJECT_ALT_NAME => AlternativeNames::from_der(value.rest()).map(drop),
         oid::SUBJECT_KEY_ID => {
             never_critical("subject key identifier")?;
-            let id = value.contents(tag::OCTET_STRING).ok_or_else(|| invalid("subject key identifier"))?;
+            let id = value.contents(tag::OCTET_STRING).ok_or_else(|| X509Error::Invalid("subject key identifier"))?;
             facts.subject_key_id = id.to_vec();
             Ok(())
         }
         oid::AUTHORITY_KEY_ID => {
             never_critical("authority key identifier")?;
-            authority_key_id(&mut value).ok_or_else(|| invalid("authority key identifier"))
+            authority_key_id(&mut value).ok_or_else(|| X509Error::Invalid("authority key identifier"))
         }
-        oid::EXTENDED_KEY_USAGE => identifiers(&mut value).ok_or_else(|| invalid("extended key usages")),
+        oid::EXTENDED_KEY_USAGE => identifiers(&mut value).ok_or_else(|| X509Error::Invalid("extended key usages")),
         oid::CERTIFICATE_POLICIES => policies(&mut value),
         oid::CRL_DISTRIBUTION_POINTS => distribution_points(&mut value),
-        oid::NAME_CONSTRAINTS => value.sequence().map(drop).ok_or_else(|| invalid("NameConstraints extension")),
+        oid::NAME_CONSTRAINTS => {
+            value.sequence().map(drop).ok_or_else(|| X509Error::Invalid("NameConstraints extension"))
+        }
         oid::AUTHORITY_INFO_ACCESS => {
             never_critical("authority info access")?;
-            access_descriptions(&mut value).ok_or_else(|| invalid("authority info access"))
+            access_descriptions(&mut value).ok_or_else(|| X509Error::Invalid("authority info access"))
         }
         _ => Ok(()),
     }
@@ -71,24 +75,24 @@ fn identifiers(value: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
-fn policies(value: &mut Reader<'_>) -> Result<(), String> {
-    const INVALID: &str = "x509: invalid certificate policies";
+fn policies(value: &mut Reader<'_>) -> Result<(), X509Error> {
+    const INVALID: X509Error = X509Error::Invalid("certificate policies");
     let mut list = value.sequence().ok_or(INVALID)?;
     let mut seen = Vec::new();
     while !list.is_empty() {
         let mut policy = list.sequence().ok_or(INVALID)?;
         let oid = policy.contents(tag::OBJECT_IDENTIFIER).ok_or(INVALID)?;
         if seen.contains(&oid) {
-            return Err(INVALID.to_owned());
+            return Err(INVALID);
         }
         seen.push(oid);
     }
     Ok(())
 }
 
-fn distribution_points(value: &mut Reader<'_>) -> Result<(), String> {
-    const INVALID: &str = "x509: invalid CRL distribution point";
-    let mut list = value.sequence().ok_or_else(|| format!("{INVALID}s"))?;
+fn distribution_points(value: &mut Reader<'_>) -> Result<(), X509Error> {
+    const INVALID: X509Error = X509Error::Invalid("CRL distribution point");
+    let mut list = value.sequence().ok_or(X509Error::Invalid("CRL distribution points"))?;
     while !list.is_empty() {
         let mut point = list.sequence().ok_or(INVALID)?;
         let Some(name) = point.optional(tag::context_constructed(0)).ok_or(INVALID)? else { continue };

@@ -1,4 +1,4 @@
-//! Certificates: `issue` makes them, `read` reads them, `describe` shows them as `data.tls_certificate` does.
+//! Certificates: `issue` makes them of a `template`, `read` reads them, `describe` shows them as `data.tls_certificate` does.
 //!
 //! `extensions` lists extensions, `known_extensions` checks those that are read; `algorithms` names algorithms.
 //! Never verifies a chain, nor connects to a server.
@@ -11,5 +11,7 @@ mod known_extensions;
 pub mod read;
 #[cfg(test)]
 pub mod recorded;
+mod template;
 
-pub use issue::{Authority, Issued, Options, Template};
+pub use issue::{Authority, Issued};
+pub use template::{Options, Template};

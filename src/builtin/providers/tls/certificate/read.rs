@@ -4,11 +4,12 @@ use super::algorithms::{public_key_algorithm, signature_algorithm};
 use super::known_extensions::{Facts, check};
 use crate::providers::failure::Failure;
 use crate::providers::tls::der::read::Reader;
-use crate::providers::tls::der::time::{Moment, read_time};
+use crate::providers::tls::der::time::{DerTime, read_time};
 use crate::providers::tls::der::{oid, tag};
 use crate::providers::tls::keys::PublicKey;
 use crate::providers::tls::name::{Name, Strictness};
 use crate::providers::tls::pem;
+use crate::providers::tls::x509_error::X509Error;
 
 /// A certificate that was read.
 #[derive(Clone, Debug)]
@@ -23,8 +24,8 @@ pub struct Certificate {
     pub issuer: Name,
     pub subject: Name,
     pub subject_der: Vec<u8>,
-    pub not_before: Moment,
-    pub not_after: Moment,
+    pub not_before: DerTime,
+    pub not_after: DerTime,
     /// Unsupported, if it is not one of an algorithm that Go knows.
     pub key: PublicKey,
     pub is_ca: bool,
@@ -35,8 +36,8 @@ pub struct Certificate {
 
 /// Reads `ca_cert_pem`.
 pub fn parse_pem(text: &str) -> Result<Certificate, Failure> {
-    let failure = |detail| Failure::new("Failed to parse CA certificate PEM", detail);
-    let der = pem::decode_kind(text, pem::CERTIFICATE).map_err(failure)?;
+    let failure = |detail: String| Failure::new("Failed to parse CA certificate PEM", detail);
+    let der = pem::decode_kind(text, pem::CERTIFICATE).map_err(|error| failure(error.to_string()))?;
     if der.is_empty() {
         return Err(failure("no certificates found".to_owned()));
     }
@@ -48,39 +49,39 @@ pub fn parse_pem(text: &str) -> Result<Certificate, Failure> {
 }
 
 /// Reads one certificate, with nothing behind it. The error is Go's.
-pub fn parse_one(der: &[u8]) -> Result<Certificate, String> {
+pub fn parse_one(der: &[u8]) -> Result<Certificate, X509Error> {
     let (certificate, rest) = parse(der)?;
-    if rest.is_empty() { Ok(certificate) } else { Err("x509: trailing data".to_owned()) }
+    if rest.is_empty() { Ok(certificate) } else { Err(X509Error::Rule("trailing data")) }
 }
 
 /// Reads the first certificate; gives what is behind it too.
-fn parse(der: &[u8]) -> Result<(Certificate, &[u8]), String> {
-    const MALFORMED: &str = "x509: malformed certificate";
+fn parse(der: &[u8]) -> Result<(Certificate, &[u8]), X509Error> {
+    const MALFORMED: X509Error = X509Error::Malformed("certificate");
     let mut input = Reader::new(der);
     let whole = input.element(tag::SEQUENCE).ok_or(MALFORMED)?;
     let mut outer = Reader::new(whole.contents);
-    let mut tbs = outer.sequence().ok_or("x509: malformed tbs certificate")?;
+    let mut tbs = outer.sequence().ok_or(X509Error::Malformed("tbs certificate"))?;
     let version = read_version(&mut tbs)?;
-    let serial = tbs.integer().ok_or("x509: malformed serial number")?;
+    let serial = tbs.integer().ok_or(X509Error::Malformed("serial number"))?;
     if serial.first().is_some_and(|byte| *byte >= 0x80) {
-        return Err("x509: negative serial number".to_owned());
+        return Err(X509Error::Rule("negative serial number"));
     }
-    let inner_algorithm = tbs.contents(tag::SEQUENCE).ok_or("x509: malformed signature algorithm identifier")?;
-    let outer_algorithm = outer.contents(tag::SEQUENCE).ok_or("x509: malformed algorithm identifier")?;
+    let inner_algorithm = tbs.contents(tag::SEQUENCE).ok_or(X509Error::Malformed("signature algorithm identifier"))?;
+    let outer_algorithm = outer.contents(tag::SEQUENCE).ok_or(X509Error::Malformed("algorithm identifier"))?;
     if inner_algorithm != outer_algorithm {
-        return Err("x509: inner and outer signature algorithm identifiers don't match".to_owned());
+        return Err(X509Error::Rule("inner and outer signature algorithm identifiers don't match"));
     }
     let signature_algorithm = signature_algorithm(inner_algorithm)?;
-    let issuer = tbs.element(tag::SEQUENCE).ok_or("x509: malformed issuer")?;
+    let issuer = tbs.element(tag::SEQUENCE).ok_or(X509Error::Malformed("issuer"))?;
     let issuer = Name::from_der(issuer.whole, Strictness::Certificate)?;
-    let mut validity = tbs.sequence().ok_or("x509: malformed validity")?;
-    let (not_before, not_after) = (read_time(&mut validity)?, read_time(&mut validity)?);
-    let subject_der = tbs.element(tag::SEQUENCE).ok_or("x509: malformed issuer")?.whole.to_vec();
+    let mut validity = tbs.sequence().ok_or(X509Error::Malformed("validity"))?;
+    let (not_before, not_after) = (time(&mut validity)?, time(&mut validity)?);
+    let subject_der = tbs.element(tag::SEQUENCE).ok_or(X509Error::Malformed("issuer"))?.whole.to_vec();
     let subject = Name::from_der(&subject_der, Strictness::Certificate)?;
-    let info = tbs.element(tag::SEQUENCE).ok_or("x509: malformed spki")?.whole;
+    let info = tbs.element(tag::SEQUENCE).ok_or(X509Error::Malformed("spki"))?.whole;
     let key = PublicKey::from_info(info)?;
     let facts = read_extensions(&mut tbs, version)?;
-    outer.bit_string().ok_or("x509: malformed signature")?;
+    outer.bit_string().ok_or(X509Error::Malformed("signature"))?;
     let certificate = Certificate {
         der: whole.whole.to_vec(),
         version,
@@ -100,9 +101,13 @@ fn parse(der: &[u8]) -> Result<(Certificate, &[u8]), String> {
     Ok((certificate, input.rest()))
 }
 
+fn time(validity: &mut Reader<'_>) -> Result<DerTime, X509Error> {
+    read_time(validity).map_err(X509Error::Time)
+}
+
 /// Counted from one.
-fn read_version(tbs: &mut Reader<'_>) -> Result<i64, String> {
-    const MALFORMED: &str = "x509: malformed version";
+fn read_version(tbs: &mut Reader<'_>) -> Result<i64, X509Error> {
+    const MALFORMED: X509Error = X509Error::Malformed("version");
     let explicit = tbs.optional(tag::context_constructed(0)).ok_or(MALFORMED)?;
     let version = match explicit {
         None => 0,
@@ -111,17 +116,17 @@ fn read_version(tbs: &mut Reader<'_>) -> Result<i64, String> {
             contents.small().filter(|version| *version >= 0 && contents.is_empty()).ok_or(MALFORMED)?
         }
     };
-    if version > 2 { Err("x509: invalid version".to_owned()) } else { Ok(version + 1) }
+    if version > 2 { Err(X509Error::Invalid("version")) } else { Ok(version + 1) }
 }
 
-fn read_extensions(tbs: &mut Reader<'_>, version: i64) -> Result<Facts, String> {
-    const MALFORMED: &str = "x509: malformed extensions";
+fn read_extensions(tbs: &mut Reader<'_>, version: i64) -> Result<Facts, X509Error> {
+    const MALFORMED: X509Error = X509Error::Malformed("extensions");
     let mut facts = Facts::default();
     if version == 1 {
         return Ok(facts);
     }
-    tbs.optional(tag::context(1)).ok_or("x509: malformed issuerUniqueID")?;
-    tbs.optional(tag::context(2)).ok_or("x509: malformed subjectUniqueID")?;
+    tbs.optional(tag::context(1)).ok_or(X509Error::Malformed("issuerUniqueID"))?;
+    tbs.optional(tag::context(2)).ok_or(X509Error::Malformed("subjectUniqueID"))?;
     if version < 3 {
         return Ok(facts);
     }
@@ -129,15 +134,15 @@ fn read_extensions(tbs: &mut Reader<'_>, version: i64) -> Result<Facts, String> 
     let mut list = Reader::new(contents).sequence().ok_or(MALFORMED)?;
     let mut extensions: Vec<(Vec<u32>, bool, &[u8])> = Vec::new();
     while !list.is_empty() {
-        let mut extension = list.sequence().ok_or("x509: malformed extension")?;
-        let oid = extension.object_identifier().ok_or("x509: malformed extension OID field")?;
+        let mut extension = list.sequence().ok_or(X509Error::Malformed("extension"))?;
+        let oid = extension.object_identifier().ok_or(X509Error::Malformed("extension OID field"))?;
         let mut is_critical = false;
         if extension.is_next(tag::BOOLEAN) {
-            is_critical = extension.boolean().ok_or("x509: malformed extension critical field")?;
+            is_critical = extension.boolean().ok_or(X509Error::Malformed("extension critical field"))?;
         }
-        let value = extension.contents(tag::OCTET_STRING).ok_or("x509: malformed extension value field")?;
+        let value = extension.contents(tag::OCTET_STRING).ok_or(X509Error::Malformed("extension value field"))?;
         if extensions.iter().any(|other| other.0 == oid) {
-            return Err(format!("x509: certificate contains duplicate extension with OID \"{}\"", oid::dotted(&oid)));
+            return Err(X509Error::DuplicateExtension(oid::dotted(&oid)));
         }
         extensions.push((oid, is_critical, value));
     }

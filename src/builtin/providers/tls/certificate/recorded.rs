@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::issue::Options;
+use super::template::Options;
 use crate::providers::tls::alternative_names::AlternativeNames;
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::golden::{bytes, text, texts};

@@ -9,12 +9,12 @@ use super::{tag, write};
 
 /// A date and time to the second, with the offset from UTC that it was written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct DerTime {
     civil: DateTime,
     offset: Offset,
 }
 
-impl Moment {
+impl DerTime {
     /// The notation of RFC 3339.
     pub fn rfc3339(&self) -> String {
         format!("{}{}", self.civil.strftime("%Y-%m-%dT%H:%M:%S"), zone_text(self.offset))
@@ -47,7 +47,7 @@ pub fn write_time(at: Timestamp) -> Vec<u8> {
 }
 
 /// A time of either kind. The error is Go's.
-pub fn read_time(reader: &mut Reader<'_>) -> Result<Moment, &'static str> {
+pub fn read_time(reader: &mut Reader<'_>) -> Result<DerTime, &'static str> {
     if reader.is_next(tag::UTC_TIME) {
         let contents = reader.contents(tag::UTC_TIME);
         return contents.and_then(utc_time).ok_or("x509: malformed UTCTime");
@@ -60,7 +60,7 @@ pub fn read_time(reader: &mut Reader<'_>) -> Result<Moment, &'static str> {
 }
 
 /// `YYMMDDhhmm[ss]Z`, or an offset in place of `Z`; years are those from 1950 to 2049.
-fn utc_time(text: &[u8]) -> Option<Moment> {
+fn utc_time(text: &[u8]) -> Option<DerTime> {
     let (digits, zone) = split_zone(text)?;
     let (year, month, day, hour, minute, second) = match pairs(digits)?[..] {
         [year, month, day, hour, minute] => (year, month, day, hour, minute, 0),
@@ -72,16 +72,16 @@ fn utc_time(text: &[u8]) -> Option<Moment> {
 }
 
 /// `YYYYMMDDhhmmssZ`, or an offset in place of `Z`.
-fn generalized_time(text: &[u8]) -> Option<Moment> {
+fn generalized_time(text: &[u8]) -> Option<DerTime> {
     let (digits, zone) = split_zone(text)?;
     let [century, year, month, day, hour, minute, second] = pairs(digits)?[..] else { return None };
     moment(i16::from(century) * 100 + i16::from(year), [month, day, hour, minute, second], zone)
 }
 
-fn moment(year: i16, parts: [i8; 5], offset: Offset) -> Option<Moment> {
+fn moment(year: i16, parts: [i8; 5], offset: Offset) -> Option<DerTime> {
     let [month, day, hour, minute, second] = parts;
     let civil = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-    Some(Moment { civil, offset })
+    Some(DerTime { civil, offset })
 }
 
 /// The digits in front of the zone, and the zone.

@@ -1,21 +1,22 @@
 //! Certificates of a web server: of the one that answers after all redirects.
 
-use reqwest::{Client, Method, Response};
-use terrane_value::text::go_quoted;
+use reqwest::{Client, ClientBuilder, Method, Response};
 
+use super::cause::{cause, is_refused};
+use super::error::FetchError;
 use super::proxy::Proxy;
 use super::verify::{Chain, ChainRecorder};
-use super::{CONNECTION_REFUSED, cause};
 use crate::providers::tls::uri::Uri;
 
 /// The chain of the server that answers a HEAD request, or a GET request if that fails.
-pub async fn fetch(uri: &Uri, verifies_chain: bool, proxy: &Proxy) -> Result<Chain, String> {
+pub async fn fetch(uri: &Uri, verifies_chain: bool, proxy: &Proxy) -> Result<Chain, FetchError> {
     let url = uri.to_string();
-    let context = |error: String| format!("failed to fetch certificates from URL 'https': {error}");
+    let context = |error| FetchError::Https(Box::new(error));
     let (recorder, config) = ChainRecorder::new(verifies_chain).map_err(context)?;
     // Go speaks HTTP/1.1 if its TLS is configured.
     let builder = Client::builder().tls_backend_preconfigured(config).http1_only().user_agent("Go-http-client/1.1");
-    let client = proxy.apply(builder).and_then(|builder| builder.build().map_err(|error| cause(&error)));
+    let built = |builder: ClientBuilder| builder.build().map_err(|error| FetchError::Client(cause(&error)));
+    let client = proxy.apply(builder).and_then(built);
     let client = client.map_err(context)?;
     if let Ok(response) = client.request(Method::HEAD, &url).send().await
         && let Some(chain) = chain_of(&response, &recorder)
@@ -23,16 +24,18 @@ pub async fn fetch(uri: &Uri, verifies_chain: bool, proxy: &Proxy) -> Result<Cha
         return Ok(chain);
     }
     let response = client.request(Method::GET, &url).send().await;
-    let response = response.map_err(|error| context(format!("Get {}: {}", go_quoted(&url), failure(&error, proxy))))?;
+    let response = response.map_err(|error| {
+        let why = failure(&error, proxy);
+        context(FetchError::Get { url: url.clone(), why })
+    })?;
     let status = response.status();
-    chain_of(&response, &recorder)
-        .ok_or_else(|| format!("got back response (status: {status}) with no certificates from URL 'https'"))
+    chain_of(&response, &recorder).ok_or_else(|| FetchError::NoCertificates { status: status.to_string() })
 }
 
 /// Why a request failed. Go says which connection was refused.
 fn failure(error: &reqwest::Error, proxy: &Proxy) -> String {
     let cause = cause(error);
-    let Some(url) = error.url().filter(|_| cause == CONNECTION_REFUSED) else { return cause };
+    let Some(url) = error.url().filter(|_| is_refused(error)) else { return cause };
     let (context, peer) = match proxy.of(url) {
         Some(proxy) => ("proxyconnect tcp: dial tcp", proxy),
         None => ("dial tcp", url),

@@ -3,6 +3,8 @@
 //! `https` asks over HTTP, perhaps through a proxy that `proxy` chooses; `tls` connects to a port; `verify` verifies
 //! chains and keeps them. Never reads the environment itself.
 
+mod cause;
+mod error;
 mod https;
 mod no_proxy;
 pub mod proxy;
@@ -11,19 +13,17 @@ mod tests;
 mod tls;
 mod verify;
 
-use std::io;
-
+use error::FetchError;
 use proxy::Proxy;
 use terrane_value::text::go_quoted;
 
 use crate::providers::failure::Failure;
 use crate::providers::tls::certificate::describe::{Description, describe_chain};
 use crate::providers::tls::uri::Uri;
-use crate::providers::tls_text::handshake_text;
 
 /// The certificates of a server, the root first. Each call connects again, without a timeout.
 pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec<Description>, Failure> {
-    let failure = |detail| Failure::new("Failed to identify fetch peer certificates", detail);
+    let failure = |detail: FetchError| Failure::new("Failed to identify fetch peer certificates", detail);
     let uri = Uri::parse(url).map_err(|error| Failure::new("Failed to parse URL", error))?;
     let chain = match uri.scheme() {
         "https" => {
@@ -39,12 +39,12 @@ pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec
             return Err(Failure::new("Unsupported scheme", detail));
         }
     };
-    chain.and_then(|chain| describe_chain(&chain)).map_err(failure)
+    chain.and_then(|chain| describe_chain(&chain).map_err(FetchError::Certificate)).map_err(failure)
 }
 
 /// Fails unless a text is a URL with a host and one of the schemes, as the provider validates its URLs.
 pub fn check_url(text: &str, schemes: &[&str]) -> Result<(), Failure> {
-    let invalid = |detail| Failure::new("Invalid URL", detail);
+    let invalid = |detail: String| Failure::new("Invalid URL", detail);
     let uri = Uri::parse(text).map_err(|error| invalid(format!("Parsing URL {} failed: {error}", go_quoted(text))))?;
     let url = go_quoted(&uri.to_string());
     if uri.host().is_empty() {
@@ -57,29 +57,4 @@ pub fn check_url(text: &str, schemes: &[&str]) -> Result<(), Failure> {
     let scheme = go_quoted(uri.scheme());
     let detail = format!("URL {url} expected to use scheme from [{}], got: {scheme}", listed.join(" "));
     Err(Failure::new("Invalid URL scheme", detail))
-}
-
-const CONNECTION_REFUSED: &str = "connect: connection refused";
-
-/// The innermost cause of an error, in Go's words where it has some for it.
-fn cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut innermost = error;
-    while let Some(source) = inner(innermost) {
-        innermost = source;
-    }
-    if let Some(text) = innermost.downcast_ref().and_then(handshake_text) {
-        return text;
-    }
-    if innermost.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
-        return CONNECTION_REFUSED.to_owned();
-    }
-    innermost.to_string()
-}
-
-/// What caused an error, or what it wraps: errors of I/O are no cause of those that they wrap.
-fn inner<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a (dyn std::error::Error + 'static)> {
-    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        Some(wrapped) => Some(wrapped),
-        None => error.source(),
-    }
 }

@@ -7,11 +7,11 @@ use url::{Host, Url};
 /// The entries of the variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exceptions {
-    entries: Vec<Entry>,
+    entries: Vec<Exception>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum Exception {
     All,
     Network {
         address: IpAddr,
@@ -53,18 +53,18 @@ impl Exceptions {
     }
 }
 
-impl Entry {
+impl Exception {
     fn matches(&self, host: &str, address: Option<IpAddr>, port: Option<u16>) -> bool {
         let has_port = |own: &Option<u16>| own.is_none() || *own == port;
         match self {
-            Entry::All => true,
-            Entry::Network { address: network, bits } => {
+            Exception::All => true,
+            Exception::Network { address: network, bits } => {
                 address.is_some_and(|address| prefix(address, *bits) == prefix(*network, *bits))
             }
-            Entry::Address { address: own, port } => {
+            Exception::Address { address: own, port } => {
                 address.is_some_and(|address| address.to_canonical() == *own) && has_port(port)
             }
-            Entry::Domain { name, has_itself, port } => {
+            Exception::Domain { name, has_itself, port } => {
                 let is_name = host.ends_with(name.as_str()) || (*has_itself && host == &name[1..]);
                 address.is_none() && is_name && has_port(port)
             }
@@ -81,24 +81,24 @@ fn prefix(address: IpAddr, bits: u8) -> (bool, u128) {
     (is_v4, number.checked_shr(128 - u32::from(bits)).unwrap_or(0))
 }
 
-fn parse_entry(entry: &str) -> Option<Entry> {
+fn parse_entry(entry: &str) -> Option<Exception> {
     if entry == "*" {
-        return Some(Entry::All);
+        return Some(Exception::All);
     }
     if let Some((address, bits)) = entry.split_once('/')
         && let (Ok(address), Ok(bits)) = (address.parse::<IpAddr>(), bits.parse::<u8>())
         && bits <= if address.is_ipv4() { 32 } else { 128 }
     {
-        return Some(Entry::Network { address, bits });
+        return Some(Exception::Network { address, bits });
     }
     let (host, port) = split_port(entry);
     if let Ok(address) = host.parse::<IpAddr>() {
-        return Some(Entry::Address { address: address.to_canonical(), port });
+        return Some(Exception::Address { address: address.to_canonical(), port });
     }
     let host = if host.starts_with("*.") { &host[1..] } else { host };
     let has_itself = !host.starts_with('.');
     let name = if has_itself { format!(".{host}") } else { host.to_owned() };
-    (!host.is_empty()).then_some(Entry::Domain { name, has_itself, port })
+    (!host.is_empty()).then_some(Exception::Domain { name, has_itself, port })
 }
 
 /// A host without brackets, and its port. A text with more colons is an address.

@@ -4,7 +4,8 @@ use reqwest::ClientBuilder;
 use terrane_value::text::go_quoted;
 use url::Url;
 
-use super::cause;
+use super::cause::cause;
+use super::error::FetchError;
 use super::no_proxy::Exceptions;
 use crate::providers::failure::Failure;
 use crate::providers::tls::uri::Uri;
@@ -50,8 +51,8 @@ impl Proxy {
             let is_used = block.from_env.unwrap_or(true);
             return Ok(if is_used { Proxy::from_environment(variables) } else { Proxy::None });
         };
-        let failure = |error| Failure::new(format!("Unable to parse proxy URL {}", go_quoted(text)), error);
-        Uri::parse(text).map_err(failure)?;
+        let failure = |error: String| Failure::new(format!("Unable to parse proxy URL {}", go_quoted(text)), error);
+        Uri::parse(text).map_err(|error| failure(error.to_string()))?;
         let mut url = Url::parse(text).map_err(|error| failure(error.to_string()))?;
         if let Some(name) = &block.username {
             // These fail for URLs without a host only, which are refused before.
@@ -80,12 +81,14 @@ impl Proxy {
     }
 
     /// Sets the proxy of a client.
-    pub fn apply(&self, builder: ClientBuilder) -> Result<ClientBuilder, String> {
+    pub fn apply(&self, builder: ClientBuilder) -> Result<ClientBuilder, FetchError> {
         // Its own reading of the environment differs from Go's.
         let builder = builder.no_proxy();
         Ok(match self {
             Proxy::None => builder,
-            Proxy::Fixed { url } => builder.proxy(reqwest::Proxy::all(url.clone()).map_err(|error| cause(&error))?),
+            Proxy::Fixed { url } => {
+                builder.proxy(reqwest::Proxy::all(url.clone()).map_err(|error| FetchError::Client(cause(&error)))?)
+            }
             Proxy::Environment { .. } => {
                 let proxy = self.clone();
                 builder.proxy(reqwest::Proxy::custom(move |request| proxy.of(request).cloned()))

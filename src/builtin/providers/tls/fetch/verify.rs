@@ -8,6 +8,8 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
+use super::error::FetchError;
+
 /// Certificates in DER, the server's own first.
 pub type Chain = Vec<Vec<u8>>;
 
@@ -21,17 +23,17 @@ pub struct ChainRecorder {
 
 impl ChainRecorder {
     /// A recorder, and the configuration of connections that use it.
-    pub fn new(verifies_chain: bool) -> Result<(Arc<ChainRecorder>, ClientConfig), String> {
+    pub fn new(verifies_chain: bool) -> Result<(Arc<ChainRecorder>, ClientConfig), FetchError> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut inner: Option<Arc<dyn ServerCertVerifier>> = None;
         if verifies_chain {
             let system = rustls_platform_verifier::Verifier::new(provider.clone());
-            inner = Some(Arc::new(system.map_err(|e| format!("the system's certificates cannot be read: {e}"))?));
+            inner = Some(Arc::new(system.map_err(|e| FetchError::Verifier(e.to_string()))?));
         }
         let recorder = Arc::new(ChainRecorder { inner, provider: provider.clone(), chains: Mutex::default() });
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
-            .map_err(|error| error.to_string())?
+            .map_err(|error| FetchError::Client(error.to_string()))?
             .dangerous()
             .with_custom_certificate_verifier(recorder.clone())
             .with_no_client_auth();

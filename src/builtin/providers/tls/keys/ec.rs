@@ -1,9 +1,13 @@
 //! ECDSA keys on the curves of the provider.
 
+use std::fmt;
+
 use p256::ecdsa::signature::hazmat::PrehashSigner;
 use p256::elliptic_curve::sec1::{FromSec1Point, ModulusSize, ToSec1Point};
 use p256::elliptic_curve::{AffinePoint, CurveArithmetic, FieldBytesSize, PublicKey, SecretKey};
 
+use super::error::KeyError;
+use super::random;
 use crate::providers::tls::der::oid::{self, Oid};
 
 /// A NIST curve.
@@ -69,10 +73,10 @@ impl Curve {
         }
     }
 
-    /// Fails unless the bytes are an uncompressed point of the curve. The error is Go's.
-    pub fn check_point(self, point: &[u8]) -> Result<(), String> {
+    /// Fails unless the bytes are an uncompressed point of the curve.
+    pub fn check_point(self, point: &[u8]) -> Result<(), PointError> {
         if point.len() != 1 + 2 * self.size() || point[0] != 4 {
-            return Err("ecdsa: invalid uncompressed public key".to_owned());
+            return Err(PointError::Form);
         }
         let is_on_curve = match self {
             Curve::P224 => PublicKey::<p224::NistP224>::from_sec1_bytes(point).is_ok(),
@@ -80,9 +84,28 @@ impl Curve {
             Curve::P384 => PublicKey::<p384::NistP384>::from_sec1_bytes(point).is_ok(),
             Curve::P521 => PublicKey::<p521::NistP521>::from_sec1_bytes(point).is_ok(),
         };
-        if is_on_curve { Ok(()) } else { Err(format!("{} point not on curve", self.name())) }
+        if is_on_curve { Ok(()) } else { Err(PointError::NotOnCurve(self)) }
     }
 }
+
+/// Why bytes are not a point of a curve, as Go says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointError {
+    /// They are not an uncompressed point.
+    Form,
+    NotOnCurve(Curve),
+}
+
+impl fmt::Display for PointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PointError::Form => f.write_str("ecdsa: invalid uncompressed public key"),
+            PointError::NotOnCurve(curve) => write!(f, "{} point not on curve", curve.name()),
+        }
+    }
+}
+
+impl std::error::Error for PointError {}
 
 /// A scalar of `Curve::size` bytes, and its point, uncompressed.
 #[derive(Clone)]
@@ -93,11 +116,11 @@ pub struct EcKey {
 }
 
 impl EcKey {
-    pub fn generate(curve: Curve) -> Result<EcKey, String> {
+    pub fn generate(curve: Curve) -> Result<EcKey, KeyError> {
         let mut scalar = vec![0; curve.size()];
         // Numbers from the order on are drawn again: all others are then equally likely.
         loop {
-            aws_lc_rs::rand::fill(&mut scalar).map_err(|_| super::NO_RANDOM_NUMBERS)?;
+            random::fill(&mut scalar)?;
             if curve == Curve::P521 {
                 scalar[0] &= 1;
             }
@@ -108,7 +131,7 @@ impl EcKey {
     }
 
     /// The key of a scalar, which must be shorter than the curve's order and not zero.
-    pub fn from_scalar(curve: Curve, scalar: Vec<u8>) -> Result<EcKey, String> {
+    pub fn from_scalar(curve: Curve, scalar: Vec<u8>) -> Result<EcKey, KeyError> {
         let point = match curve {
             Curve::P224 => point_of::<p224::NistP224>(&scalar),
             Curve::P256 => point_of::<p256::NistP256>(&scalar),
@@ -131,12 +154,13 @@ impl EcKey {
     }
 
     /// The signature of a hash, in DER. The same hash gets the same signature (RFC 6979).
-    pub fn sign(&self, hash: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn sign(&self, hash: &[u8]) -> Result<Vec<u8>, KeyError> {
         macro_rules! sign {
             ($ecdsa:path) => {{
                 use $ecdsa as ecdsa;
                 let key = ecdsa::SigningKey::from_slice(&self.scalar).map_err(|_| invalid_scalar(&self.scalar))?;
-                let signature: ecdsa::Signature = key.sign_prehash(hash).map_err(|error| error.to_string())?;
+                let signature: ecdsa::Signature =
+                    key.sign_prehash(hash).map_err(|error| KeyError::Library(error.to_string()))?;
                 signature.to_der().as_bytes().to_vec()
             }};
         }
@@ -149,13 +173,12 @@ impl EcKey {
     }
 }
 
-/// Go's error.
-fn invalid_scalar(scalar: &[u8]) -> String {
+fn invalid_scalar(scalar: &[u8]) -> KeyError {
     let is_zero = scalar.iter().all(|byte| *byte == 0);
-    if is_zero { "ecdsa: private key is zero" } else { "input overflows the modulus" }.to_owned()
+    if is_zero { KeyError::ZeroScalar } else { KeyError::LargeScalar }
 }
 
-fn point_of<C>(scalar: &[u8]) -> Result<Vec<u8>, String>
+fn point_of<C>(scalar: &[u8]) -> Result<Vec<u8>, KeyError>
 where
     C: CurveArithmetic,
     FieldBytesSize<C>: ModulusSize,

@@ -2,7 +2,8 @@
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 
-use super::random;
+use super::error::KeyError;
+use super::random::random;
 
 pub const SEED_LENGTH: usize = 32;
 
@@ -14,13 +15,13 @@ pub struct EdKey {
 }
 
 impl EdKey {
-    pub fn generate() -> Result<EdKey, String> {
+    pub fn generate() -> Result<EdKey, KeyError> {
         EdKey::from_seed(random()?)
     }
 
-    pub fn from_seed(seed: [u8; SEED_LENGTH]) -> Result<EdKey, String> {
+    pub fn from_seed(seed: [u8; SEED_LENGTH]) -> Result<EdKey, KeyError> {
         let pair = pair(&seed)?;
-        let public = pair.public_key().as_ref().try_into().map_err(|_| INVALID.to_owned())?;
+        let public = pair.public_key().as_ref().try_into().map_err(|_| KeyError::Ed25519)?;
         Ok(EdKey { seed, public })
     }
 
@@ -32,13 +33,11 @@ impl EdKey {
         &self.public
     }
 
-    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         Ok(pair(&self.seed)?.sign(message).as_ref().to_vec())
     }
 }
 
-const INVALID: &str = "invalid Ed25519 private key";
-
-fn pair(seed: &[u8]) -> Result<Ed25519KeyPair, String> {
-    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| INVALID.to_owned())
+fn pair(seed: &[u8]) -> Result<Ed25519KeyPair, KeyError> {
+    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| KeyError::Ed25519)
 }

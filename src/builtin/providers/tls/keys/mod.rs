@@ -1,25 +1,29 @@
 //! Private and public keys: RSA, ECDSA on four curves, Ed25519.
 //!
-//! `rsa`, `ec` and `ed25519` own the arithmetic; `private` and `public` their encodings; `parse` reads texts in PEM,
-//! `openssh` and `openssh_read` OpenSSH's notation; `sign` chooses algorithms of signatures. Never knows certificates.
+//! `rsa`, `ec` and `ed25519` own the arithmetic, `generate` new keys; `private` and `public` their encodings; `parse` reads texts in PEM,
+//! `openssh` and `openssh_read` OpenSSH's notation; `sign` chooses algorithms of signatures, and `error` says what
+//! is wrong with a key. Never knows certificates.
 
+pub mod algorithm;
 pub mod ec;
 pub mod ed25519;
+pub mod error;
+pub mod generate;
 pub mod openssh;
 pub mod openssh_read;
 pub mod parse;
 pub mod private;
 pub mod public;
+pub mod random;
 pub mod rsa;
 pub mod sign;
 mod ssh_wire;
 
 pub use ec::{Curve, EcKey};
 pub use ed25519::EdKey;
+pub use generate::KeyKind;
 pub use public::PublicKey;
 pub use rsa::RsaKey;
-
-use crate::providers::failure::Failure;
 
 /// The `algorithm` of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +48,6 @@ impl Algorithm {
     }
 }
 
-/// What kind of key to generate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyKind {
-    Rsa { bits: i64 },
-    Ecdsa(Curve),
-    Ed25519,
-}
-
 /// A key with its private part.
 #[derive(Clone)]
 pub enum PrivateKey {
@@ -61,16 +57,6 @@ pub enum PrivateKey {
 }
 
 impl PrivateKey {
-    /// A new random key. Large RSA keys take seconds.
-    pub fn generate(kind: KeyKind) -> Result<PrivateKey, Failure> {
-        let key = match kind {
-            KeyKind::Rsa { bits } => RsaKey::generate(bits).map(PrivateKey::Rsa),
-            KeyKind::Ecdsa(curve) => EcKey::generate(curve).map(PrivateKey::Ecdsa),
-            KeyKind::Ed25519 => EdKey::generate().map(PrivateKey::Ed25519),
-        };
-        key.map_err(|detail| Failure::new("Unable to generate Key from configuration", detail))
-    }
-
     pub fn algorithm(&self) -> Algorithm {
         match self {
             PrivateKey::Rsa(_) => Algorithm::Rsa,
@@ -84,53 +70,6 @@ impl PrivateKey {
             PrivateKey::Rsa(key) => PublicKey::Rsa { modulus: key.modulus_bytes(), exponent: key.exponent_bytes() },
             PrivateKey::Ecdsa(key) => PublicKey::Ecdsa { curve: key.curve(), point: key.point().to_vec() },
             PrivateKey::Ed25519(key) => PublicKey::Ed25519(*key.public()),
-        }
-    }
-}
-
-const NO_RANDOM_NUMBERS: &str = "the operating system gives no random numbers";
-
-/// Bytes from the operating system.
-pub fn random<const N: usize>() -> Result<[u8; N], String> {
-    let mut bytes = [0; N];
-    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| NO_RANDOM_NUMBERS)?;
-    Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse::parse_pem;
-    use super::*;
-    use crate::providers::tls::golden::{cases, text};
-
-    #[test]
-    fn generated_keys_have_the_size_that_was_asked_for() {
-        for bits in [1024, 1031, 2048] {
-            let key = PrivateKey::generate(KeyKind::Rsa { bits }).expect("key");
-            let PublicKey::Rsa { modulus, exponent } = key.public() else { panic!("not RSA") };
-            assert_eq!(modulus.len() as i64 * 8 - i64::from(modulus[0].leading_zeros()), bits);
-            assert_eq!(exponent, [1, 0, 1]);
-            let read = parse_pem(&key.texts().pem).expect("its own PEM");
-            assert!(read.public() == key.public());
-        }
-    }
-
-    #[test]
-    fn each_key_is_another() {
-        let kinds = [Curve::P224, Curve::P256, Curve::P384, Curve::P521].map(KeyKind::Ecdsa);
-        for kind in kinds.into_iter().chain([KeyKind::Ed25519]) {
-            let [first, second] = [0, 1].map(|_| PrivateKey::generate(kind).expect("key").texts().pem);
-            assert_ne!(first, second);
-            assert_eq!(parse_pem(&first).expect("its own PEM").texts().pem, first);
-        }
-    }
-
-    #[test]
-    fn small_rsa_keys_are_refused_as_in_go() {
-        for case in cases("generate.json") {
-            let generated = PrivateKey::generate(KeyKind::Rsa { bits: case["bits"].as_i64().expect("bits") });
-            let error = generated.err().map(|failure| failure.detail).unwrap_or_default();
-            assert_eq!(error, text(&case, "error"));
         }
     }
 }

@@ -91,18 +91,18 @@ fn write_private(key: &PrivateKey, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::providers::tls::golden::{cases, key, text};
-    use crate::providers::tls::keys::ssh_wire::Wire;
+    use crate::providers::tls::keys::ssh_wire::SshFields;
 
     /// The check number of a recorded key.
     fn check_of(recorded: &str) -> u32 {
         let block = pem::decode(recorded).expect("PEM");
-        let mut wire = Wire::new(&block.contents[MAGIC.len()..]);
+        let mut wire = SshFields::new(&block.contents[MAGIC.len()..]);
         for _ in 0..3 {
             wire.bytes().expect("cipher");
         }
         wire.number().expect("count");
         wire.bytes().expect("public key");
-        Wire::new(wire.bytes().expect("private key")).number().expect("check number")
+        SshFields::new(wire.bytes().expect("private key")).number().expect("check number")
     }
 
     #[test]

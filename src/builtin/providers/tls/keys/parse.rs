@@ -1,37 +1,35 @@
 //! Private keys from the texts of configurations.
 
-use terrane_value::text::go_quoted;
-
+use super::error::KeyError;
 use super::{PrivateKey, openssh_read, private};
 use crate::providers::failure::Failure;
 use crate::providers::tls::pem;
 
-/// A private key in PEM: PKCS#1, SEC1 or PKCS#8. The error is a detail; the summary is the caller's.
-pub fn parse_pem(text: &str) -> Result<PrivateKey, String> {
+/// A private key in PEM: PKCS#1, SEC1 or PKCS#8.
+pub fn parse_pem(text: &str) -> Result<PrivateKey, KeyError> {
     let Some(block) = pem::decode(text) else {
-        return Err(format!("failed to decode PEM block: decoded bytes 0, undecoded {}", text.len()));
+        return Err(KeyError::NoPem(text.len()));
     };
     let key = match block.kind.as_str() {
         pem::RSA_KEY => private::from_pkcs1(&block.contents),
         pem::EC_KEY => private::from_sec1(&block.contents, None),
         pem::PKCS8_KEY => private::from_pkcs8(&block.contents),
         pem::PUBLIC_KEY | pem::CERTIFICATE | pem::CERTIFICATE_REQUEST => {
-            return Err(format!("unable to determine parser for PEM preamble: {}", block.kind));
+            return Err(KeyError::NotAKey(block.kind));
         }
-        other => return Err(unsupported_preamble(other)),
+        other => return Err(KeyError::UnknownPem(other.to_owned())),
     };
-    key.map_err(|error| in_context(error, &format!("failed to parse private key given PEM preamble '{}'", block.kind)))
+    key.map_err(|error| in_context(error, |why| KeyError::Pem { kind: block.kind, why }))
 }
 
 /// A private key that OpenSSH can read, without a passphrase: its own notation, or one of those of `parse_pem`.
-pub fn parse_openssh(text: &str) -> Result<PrivateKey, String> {
-    const CONTEXT: &str = "failed to parse openssh private key";
+pub fn parse_openssh(text: &str) -> Result<PrivateKey, KeyError> {
     let read = || {
-        let block = pem::decode(text).ok_or("ssh: no key found")?;
+        let block = pem::decode(text).ok_or(KeyError::OpenSsh("no key found"))?;
         let headers = block.headers.iter().rev();
         let process = headers.filter(|(key, _)| key == "Proc-Type").map(|(_, value)| value).next();
         if process.is_some_and(|value| value.contains("ENCRYPTED")) {
-            return Err(openssh_read::PASSPHRASE.to_owned());
+            return Err(openssh_read::PASSPHRASE);
         }
         match block.kind.as_str() {
             pem::RSA_KEY => private::from_pkcs1(&block.contents),
@@ -39,10 +37,10 @@ pub fn parse_openssh(text: &str) -> Result<PrivateKey, String> {
             pem::PKCS8_KEY => private::from_pkcs8(&block.contents),
             pem::OPENSSH_KEY => openssh_read::parse(&block.contents),
             "DSA PRIVATE KEY" => Err(openssh_read::dsa_error(&block.contents)),
-            other => Err(format!("ssh: unsupported key type {}", go_quoted(other))),
+            other => Err(KeyError::OpenSshKind(other.to_owned())),
         }
     };
-    read().map_err(|error| in_context(error, CONTEXT))
+    read().map_err(|error| in_context(error, KeyError::OpenSshKey))
 }
 
 /// Whose private key a text holds, which decides the summary of its errors.
@@ -75,13 +73,12 @@ pub fn parse_for_public(pem: Option<&str>, openssh: Option<&str>) -> Result<Priv
     key.map_err(|detail| Failure::new("Unable to parse private key", detail))
 }
 
-/// The error of a PEM whose kind the provider does not know.
-pub fn unsupported_preamble(kind: &str) -> String {
-    format!("unsupported PEM preamble/type: {kind}")
-}
-
-fn in_context(error: String, context: &str) -> String {
-    if error.starts_with(private::UNSUPPORTED_TYPE) { error } else { format!("{context}: {error}") }
+/// The error with what was read. That the provider cannot use a key is not an error of reading.
+fn in_context(error: KeyError, context: impl FnOnce(Box<KeyError>) -> KeyError) -> KeyError {
+    match error {
+        KeyError::UnsupportedType(_) => error,
+        other => context(Box::new(other)),
+    }
 }
 
 #[cfg(test)]
@@ -118,7 +115,7 @@ mod tests {
                         assert_eq!(key.algorithm().name(), text(expected, "algorithm"));
                         assert_eq!(key.public().id(), text(expected, "id"));
                     }
-                    Err(found) => assert_eq!(comparable(&found), comparable(error), "{found} {case}"),
+                    Err(found) => assert_eq!(comparable(&found.to_string()), comparable(error), "{found} {case}"),
                 }
             }
         }

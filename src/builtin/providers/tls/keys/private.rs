@@ -2,10 +2,13 @@
 
 use num_bigint::BigUint;
 
+use super::algorithm::algorithm;
+use super::error::KeyError;
+use super::random::random;
 use super::rsa::RsaParts;
 use super::{Curve, EcKey, EdKey, PrivateKey, RsaKey, openssh};
 use crate::providers::failure::Failure;
-use crate::providers::tls::der::oid::{self, Oid};
+use crate::providers::tls::der::oid;
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::{tag, write};
 use crate::providers::tls::pem;
@@ -31,7 +34,7 @@ impl PrivateKey {
 
     /// OpenSSH's notation, empty for P-224. Its check number is random: the same key gets another text each time.
     pub fn openssh_text(&self) -> Result<String, Failure> {
-        let check = super::random().map(u32::from_be_bytes);
+        let check = random().map(u32::from_be_bytes);
         let check = check.map_err(|e| Failure::new("Unable to marshal private key into OpenSSH format", e))?;
         Ok(openssh::private_text(self, check).unwrap_or_default())
     }
@@ -77,23 +80,16 @@ fn to_pkcs8(key: &PrivateKey) -> Vec<u8> {
     write::sequence(&[&write::small(0), &algorithm, &write::octet_string(&contents)])
 }
 
-/// An AlgorithmIdentifier.
-pub fn algorithm(oid: &Oid, parameters: &[u8]) -> Vec<u8> {
-    write::sequence(&[&write::object_identifier(oid), parameters])
-}
-
-const NOT_DER: &str = "asn1: structure error: the key is not the DER of its kind";
-
 /// The error of a key that is of another kind than its PEM says, and of one that is no key.
-fn wrong_kind(der: &[u8], own: &str) -> String {
+fn wrong_kind(der: &[u8], own: &str) -> KeyError {
     let others = [
         ("ParsePKCS1PrivateKey", pkcs1_parts(der).is_some()),
         ("ParseECPrivateKey", sec1_parts(der).is_some()),
         ("ParsePKCS8PrivateKey", pkcs8_parts(der).is_some()),
     ];
     match others.into_iter().find(|(name, is_it)| *is_it && *name != own) {
-        Some((name, _)) => format!("x509: failed to parse private key (use {name} instead for this key format)"),
-        None => NOT_DER.to_owned(),
+        Some((name, _)) => KeyError::OtherNotation(name),
+        None => KeyError::NotDer,
     }
 }
 
@@ -124,15 +120,15 @@ fn pkcs1_parts(der: &[u8]) -> Option<(i64, RsaParts)> {
     outer.is_empty().then_some((version, parts))
 }
 
-pub fn from_pkcs1(der: &[u8]) -> Result<PrivateKey, String> {
+pub fn from_pkcs1(der: &[u8]) -> Result<PrivateKey, KeyError> {
     let (version, parts) = pkcs1_parts(der).ok_or_else(|| wrong_kind(der, "ParsePKCS1PrivateKey"))?;
     if version > 1 {
-        return Err("x509: unsupported private key version".to_owned());
+        return Err(KeyError::X509("unsupported private key version"));
     }
     let zero = BigUint::ZERO;
     let numbers = [&parts.modulus, &parts.private_exponent].into_iter().chain(&parts.primes);
     if numbers.chain(parts.remainders.iter().flatten()).any(|number| *number == zero) {
-        return Err("x509: private key contains zero or negative value".to_owned());
+        return Err(KeyError::X509("private key contains zero or negative value"));
     }
     RsaKey::from_parts(parts).map(PrivateKey::Rsa)
 }
@@ -160,20 +156,20 @@ fn sec1_parts(der: &[u8]) -> Option<Sec1<'_>> {
 }
 
 /// A key in SEC1. The curve that PKCS#8 names goes before its own.
-pub fn from_sec1(der: &[u8], outer_curve: Option<Vec<u32>>) -> Result<PrivateKey, String> {
+pub fn from_sec1(der: &[u8], outer_curve: Option<Vec<u32>>) -> Result<PrivateKey, KeyError> {
     let parts = sec1_parts(der).ok_or_else(|| match wrong_kind(der, "ParseECPrivateKey") {
-        text if text == NOT_DER => format!("x509: failed to parse EC private key: {NOT_DER}"),
-        text => text,
+        KeyError::NotDer => KeyError::NotSec1,
+        other => other,
     })?;
     if parts.version != 1 {
-        return Err(format!("x509: unknown EC private key version {}", parts.version));
+        return Err(KeyError::Sec1Version(parts.version));
     }
-    let curve = Curve::from_oid(&outer_curve.unwrap_or(parts.curve)).ok_or("x509: unknown elliptic curve")?;
+    let curve = Curve::from_oid(&outer_curve.unwrap_or(parts.curve)).ok_or(KeyError::X509("unknown elliptic curve"))?;
     // Some tools write zeros in front, others leave them out.
     let zeros = parts.scalar.len().saturating_sub(curve.size());
     let (extra, digits) = parts.scalar.split_at(zeros);
     if extra.iter().any(|byte| *byte != 0) {
-        return Err("x509: invalid private key length".to_owned());
+        return Err(KeyError::X509("invalid private key length"));
     }
     let mut scalar = vec![0; curve.size() - digits.len()];
     scalar.extend_from_slice(digits);
@@ -196,45 +192,35 @@ fn pkcs8_parts(der: &[u8]) -> Option<Pkcs8<'_>> {
     Some(Pkcs8 { algorithm, parameters, key })
 }
 
-pub fn from_pkcs8(der: &[u8]) -> Result<PrivateKey, String> {
+pub fn from_pkcs8(der: &[u8]) -> Result<PrivateKey, KeyError> {
+    let embedded = |kind| move |why| KeyError::Embedded { kind, why: Box::new(why) };
     let parts = pkcs8_parts(der).ok_or_else(|| wrong_kind(der, "ParsePKCS8PrivateKey"))?;
     match &parts.algorithm[..] {
-        oid::RSA_ENCRYPTION => from_pkcs1(parts.key)
-            .map_err(|error| format!("x509: failed to parse RSA private key embedded in PKCS#8: {error}")),
-        oid::EC_PUBLIC_KEY => from_sec1(parts.key, Reader::new(parts.parameters).object_identifier())
-            .map_err(|error| format!("x509: failed to parse EC private key embedded in PKCS#8: {error}")),
+        oid::RSA_ENCRYPTION => from_pkcs1(parts.key).map_err(embedded("RSA")),
+        oid::EC_PUBLIC_KEY => {
+            from_sec1(parts.key, Reader::new(parts.parameters).object_identifier()).map_err(embedded("EC"))
+        }
         oid::ED25519 => {
             let seed = curve_25519_key(&parts, "Ed25519")?;
             let length = seed.len();
-            let seed = seed.try_into().map_err(|_| format!("x509: invalid Ed25519 private key length: {length}"))?;
+            let seed = seed.try_into().map_err(|_| KeyError::Ed25519Length(length))?;
             EdKey::from_seed(seed).map(PrivateKey::Ed25519)
         }
         oid::X25519 => match curve_25519_key(&parts, "X25519")?.len() {
-            32 => Err(unsupported_type("*ecdh.PrivateKey")),
-            _ => Err("crypto/ecdh: invalid private key size".to_owned()),
+            32 => Err(KeyError::UnsupportedType("*ecdh.PrivateKey")),
+            _ => Err(KeyError::X25519Length),
         },
-        other => {
-            let other = oid::dotted(other);
-            Err(format!("x509: PKCS#8 wrapping contained private key with unknown algorithm: {other}"))
-        }
+        other => Err(KeyError::UnknownAlgorithm(oid::dotted(other))),
     }
 }
 
-fn curve_25519_key<'a>(parts: &Pkcs8<'a>, name: &str) -> Result<&'a [u8], String> {
+fn curve_25519_key<'a>(parts: &Pkcs8<'a>, name: &'static str) -> Result<&'a [u8], KeyError> {
     if !parts.parameters.is_empty() {
-        return Err(format!("x509: invalid {name} private key parameters"));
+        return Err(KeyError::Parameters(name));
     }
     let seed = Reader::new(parts.key).contents(tag::OCTET_STRING);
-    seed.ok_or_else(|| format!("x509: invalid {name} private key: {NOT_DER}"))
+    seed.ok_or(KeyError::NotAKeyOf(name))
 }
-
-/// The provider's error for a key that Go reads into this type, and the provider cannot use.
-pub fn unsupported_type(go_type: &str) -> String {
-    format!("{UNSUPPORTED_TYPE} {go_type}: unsupported private key type: {go_type}")
-}
-
-/// How `unsupported_type` begins. It is not an error of reading.
-pub const UNSUPPORTED_TYPE: &str = "failed to determine key algorithm for private key of type";
 
 #[cfg(test)]
 mod tests {

@@ -1,16 +1,19 @@
 //! Public keys: SubjectPublicKeyInfo, OpenSSH's notation, fingerprints and identifiers.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::private::algorithm;
+use super::algorithm::algorithm;
 use super::{Curve, openssh};
 use crate::providers::tls::der::read::Reader;
 use crate::providers::tls::der::{oid, write};
 use crate::providers::tls::pem;
+use crate::providers::tls::x509_error::X509Error;
 
 /// A public key of a request or certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,19 @@ pub enum PublicKey {
     /// One that certificates cannot be issued for, as the name of Go's type.
     Unsupported(&'static str),
 }
+
+/// A key that has no identifier: the name of Go's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnsupportedKey(&'static str);
+
+impl fmt::Display for UnsupportedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let go_type = self.0;
+        write!(f, "failed to marshal public key of type {go_type}: unsupported public key type {go_type}")
+    }
+}
+
+impl std::error::Error for UnsupportedKey {}
 
 /// The texts of a public key, as attributes hold them. OpenSSH does not know P-224: what is its own is empty then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,11 +97,11 @@ impl PublicKey {
     }
 
     /// The provider's subject key identifier: the SHA-1 of the key, which for Ed25519 is an octet string.
-    pub fn subject_key_id(&self) -> Result<Vec<u8>, String> {
+    pub fn subject_key_id(&self) -> Result<Vec<u8>, UnsupportedKey> {
         let bytes = match self {
             PublicKey::Ed25519(bytes) => write::octet_string(bytes),
             PublicKey::Unsupported(name) => {
-                return Err(format!("failed to marshal public key of type {name}: unsupported public key type {name}"));
+                return Err(UnsupportedKey(name));
             }
             _ => self.bits(),
         };
@@ -93,24 +109,23 @@ impl PublicKey {
     }
 
     /// Reads SubjectPublicKeyInfo. The error is Go's.
-    pub fn from_info(info: &[u8]) -> Result<PublicKey, String> {
-        let malformed = || "x509: malformed spki".to_owned();
-        let mut info = Reader::new(info).sequence().ok_or_else(malformed)?;
-        let mut identifier = info.sequence().ok_or("x509: malformed public key algorithm identifier")?;
-        let oid = identifier.object_identifier().ok_or("x509: malformed OID")?;
+    pub fn from_info(info: &[u8]) -> Result<PublicKey, X509Error> {
+        let mut info = Reader::new(info).sequence().ok_or(X509Error::Malformed("spki"))?;
+        let mut identifier = info.sequence().ok_or(X509Error::Malformed("public key algorithm identifier"))?;
+        let oid = identifier.object_identifier().ok_or(X509Error::Malformed("OID"))?;
         let parameters = match identifier.is_empty() {
             true => &[][..],
-            false => identifier.any().ok_or("x509: malformed parameters")?.whole,
+            false => identifier.any().ok_or(X509Error::Malformed("parameters"))?.whole,
         };
-        let key = info.right_aligned_bit_string().ok_or("x509: malformed subjectPublicKey")?;
+        let key = info.right_aligned_bit_string().ok_or(X509Error::Malformed("subjectPublicKey"))?;
         match &oid[..] {
             oid::RSA_ENCRYPTION => rsa_key(parameters, &key),
             oid::EC_PUBLIC_KEY => ec_key(parameters, key),
             oid::ED25519 if !parameters.is_empty() => {
-                Err("x509: Ed25519 key encoded with illegal parameters".to_owned())
+                Err(X509Error::Rule("Ed25519 key encoded with illegal parameters"))
             }
             oid::ED25519 => {
-                let key = key.try_into().map_err(|_| "x509: wrong Ed25519 public key size")?;
+                let key = key.try_into().map_err(|_| X509Error::Rule("wrong Ed25519 public key size"))?;
                 Ok(PublicKey::Ed25519(key))
             }
             oid::DSA => dsa_key(parameters, &key),
@@ -119,47 +134,47 @@ impl PublicKey {
     }
 }
 
-fn rsa_key(parameters: &[u8], key: &[u8]) -> Result<PublicKey, String> {
+fn rsa_key(parameters: &[u8], key: &[u8]) -> Result<PublicKey, X509Error> {
     if parameters != write::null() {
-        return Err("x509: RSA key missing NULL parameters".to_owned());
+        return Err(X509Error::Rule("RSA key missing NULL parameters"));
     }
-    let mut key = Reader::new(key).sequence().ok_or("x509: invalid RSA public key")?;
-    let modulus = key.integer().ok_or("x509: invalid RSA modulus")?;
-    let exponent = key.small().ok_or("x509: invalid RSA public exponent")?;
+    let mut key = Reader::new(key).sequence().ok_or(X509Error::Invalid("RSA public key"))?;
+    let modulus = key.integer().ok_or(X509Error::Invalid("RSA modulus"))?;
+    let exponent = key.small().ok_or(X509Error::Invalid("RSA public exponent"))?;
     if modulus == [0] || modulus[0] >= 0x80 {
-        return Err("x509: RSA modulus is not a positive number".to_owned());
+        return Err(X509Error::Rule("RSA modulus is not a positive number"));
     }
     if exponent <= 0 {
-        return Err("x509: RSA public exponent is not a positive number".to_owned());
+        return Err(X509Error::Rule("RSA public exponent is not a positive number"));
     }
     let digits = |bytes: &[u8]| bytes.iter().copied().skip_while(|byte| *byte == 0).collect();
     Ok(PublicKey::Rsa { modulus: digits(modulus), exponent: digits(&exponent.to_be_bytes()) })
 }
 
-fn ec_key(parameters: &[u8], point: Vec<u8>) -> Result<PublicKey, String> {
-    let curve = Reader::new(parameters).object_identifier().ok_or("x509: invalid ECDSA parameters")?;
-    let curve = Curve::from_oid(&curve).ok_or("x509: unsupported elliptic curve")?;
+fn ec_key(parameters: &[u8], point: Vec<u8>) -> Result<PublicKey, X509Error> {
+    let curve = Reader::new(parameters).object_identifier().ok_or(X509Error::Invalid("ECDSA parameters"))?;
+    let curve = Curve::from_oid(&curve).ok_or(X509Error::Rule("unsupported elliptic curve"))?;
     curve.check_point(&point)?;
     Ok(PublicKey::Ecdsa { curve, point })
 }
 
-fn dsa_key(parameters: &[u8], key: &[u8]) -> Result<PublicKey, String> {
+fn dsa_key(parameters: &[u8], key: &[u8]) -> Result<PublicKey, X509Error> {
     let is_positive = |bytes: &[u8]| bytes != [0] && bytes[0] < 0x80;
-    let key = Reader::new(key).integer().ok_or("x509: invalid DSA public key")?;
+    let key = Reader::new(key).integer().ok_or(X509Error::Invalid("DSA public key"))?;
     let numbers = || {
         let mut numbers = Reader::new(parameters).sequence()?;
         Some([numbers.integer()?, numbers.integer()?, numbers.integer()?])
     };
-    let numbers = numbers().ok_or("x509: invalid DSA parameters")?;
+    let numbers = numbers().ok_or(X509Error::Invalid("DSA parameters"))?;
     if !is_positive(key) || !numbers.into_iter().all(is_positive) {
-        return Err("x509: zero or negative DSA parameter".to_owned());
+        return Err(X509Error::Rule("zero or negative DSA parameter"));
     }
     Ok(PublicKey::Unsupported("*dsa.PublicKey"))
 }
 
 /// `ssh-... BASE64` and a line feed.
 fn openssh_line(blob: &[u8]) -> String {
-    let name = super::ssh_wire::Wire::new(blob).text().unwrap_or_default();
+    let name = super::ssh_wire::SshFields::new(blob).text().unwrap_or_default();
     format!("{name} {}\n", STANDARD.encode(blob))
 }
 

@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use super::private::algorithm;
+use super::algorithm::algorithm;
+use super::error::KeyError;
 use super::{Curve, PrivateKey};
 use crate::providers::tls::der::{oid, write};
 
@@ -21,7 +22,7 @@ impl PrivateKey {
     }
 
     /// The signature of a message.
-    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         match self {
             PrivateKey::Rsa(key) => key.sign(&Sha256::digest(message)),
             PrivateKey::Ecdsa(key) => match key.curve() {
@@ -34,7 +35,7 @@ impl PrivateKey {
     }
 
     /// A message with its signature, as requests and certificates are: message, algorithm, signature.
-    pub fn sign_sequence(&self, message: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn sign_sequence(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         let signature = self.sign(message)?;
         Ok(write::sequence(&[message, &self.signature_algorithm(), &write::bit_string(&signature)]))
     }

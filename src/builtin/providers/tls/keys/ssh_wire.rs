@@ -1,13 +1,13 @@
 //! Numbers and strings as the SSH protocol writes them (RFC 4251).
 
 /// What is left of a run of fields.
-pub struct Wire<'a> {
+pub struct SshFields<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Wire<'a> {
-    pub fn new(rest: &'a [u8]) -> Wire<'a> {
-        Wire { rest }
+impl<'a> SshFields<'a> {
+    pub fn new(rest: &'a [u8]) -> SshFields<'a> {
+        SshFields { rest }
     }
 
     pub fn rest(&self) -> &'a [u8] {

@@ -9,6 +9,7 @@ mod text;
 use super::der::oid::{self, Oid};
 use super::der::read::Reader;
 use super::der::{tag, write};
+use super::x509_error::X509Error;
 
 /// The `subject` block of a configuration. Empty texts and absent ones differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,21 +110,22 @@ impl Name {
     }
 
     /// Reads an RDNSequence. The error is Go's.
-    pub fn from_der(der: &[u8], strictness: Strictness) -> Result<Name, String> {
-        let invalid = "x509: invalid RDNSequence";
-        let mut sequence = Reader::new(der).sequence().ok_or(invalid)?;
+    pub fn from_der(der: &[u8], strictness: Strictness) -> Result<Name, X509Error> {
+        let invalid = || X509Error::Invalid("RDNSequence");
+        let mut sequence = Reader::new(der).sequence().ok_or_else(invalid)?;
         let mut name = Name { is_blank: true, ..Name::default() };
         while !sequence.is_empty() {
-            let mut set = sequence.contents(tag::SET).map(Reader::new).ok_or(invalid)?;
+            let mut set = sequence.contents(tag::SET).map(Reader::new).ok_or_else(invalid)?;
             while !set.is_empty() {
-                let mut attribute = set.sequence().ok_or_else(|| format!("{invalid}: invalid attribute"))?;
-                let oid = attribute.object_identifier().ok_or_else(|| format!("{invalid}: invalid attribute type"))?;
-                let value = attribute.any().ok_or_else(|| format!("{invalid}: invalid attribute value"))?;
+                let mut attribute = set.sequence().ok_or(X509Error::Invalid("RDNSequence: invalid attribute"))?;
+                let oid =
+                    attribute.object_identifier().ok_or(X509Error::Invalid("RDNSequence: invalid attribute type"))?;
+                let value = attribute.any().ok_or(X509Error::Invalid("RDNSequence: invalid attribute value"))?;
                 name.is_blank = false;
                 match strings::decode(value.tag, value.contents) {
                     Ok(text) => name.add(oid, text),
                     Err(error) if strictness == Strictness::Certificate || error.is_in_text => {
-                        return Err(format!("{invalid}: invalid attribute value: {}", error.detail));
+                        return Err(X509Error::NameValue(error.detail));
                     }
                     Err(_) => {}
                 }

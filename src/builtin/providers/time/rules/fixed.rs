@@ -1,8 +1,8 @@
-//! `time_static`: a constant timestamp.
+//! The rules of `time_static`: a constant timestamp.
 
 use super::import_error;
-use super::timestamp::{Parts, Timestamp};
 use crate::providers::failure::Failure;
+use crate::providers::time::timestamp::{Parts, Timestamp};
 
 /// Computes the attributes for `rfc3339`, by default the current time.
 pub fn attributes(rfc3339: Option<&str>, now: Timestamp) -> Result<Parts, Failure> {

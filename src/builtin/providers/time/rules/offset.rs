@@ -1,8 +1,8 @@
-//! `time_offset`: a timestamp with an offset from a base.
+//! The rules of `time_offset`: a timestamp with an offset from a base.
 
-use super::timestamp::{Parts, Timestamp};
 use super::{bad_id, import_error, import_number};
 use crate::providers::failure::Failure;
+use crate::providers::time::timestamp::{Parts, Timestamp};
 
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
 

@@ -1,8 +1,10 @@
-//! `time_rotating`: a timestamp that is replaced after its rotation time.
+//! The rules of `time_rotating`: a timestamp that is replaced after its rotation time.
 
-use super::timestamp::{Parts, Timestamp};
-use super::{bad_id, import_error, import_number};
+use std::fmt::Display;
+
+use super::{NotANumber, bad_id, import_error, import_number};
 use crate::providers::failure::Failure;
+use crate::providers::time::timestamp::{Parts, Timestamp};
 
 const NANOSECONDS_PER_MINUTE: i64 = 60_000_000_000;
 
@@ -85,7 +87,7 @@ pub fn import(id: &str) -> Result<(Rotation, RotatingTime), Failure> {
     const UNITS: &str = "BASETIMESTAMP,YEARS,MONTHS,DAYS,HOURS,MINUTES";
     const TIMESTAMP: &str = "BASETIMESTAMP,ROTATIONTIMESTAMP";
     let fields: Vec<&str> = id.split(',').collect();
-    let failed = |problem: &str, cause: &str| import_error("Import time rotating error", problem, cause);
+    let failed = |problem: &str, cause: &dyn Display| import_error("Import time rotating error", problem, cause);
     match *fields.as_slice() {
         ["", _] | [_, ""] => Err(bad_id(id, TIMESTAMP)),
         [base, rotation] => {
@@ -110,7 +112,7 @@ pub fn import(id: &str) -> Result<(Rotation, RotatingTime), Failure> {
     }
 }
 
-fn import_units(fields: &[&str]) -> Result<Rotation, String> {
+fn import_units(fields: &[&str]) -> Result<Rotation, NotANumber> {
     let number = |at: usize| import_number(fields.get(at).copied().unwrap_or_default(), "rotation");
     Ok(Rotation {
         years: number(0)?,

@@ -1,11 +1,11 @@
-//! `time_sleep`: pauses after the creation and before the deletion.
+//! `time_sleep`: waits while it is created or destroyed.
 
 use terrane_sdk::validators::{at_least_one_of, matches};
 use terrane_sdk::{Attribute, Context, Creation, Error, Import, Object, Resource, Schema, Type, Value, keep};
 
-use super::provider::triggers;
-use super::sleep::{self, DURATION_RULE, Pause};
-use super::timestamp::Timestamp;
+use super::triggers;
+use crate::providers::time::rules::sleep::{self, DURATION_RULE, Pause};
+use crate::providers::time::timestamp::Timestamp;
 
 const DURATIONS: &[&str] = &["create_duration", "destroy_duration"];
 

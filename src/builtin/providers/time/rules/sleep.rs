@@ -1,4 +1,4 @@
-//! `time_sleep`: pauses after the creation and before the deletion.
+//! The rules of `time_sleep`: pauses after the creation and before the deletion.
 
 use std::time::Duration;
 

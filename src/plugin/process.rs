@@ -13,7 +13,7 @@ use base::{env, log};
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
 use terrane_protocol::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
-use terrane_protocol::tls::{self, Identity};
+use terrane_protocol::tls::{self, TlsIdentity};
 use terrane_protocol::wire::goplugin;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
@@ -175,7 +175,9 @@ impl Launch {
     /// Starts the process and connects to it. `name` is what it serves, for the listener.
     pub async fn start(&self, name: &str) -> Result<Plugin, StartError> {
         let identity = match self.security {
-            Security::MutualTls => Some(Identity::generate(super::crypto()).map_err(StartError)?),
+            Security::MutualTls => {
+                Some(TlsIdentity::generate(super::crypto()).map_err(|error| StartError(error.to_string()))?)
+            }
             _ => None,
         };
         let counted = self.children.add().ok_or_else(|| StartError("the command is ending".to_owned()))?;
@@ -207,7 +209,7 @@ impl Launch {
         Ok(Plugin { channel, version: handshake.version, process })
     }
 
-    fn command(&self, identity: Option<&Identity>) -> Command {
+    fn command(&self, identity: Option<&TlsIdentity>) -> Command {
         let mut command = Command::new(&self.command);
         command.args(&self.args).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         command.env(COOKIE.0, COOKIE.1);
@@ -401,7 +403,7 @@ impl Drop for Process {
 /// Connects to the address in the handshake and authenticates the server.
 async fn connect(
     handshake: &Handshake,
-    identity: Option<&Identity>,
+    identity: Option<&TlsIdentity>,
     security: Security,
     pid: u32,
     timeout: Duration,
@@ -415,12 +417,15 @@ const NO_CERTIFICATE: &str = "it announced no certificate, so the connection wou
 
 async fn connect_at_last(
     handshake: &Handshake,
-    identity: Option<&Identity>,
+    identity: Option<&TlsIdentity>,
     security: Security,
     pid: u32,
 ) -> Result<Channel, String> {
     let tls = || match (&handshake.certificate, identity) {
-        (Some(server), Some(identity)) => identity.client_config(server, Some(super::small_rsa::verify)).map(Some),
+        (Some(server), Some(identity)) => {
+            let config = identity.client_config(server, Some(super::small_rsa::verify));
+            config.map(Some).map_err(|error| error.to_string())
+        }
         (None, Some(_)) => Err(format!("cannot connect to the plugin: {NO_CERTIFICATE}")),
         (_, None) => Ok(None),
     };

@@ -17,7 +17,7 @@ use terrane_protocol::provider::{
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
     StateStores, UpgradeRequest, ValidateListRequest, has_errors,
 };
-use terrane_protocol::schema::{ProviderSchemas, Schema};
+use terrane_protocol::schema::{ProviderSchemas, Schema, SchemaError};
 use terrane_protocol::wire::dynamic_value::DynamicValue;
 use terrane_protocol::wire::protocol::{Call, Protocol};
 use terrane_protocol::wire::schema::WireSchemas;
@@ -310,12 +310,12 @@ pub(super) fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
     vec![diagnostic]
 }
 
-fn unreadable(error: String) -> ProviderDiagnostic {
+fn unreadable(error: SchemaError) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Invalid schema from provider", format!("The provider's schema cannot be read: {error}."))
 }
 
 pub(super) fn require<T>(
-    result: Result<Option<Arc<T>>, String>,
+    result: Result<Option<Arc<T>>, SchemaError>,
     missing: impl FnOnce() -> String,
 ) -> Result<Arc<T>, ProviderDiagnostics> {
     match result {

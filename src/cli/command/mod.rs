@@ -52,7 +52,7 @@ use super::Invocation;
 use super::args::{ArgsError, Parsed};
 use super::console::Console;
 use super::prompt::Prompt;
-use super::view::human::announce_interrupt;
+use super::view::interrupt::announce_interrupt;
 use super::view::operation::OperationView;
 
 /// How long an operation may take to save what it has after a second interrupt.

@@ -42,7 +42,7 @@ fn function(document: &Json) -> Result<FunctionSignature, String> {
     Ok(FunctionSignature {
         parameters: parameters.map(parameter).collect::<Result<_, _>>()?,
         variadic: Some(&document["variadic_parameter"]).filter(|found| !found.is_null()).map(parameter).transpose()?,
-        returns: Type::from_json(&document["return_type"])?,
+        returns: Type::from_json(&document["return_type"]).map_err(|error| error.to_string())?,
         summary: text(document, "summary"),
         description: text(document, "description"),
         markdown: false,
@@ -53,7 +53,7 @@ fn function(document: &Json) -> Result<FunctionSignature, String> {
 fn parameter(document: &Json) -> Result<Parameter, String> {
     Ok(Parameter {
         name: text(document, "name"),
-        ty: Type::from_json(&document["type"])?,
+        ty: Type::from_json(&document["type"]).map_err(|error| error.to_string())?,
         allow_null: flag(document, "is_nullable"),
         allow_unknown: false,
         description: text(document, "description"),
@@ -122,7 +122,7 @@ fn attributes(document: &Json) -> Result<BTreeMap<Arc<str>, Attribute>, String> 
 
 fn attribute(document: &Json) -> Result<Attribute, String> {
     let shape = match &document["nested_type"] {
-        Json::Null => AttributeShape::Plain(Type::from_json(&document["type"])?),
+        Json::Null => AttributeShape::Plain(Type::from_json(&document["type"]).map_err(|error| error.to_string())?),
         nested => AttributeShape::Nested(ObjectShape {
             attributes: attributes(&nested["attributes"])?,
             nesting: nesting(nested)?,

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use terrane_protocol::provider::Identity;
-use terrane_value::{Marks, Path, PathStep, Type, Value, msgpack};
+use terrane_value::{Marks, Path, PathStep, Type, TypeError, Value, msgpack};
 
 use super::invocations::{self, InvocationText};
 use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_version};
@@ -375,7 +375,8 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         return Err(other_version(&version.program));
     }
     let top: Top = serde_json::from_slice(content).map_err(|e| e.to_string())?;
-    let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, _>>()?;
+    let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, _>>();
+    let types = types.map_err(|error: TypeError| error.to_string())?;
     let mut reader = Reader { types, providers: FxHashMap::default() };
     let mut saved = SavedPlan::default();
     let plan = &mut saved.plan;

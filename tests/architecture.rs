@@ -8,6 +8,7 @@ mod docs;
 mod environment;
 mod examples;
 mod functions;
+mod homonyms;
 mod identifiers;
 mod imports;
 mod language;
@@ -17,6 +18,7 @@ mod rules;
 mod secrets;
 mod skips;
 mod summaries;
+mod text_errors;
 mod words;
 pub mod workflows;
 
@@ -123,6 +125,60 @@ fn parts_of_an_area_do_not_import_each_other_in_circles() {
 }
 
 #[test]
+fn no_circle_of_files_is_large() {
+    let mut large: Vec<(&str, usize)> = Vec::new();
+    let mut shown = String::new();
+    for (_, part) in rules::AREAS {
+        let circles = circles::circles_of_files(&here("src"), part.path);
+        for circle in circles.iter().filter(|circle| circle.len() > circles::MOST_FILES) {
+            large.push((part.path, circle.len()));
+            shown += &format!("{}: {}\n", part.path, circle.join(" "));
+        }
+    }
+    assert_eq!(large, circles::KNOWN, "break new circles; take those that are gone from the list:\n{shown}");
+}
+
+/// Readers find a type by its name.
+#[test]
+fn types_of_a_crate_have_different_names() {
+    let files = source_files(&here("src"));
+    let of_area = |(_, part): &(u8, rules::Part)| {
+        let below = format!("{}/", part.path);
+        let own = files.iter().filter(|(path, _)| path.starts_with(&below) && !is_test(path));
+        let mut names = homonyms::homonyms(own);
+        names.retain(|name| !homonyms::is_excepted(part.path, name));
+        (part.path, names)
+    };
+    let found: Vec<_> = rules::AREAS.iter().map(of_area).filter(|(_, names)| !names.is_empty()).collect();
+    let known: Vec<_> =
+        homonyms::KNOWN.iter().map(|(area, names)| (*area, names.iter().map(ToString::to_string).collect())).collect();
+    assert_eq!(found, known, "rename new ones; take those that are gone from the list");
+    let file = |text: &str| (String::new(), text.to_string());
+    let two = [
+        file("struct A; mod b { enum B {} } fn f() { struct C; }"),
+        file("type B = u8; trait C {} #[cfg(test)] mod t { trait A {} }"),
+    ];
+    assert_eq!(homonyms::homonyms(two.iter()), ["B"]);
+}
+
+/// An error at the border of an area is a type that callers can look into.
+#[test]
+fn errors_are_types() {
+    let files = source_files(&here("src")).into_iter().filter(|(path, _)| !is_test(path));
+    let mut by_area = std::collections::BTreeMap::<String, usize>::new();
+    for (path, text) in files {
+        let area = path.split('/').next().unwrap_or_default();
+        *by_area.entry(area.to_string()).or_default() += text_errors::functions(&text).len();
+    }
+    let all: usize = by_area.values().sum();
+    assert!(all <= text_errors::MOST, "{all} functions return a text as their error: {by_area:?}");
+    assert!(all + text_errors::SLACK > text_errors::MOST, "lower the limit to {all}: {by_area:?}");
+    let text = "fn a() -> Result<u8, String> {} trait T { async fn b() -> Option<io::Result<(), String>>; } fn c() -> Result<String, E> {}
+        #[cfg(test)] mod tests { fn d() -> Result<u8, String> {} }";
+    assert_eq!(text_errors::functions(text), ["a", "b"]);
+}
+
+#[test]
 fn a_circle_is_found() {
     let dir = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -137,6 +193,7 @@ fn a_circle_is_found() {
         std::fs::write(path, text).unwrap();
     }
     assert_eq!(circles::circles(dir.path(), "area"), [["a", "b", "c"]]);
+    assert_eq!(circles::circles_of_files(dir.path(), "area"), [["a", "b", "c"]]);
 }
 
 #[test]

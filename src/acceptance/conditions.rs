@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::error::Error;
-use super::program::{Host, Version, flat};
+use super::output::flat;
+use super::program::{Host, Version};
 
 /// Whether to skip something with a program: the reason.
 type Skip = Box<dyn FnMut(Host) -> Option<String> + Send>;
@@ -22,7 +23,7 @@ impl Skips {
         let lowest = text.parse::<Version>();
         self.add(move |Host { version, .. }| match &lowest {
             Ok(lowest) => (version < *lowest).then(|| format!("version {version} is below {lowest}")),
-            Err(error) => Some(error.clone()),
+            Err(error) => Some(error.to_string()),
         });
     }
 
@@ -31,7 +32,7 @@ impl Skips {
         let highest = text.parse::<Version>();
         self.add(move |Host { version, .. }| match &highest {
             Ok(highest) => (version > *highest).then(|| format!("version {version} is above {highest}")),
-            Err(error) => Some(error.clone()),
+            Err(error) => Some(error.to_string()),
         });
     }
 
@@ -82,7 +83,7 @@ impl ExpectedError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::Output;
+    use super::super::output::Output;
     use super::*;
 
     #[test]

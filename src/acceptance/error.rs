@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::program::Output;
+use super::output::Output;
 
 /// The result of a check. The text says what was expected and what was found.
 ///
@@ -88,6 +88,16 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl Output {
+    /// An error unless the command ended with one of these exit codes.
+    pub fn expect_code(self, codes: &[i32]) -> Result<Output, Error> {
+        match self.code {
+            Some(code) if codes.contains(&code) => Ok(self),
+            _ => Err(Error::of_command("the command failed", &self)),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use terrane_value::Number;
 
+use super::error::CheckResult;
+
 /// What a value should be.
 ///
 /// ```
@@ -154,7 +156,7 @@ pub fn text(description: impl Into<String>, holds: impl Fn(&str) -> bool + Send 
 impl Expected {
     /// Compares a value; none is a value that does not exist. The error names the part that differs, what was expected
     /// and what was found.
-    pub(super) fn check(&self, value: Option<&Json>) -> Result<(), String> {
+    pub(super) fn check(&self, value: Option<&Json>) -> CheckResult {
         match self.difference(value.unwrap_or(&Json::Null)) {
             None => Ok(()),
             Some((path, _)) if value.is_none() => Err(format!("{path}expected {self}, but there is no such value")),

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use super::error::CheckResult;
+use super::error::{CheckResult, Error};
 use super::expect::Expected;
 use super::state::{missing, place};
 use super::value_path::ValuePath;
@@ -89,8 +89,8 @@ pub struct Plan {
 
 impl Plan {
     /// Reads what `show -json` prints for a saved plan.
-    pub(super) fn parse(text: &str) -> Result<Plan, String> {
-        let json = serde_json::from_str(text).map_err(|error| format!("the plan is not JSON: {error}"))?;
+    pub(super) fn parse(text: &str) -> Result<Plan, Error> {
+        let json = serde_json::from_str(text).map_err(|error| Error::new(format!("the plan is not JSON: {error}")))?;
         Ok(Plan { json })
     }
 

@@ -10,6 +10,7 @@ use super::environment::{
     TF_LOG_PROVIDER, TF_REATTACH_PROVIDERS, TF_WORKSPACE,
 };
 use super::error::Error;
+use super::output::Output;
 use super::settings::Settings;
 
 /// Programs of the path, the preferred one first.
@@ -55,16 +56,33 @@ pub struct Host {
 
 /// Missing parts are 0. What follows a dash or a plus sign is ignored: pre-releases count as the release.
 impl std::str::FromStr for Version {
-    type Err = String;
+    type Err = InvalidVersion;
 
-    fn from_str(text: &str) -> Result<Version, String> {
+    fn from_str(text: &str) -> Result<Version, InvalidVersion> {
         let numbers = text.split(['-', '+']).next().unwrap_or_default();
-        let mut parts =
-            numbers.split('.').map(|part| part.parse::<u64>().map_err(|_| format!("{text:?} is no version")));
+        let mut parts = numbers.split('.').map(|part| part.parse::<u64>().map_err(|_| InvalidVersion(text.to_owned())));
         let mut next = || parts.next().unwrap_or(Ok(0));
         Ok(Version { major: next()?, minor: next()?, patch: next()? })
     }
 }
+
+/// A text that is no version.
+///
+/// ```
+/// # use terrane_sdk_acceptance::Version;
+/// let error = "one".parse::<Version>().unwrap_err();
+/// assert_eq!(error.to_string(), "\"one\" is no version");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidVersion(String);
+
+impl fmt::Display for InvalidVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no version", self.0)
+    }
+}
+
+impl std::error::Error for InvalidVersion {}
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,51 +96,6 @@ impl Host {
         let json: serde_json::Value = serde_json::from_str(text).ok()?;
         let version = json["terraform_version"].as_str()?.parse().ok()?;
         Some(Host { version, is_terrane: json.get("terrane_version").is_some() })
-    }
-}
-
-/// A command that has ended.
-#[derive(Clone, Debug)]
-pub(super) struct Output {
-    /// As a user would type it.
-    pub command: String,
-    /// None if a signal ended it.
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl Output {
-    /// Both outputs in one line: without frames, and with single spaces in place of line breaks, because programs wrap lines.
-    pub fn flat_text(&self) -> String {
-        let text = format!("{}\n{}", self.stderr, self.stdout);
-        flat(&text.replace(['│', '╷', '╵'], " "))
-    }
-
-    /// An error unless the command ended with one of these exit codes.
-    pub fn expect_code(self, codes: &[i32]) -> Result<Output, Error> {
-        match self.code {
-            Some(code) if codes.contains(&code) => Ok(self),
-            _ => Err(Error::of_command("the command failed", &self)),
-        }
-    }
-}
-
-/// Words with single spaces between them.
-pub(super) fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-impl fmt::Display for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "$ {}", self.command)?;
-        for text in [&self.stdout, &self.stderr].into_iter().filter(|text| !text.trim().is_empty()) {
-            writeln!(f, "{}", text.trim_end())?;
-        }
-        match self.code {
-            Some(code) => write!(f, "exit code {code}"),
-            None => f.write_str("ended by a signal"),
-        }
     }
 }
 

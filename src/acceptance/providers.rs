@@ -1,11 +1,12 @@
 //! The providers of a test: their addresses, and serving them in this process.
 
 use std::sync::{Arc, mpsc};
+use std::{fmt, io};
 
 use serde_json::{Map, Value as Json};
 use terrane_protocol::handshake::Address;
-use terrane_protocol::serve::serve_for_developer;
-use terrane_sdk::__host::{Stop, check_protocol_5, reattach_entry};
+use terrane_protocol::serve::{ServeError, serve_for_developer};
+use terrane_sdk::__host::{ProtocolError, Stop, check_protocol_5, reattach_entry};
 use terrane_sdk::Served;
 
 use super::error::Error;
@@ -40,14 +41,14 @@ pub(super) struct Serving {
 }
 
 /// The source address of a provider: its parts, and what the settings add.
-struct Source {
+struct SourceAddress {
     host: Option<String>,
     namespace: String,
     name: String,
 }
 
-impl Source {
-    fn parse(address: &str, settings: &Settings) -> Result<Source, Error> {
+impl SourceAddress {
+    fn parse(address: &str, settings: &Settings) -> Result<SourceAddress, Error> {
         let parts: Vec<&str> = address.split('/').collect();
         let default_host = settings.provider_host();
         let (host, namespace, name) = match *parts {
@@ -59,7 +60,7 @@ impl Source {
         if namespace.is_empty() || name.is_empty() || host == Some("") {
             return Err(Error::new(format!("{address:?} is not a source address: write NAMESPACE/TYPE.")));
         }
-        Ok(Source { host: host.map(str::to_owned), namespace: namespace.to_owned(), name: name.to_owned() })
+        Ok(SourceAddress { host: host.map(str::to_owned), namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
     /// As `required_providers` has it.
@@ -86,7 +87,7 @@ pub(super) fn required_providers(
 ) -> Result<String, Error> {
     let mut text = String::from("terraform {\n  required_providers {\n");
     for provider in local {
-        let source = Source::parse(&provider.address, settings)?;
+        let source = SourceAddress::parse(&provider.address, settings)?;
         text += &format!("    {} = {{\n      source = {:?}\n    }}\n", source.name, source.text());
     }
     for ExternalProvider { name, source, version } in external {
@@ -105,7 +106,7 @@ impl Serving {
         let mut serving = Serving { variable: String::new(), runtime: Some(runtime), stop: Stop::new(), ended };
         let mut entries = Map::new();
         for provider in providers {
-            let source = Source::parse(&provider.address, settings)?;
+            let source = SourceAddress::parse(&provider.address, settings)?;
             let addresses = source.full_addresses();
             settings.start_log(&addresses[0]);
             let socket = serving.serve(provider.clone(), protocol, running.clone());
@@ -118,31 +119,54 @@ impl Serving {
     }
 
     /// `running` is dropped when the socket is removed.
-    fn serve(&self, provider: LocalProvider, protocol: u16, running: mpsc::Sender<()>) -> Result<Address, String> {
-        let Some(runtime) = &self.runtime else { return Err("the test is over".to_owned()) };
+    fn serve(&self, provider: LocalProvider, protocol: u16, running: mpsc::Sender<()>) -> Result<Address, NotServed> {
+        let Some(runtime) = &self.runtime else { return Err(NotServed::Over) };
         let stop = self.stop.clone();
         let (send, receive) = mpsc::channel();
         runtime.spawn(async move {
             let _running = running;
-            let tell = |address: &Address| send.send(Ok(address.clone())).map_err(|_| "the test is over".to_owned());
+            let tell = |address: &Address| {
+                send.send(Ok(address.clone())).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
+            };
             let result = match check_schemas(&provider, protocol).await {
-                Ok(()) => serve_for_developer(|| (provider.make)(), protocol, stop.stopping(), tell).await,
-                Err(error) => Err(error),
+                Ok(()) => serve_for_developer(|| (provider.make)(), protocol, stop.stopping(), tell)
+                    .await
+                    .map_err(NotServed::Serve),
+                Err(error) => Err(NotServed::Protocol(error)),
             };
             if let Err(error) = result {
                 let _ = send.send(Err(error));
             }
         });
-        receive.recv().unwrap_or_else(|_| Err("the provider panicked".to_owned()))
+        receive.recv().unwrap_or(Err(NotServed::Panicked))
+    }
+}
+
+/// Why a provider is not served.
+enum NotServed {
+    Over,
+    Panicked,
+    Protocol(ProtocolError),
+    Serve(ServeError),
+}
+
+impl fmt::Display for NotServed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotServed::Over => f.write_str("the test is over"),
+            NotServed::Panicked => f.write_str("the provider panicked"),
+            NotServed::Protocol(error) => error.fmt(f),
+            NotServed::Serve(error) => error.fmt(f),
+        }
     }
 }
 
 /// Fails if hosts of protocol 5 cannot use the provider.
-async fn check_schemas(provider: &LocalProvider, protocol: u16) -> Result<(), String> {
+async fn check_schemas(provider: &LocalProvider, protocol: u16) -> Result<(), ProtocolError> {
     if protocol != 5 {
         return Ok(());
     }
-    let schemas = (provider.make)().schemas().await.map_err(|_| "the provider has no schemas".to_owned())?;
+    let schemas = (provider.make)().schemas().await.map_err(|_| ProtocolError::NoSchemas)?;
     check_protocol_5(&*schemas)
 }
 
@@ -181,10 +205,10 @@ mod tests {
             (&both, "host.example/a/todo", "host.example/a/todo"),
         ];
         for (settings, address, expected) in cases {
-            assert_eq!(Source::parse(address, settings).unwrap().text(), expected, "{address}");
+            assert_eq!(SourceAddress::parse(address, settings).unwrap().text(), expected, "{address}");
         }
         for wrong in ["", "a/", "a/b/c/d", "/b/c"] {
-            assert!(Source::parse(wrong, &none).is_err(), "{wrong}");
+            assert!(SourceAddress::parse(wrong, &none).is_err(), "{wrong}");
         }
     }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::directory::{Configuration, Directory};
 use super::error::{CheckResult, Error};
+use super::output::Output;
 use super::plan::Plan;
-use super::program::{Output, Program};
+use super::program::Program;
 use super::settings::Settings;
 use super::state::State;
 
@@ -71,7 +72,7 @@ impl<'t> Session<'t> {
     /// Reads the last plan.
     pub fn read_plan(&mut self) -> Result<Plan, Error> {
         let output = self.query(&["show", "-no-color", "-json", PLAN_FILE])?;
-        Plan::parse(&output.stdout).map_err(|error| Error::of_command(error, &output))
+        Plan::parse(&output.stdout).map_err(|error| error.or_command(Some(&output)))
     }
 
     /// Applies the last plan.
@@ -83,7 +84,7 @@ impl<'t> Session<'t> {
     /// Reads the state.
     pub fn read_state(&mut self) -> Result<State, Error> {
         let output = self.query(&["show", "-no-color", "-json"])?;
-        State::parse(&output.stdout).map_err(|error| Error::of_command(error, &output))
+        State::parse(&output.stdout).map_err(|error| error.or_command(Some(&output)))
     }
 
     /// Runs a command that only shows something. Errors of checks show the command before it.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value as Json;
 
-use super::error::CheckResult;
+use super::error::{CheckResult, Error};
 use super::expect::{Expected, is_equal};
 use super::value_path::ValuePath;
 
@@ -29,8 +29,9 @@ pub struct State {
 
 impl State {
     /// Reads what `show -json` prints.
-    pub(super) fn parse(text: &str) -> Result<State, String> {
-        let json: Json = serde_json::from_str(text).map_err(|error| format!("the state is not JSON: {error}"))?;
+    pub(super) fn parse(text: &str) -> Result<State, Error> {
+        let json: Json =
+            serde_json::from_str(text).map_err(|error| Error::new(format!("the state is not JSON: {error}")))?;
         let mut resources = BTreeMap::new();
         collect(&json["values"]["root_module"], &mut resources);
         Ok(State { resources, outputs: json["values"]["outputs"].clone() })

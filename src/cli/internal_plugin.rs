@@ -36,7 +36,7 @@ pub fn run(args: &[String]) -> u8 {
     let protocol = u16::try_from(row.protocol).unwrap_or(5);
     match serve::run(served, protocol, caller, plugin::crypto()) {
         Ok(()) => 0,
-        Err(why) => fail(&why),
+        Err(why) => fail(&why.to_string()),
     }
 }
 

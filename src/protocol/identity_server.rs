@@ -7,8 +7,8 @@ use tonic::Status;
 
 use super::grpc::{Reply, reply};
 use super::provider_server::{Answer, ProviderServer, answer_or, bad};
+use super::wire::message as wire;
 use super::wire::protocol::Protocol;
-use super::wire::v6::message as wire;
 use super::wire::{diagnostic, identity};
 use crate::provider::Identity;
 

@@ -13,8 +13,8 @@ use wire::list_resource::Event;
 
 use super::grpc::{Reply, encoded};
 use super::provider_server::{Answer, ProviderServer, bad, decode, either, encode, only_diagnostics, require};
+use super::wire::message as wire;
 use super::wire::protocol::Protocol;
-use super::wire::v6::message as wire;
 use super::wire::{diagnostic, identity};
 use crate::provider::{
     INVALID_IDENTITY, IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostic, ProviderDiagnostics,

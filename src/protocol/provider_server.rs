@@ -12,14 +12,14 @@ use tonic::Status;
 
 use super::grpc::{Reply, reply};
 use super::wire::dynamic_value::DynamicValue;
+use super::wire::message as wire;
 use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
 use super::wire::{INVALID_CALL, capabilities, diagnostic, function, value};
 use crate::provider::{
     ConfigureRequest, FunctionError, Provider, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
     no_provider_meta,
 };
-use crate::schema::{ProviderSchemas, Schema};
+use crate::schema::{ProviderSchemas, Schema, SchemaError};
 
 pub struct ProviderServer<P> {
     provider: Arc<dyn Provider>,
@@ -244,7 +244,10 @@ pub(super) fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
     ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))
 }
 
-pub(super) fn require<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {
+pub(super) fn require<T>(
+    result: Result<Option<Arc<T>>, SchemaError>,
+    missing: impl FnOnce() -> String,
+) -> Answer<Arc<T>> {
     match result {
         Ok(Some(found)) => Ok(found),
         Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),

@@ -6,8 +6,8 @@ use tonic::Status;
 
 use super::grpc::{Reply, reply};
 use super::provider_server::{ProviderServer, answer_or, bad, decode, decode_like, either, encode, only_diagnostics};
+use super::wire::message as wire;
 use super::wire::protocol::Protocol;
-use super::wire::v6::message as wire;
 use super::wire::{capabilities, diagnostic};
 use crate::provider::{ApplyRequest, Identity, MoveRequest, PlanRequest, RawState, ReadRequest, UpgradeRequest};
 

@@ -6,8 +6,8 @@ use tonic::Status;
 
 use super::grpc::{Reply, reply};
 use super::provider_server::ProviderServer;
+use super::wire::message as wire;
 use super::wire::protocol::Protocol;
-use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, schema};
 use crate::schema::ProviderSchemas;
 
@@ -20,7 +20,7 @@ impl<P: Protocol> ProviderServer<P> {
                 return Ok(reply(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
             }
         };
-        let response = schema::to_response::<P>(&**schemas).map_err(Status::internal)?;
+        let response = schema::to_response::<P>(&**schemas).map_err(|error| Status::internal(error.to_string()))?;
         Ok(Reply::Message(response.into()))
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use std::{fmt, io};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -19,8 +20,8 @@ use super::grpc::{self, Reply, Service};
 use super::handshake::{Address, COOKIE, Handshake};
 use super::provider_server::ProviderServer;
 use super::provisioner_server::ProvisionerServer;
-use super::socket::{Connection, Socket};
-use super::tls::{Crypto, Identity};
+use super::socket::{Connection, Socket, SocketError};
+use super::tls::{Crypto, TlsError, TlsIdentity};
 use super::wire::health::HealthCheckResponse;
 use super::wire::health::health_check_response::ServingStatus;
 use super::wire::v5::V5;
@@ -38,6 +39,39 @@ const FIRST_CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often a plugin that waits for its one caller looks whether that is still there.
 const PEER_CHECK: Duration = Duration::from_millis(500);
+
+/// Why a plugin is not served, or not any more.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The runtime or the handler of signals does not start.
+    Start(io::Error),
+    Socket(SocketError),
+    Tls(TlsError),
+    /// The host does not get the handshake.
+    Handshake(io::Error),
+    /// The developer does not get the address.
+    Announce(io::Error),
+    Accept(io::Error),
+    /// The process that started the plugin is gone, or silent.
+    NoClient,
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Start(error) => write!(f, "cannot start: {error}"),
+            ServeError::Socket(error) => error.fmt(f),
+            ServeError::Tls(error) => error.fmt(f),
+            ServeError::Handshake(error) => write!(f, "cannot write the handshake: {error}"),
+            ServeError::Announce(error) => write!(f, "cannot print: {error}"),
+            ServeError::Accept(error) => write!(f, "cannot accept a connection: {error}"),
+            ServeError::NoClient => f.write_str("no client has connected"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
 
 /// What is served.
 #[derive(Clone)]
@@ -87,15 +121,13 @@ impl Caller {
 /// Serves until the end, on a separate runtime with one thread: the work of a built-in plugin is small, and handing
 /// it between threads would cost more. `protocol` is the preferred version; provisioners have
 /// only 5; `crypto` is for TLS. The error is for standard error.
-pub fn run(plugin: Plugin, protocol: u16, caller: Caller, crypto: Crypto) -> Result<(), String> {
+pub fn run(plugin: Plugin, protocol: u16, caller: Caller, crypto: Crypto) -> Result<(), ServeError> {
     end_with_the_first_panic();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let runtime = runtime.map_err(ServeError::Start)?;
     let result = runtime.block_on(serve(plugin, protocol, caller, crypto, |line| {
         let mut out = std::io::stdout().lock();
-        writeln!(out, "{line}")
-            .and_then(|()| out.flush())
-            .map_err(|error| format!("cannot write the handshake: {error}"))
+        writeln!(out, "{line}").and_then(|()| out.flush())
     }));
     // Remaining background work is abandoned.
     runtime.shutdown_background();
@@ -117,19 +149,24 @@ pub async fn serve(
     protocol: u16,
     caller: Caller,
     crypto: Crypto,
-    tell: impl FnOnce(&str) -> Result<(), String>,
-) -> Result<(), String> {
+    tell: impl FnOnce(&str) -> io::Result<()>,
+) -> Result<(), ServeError> {
     ignore_interrupts()?;
     let socket = match caller.tcp_ports.clone() {
-        Some(ports) => Socket::create_on_tcp(ports).await?,
-        None => Socket::create(caller.socket_folder.as_deref(), caller.peer.is_some()).await?,
+        Some(ports) => Socket::create_on_tcp(ports).await,
+        None => Socket::create(caller.socket_folder.as_deref(), caller.peer.is_some()).await,
     };
-    let identity = match (&caller.certificate, caller.peer) {
-        (Some(_), None) => Some(Identity::generate(crypto)?),
+    let socket = socket.map_err(ServeError::Socket)?;
+    // Only Unix sockets tell which process is at the other end.
+    let checked_peer = caller.peer.filter(|_| matches!(socket.address, Address::Unix(_)));
+    let identity = match (&caller.certificate, checked_peer) {
+        (Some(_), None) => Some(TlsIdentity::generate(crypto).map_err(ServeError::Tls)?),
         _ => None,
     };
     let acceptor = match (&identity, &caller.certificate) {
-        (Some(identity), Some(client)) => Some(TlsAcceptor::from(identity.server_config(client)?)),
+        (Some(identity), Some(client)) => {
+            Some(TlsAcceptor::from(identity.server_config(client).map_err(ServeError::Tls)?))
+        }
         _ => None,
     };
     let version = caller.version(protocol);
@@ -139,7 +176,7 @@ pub async fn serve(
         certificate: identity.as_ref().map(|identity| identity.der().to_vec()),
     };
     let services = Arc::new(Services::new(plugin, version));
-    tell(&handshake.line())?;
+    tell(&handshake.line()).map_err(ServeError::Handshake)?;
     tokio::select! {
         () = services.shutdown.notified() => Ok(()),
         result = accept(&socket, acceptor, caller.peer, services.clone()) => result,
@@ -148,14 +185,17 @@ pub async fn serve(
 
 /// Serves any number of hosts until `interrupt` completes: a provider that its developer runs. `tell` gets the address;
 /// `provider` is called for each connection.
+///
+/// Connections have no TLS: the variable by which hosts find such a provider (TF_REATTACH_PROVIDERS) has no place for a
+/// certificate, and hosts expect none. Where there are no Unix sockets, every process of the machine can connect.
 pub async fn serve_for_developer(
     provider: impl Fn() -> Arc<dyn Provider>,
     protocol: u16,
     interrupt: impl Future<Output = ()>,
-    tell: impl FnOnce(&Address) -> Result<(), String>,
-) -> Result<(), String> {
-    let socket = Socket::create(None, false).await?;
-    tell(&socket.address)?;
+    tell: impl FnOnce(&Address) -> io::Result<()>,
+) -> Result<(), ServeError> {
+    let socket = Socket::create(None, false).await.map_err(ServeError::Socket)?;
+    tell(&socket.address).map_err(ServeError::Announce)?;
     let mut interrupt = std::pin::pin!(interrupt);
     loop {
         tokio::select! {
@@ -166,7 +206,7 @@ pub async fn serve_for_developer(
                     tokio::spawn(serve_stream(stream, None, Arc::new(services)));
                 }
                 Ok(None) => {}
-                Err(error) => return Err(format!("cannot accept a connection: {error}")),
+                Err(error) => return Err(ServeError::Accept(error)),
             },
         }
     }
@@ -178,7 +218,7 @@ async fn accept(
     acceptor: Option<TlsAcceptor>,
     peer: Option<u32>,
     services: Arc<Services>,
-) -> Result<(), String> {
+) -> Result<(), ServeError> {
     let open = Arc::new(AtomicUsize::new(0));
     let closed = Arc::new(Notify::new());
     loop {
@@ -187,13 +227,13 @@ async fn accept(
             accepted = socket.accept(peer) => match accepted {
                 Ok(Some(stream)) => stream,
                 Ok(None) => continue,
-                Err(error) => return Err(format!("cannot accept a connection: {error}")),
+                Err(error) => return Err(ServeError::Accept(error)),
             },
             () = closed.notified() => {
                 if open.load(Ordering::Acquire) == 0 { return Ok(()) } else { continue }
             }
             () = no_client_comes(peer), if waiting => {
-                return Err("no client has connected".to_owned());
+                return Err(ServeError::NoClient);
             }
         };
         if peer.is_some() {
@@ -237,11 +277,11 @@ async fn serve_stream(stream: Box<dyn Connection>, acceptor: Option<TlsAcceptor>
 
 /// The terminal's interrupt is for the caller, who decides what becomes of us. It is caught, not ignored, for ignoring
 /// would be inherited by what we start.
-fn ignore_interrupts() -> Result<(), String> {
+fn ignore_interrupts() -> Result<(), ServeError> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| format!("cannot start: {error}"))?;
+        let mut interrupts = signal(SignalKind::interrupt()).map_err(ServeError::Start)?;
         tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! The sockets of plugins: files, names without a file (Linux, written "@NAME"), or TCP ports of this machine.
 
-use std::io;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -18,6 +18,53 @@ use super::private_folder::random_name;
 /// The ports of go-plugin.
 #[cfg(not(unix))]
 const TCP_PORTS: RangeInclusive<u16> = 10_000..=25_000;
+
+/// Why there is no socket.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// It cannot be made in the folder.
+    Folder { folder: PathBuf, error: io::Error },
+    /// None of these TCP ports is free.
+    NoPort(RangeInclusive<u16>),
+}
+
+impl fmt::Display for SocketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot make a socket: ")?;
+        match self {
+            SocketError::Folder { folder, error } => write!(f, "{}: {error}", folder.display()),
+            SocketError::NoPort(ports) => write!(f, "no TCP port from {} to {} is free", ports.start(), ports.end()),
+        }
+    }
+}
+
+impl std::error::Error for SocketError {}
+
+/// Why the other end of a connection is not trusted.
+#[cfg(unix)]
+#[derive(Debug)]
+pub enum PeerError {
+    /// The system does not say what is there.
+    Unknown(io::Error),
+    /// Another process than the one expected, or one of another user.
+    Other { pid: Option<i32>, user: u32 },
+}
+
+#[cfg(unix)]
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PeerError::Unknown(error) => error.fmt(f),
+            PeerError::Other { pid, user } => {
+                write!(f, "process {pid:?} of user {user} is at the other end of the socket")
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+impl std::error::Error for PeerError {}
 
 /// A connection of either kind.
 pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -43,7 +90,7 @@ impl Socket {
     /// A socket in a folder, by default the one for temporary files. If the caller's credentials are checked and no
     /// folder is wanted, it needs no file where the system can do without: nothing stays behind even if both are killed.
     #[cfg(unix)]
-    pub async fn create(folder: Option<&Path>, checked: bool) -> Result<Socket, String> {
+    pub async fn create(folder: Option<&Path>, checked: bool) -> Result<Socket, SocketError> {
         if checked
             && folder.is_none()
             && let Ok(socket) = Socket::without_file()
@@ -51,17 +98,15 @@ impl Socket {
             return Ok(socket);
         }
         match Socket::create_in(folder.unwrap_or(&std::env::temp_dir())) {
-            Ok(socket) => Ok(socket),
             // The path of a socket may have about a hundred bytes, and some systems have long temporary folders.
             Err(_) if folder.is_none() => Socket::create_in(Path::new("/tmp")),
-            Err(error) => Err(error),
+            found => found,
         }
-        .map_err(|error| format!("cannot make a socket: {error}"))
     }
 
     /// There are no such sockets here: a port of this machine.
     #[cfg(not(unix))]
-    pub async fn create(_folder: Option<&Path>, _checked: bool) -> Result<Socket, String> {
+    pub async fn create(_folder: Option<&Path>, _checked: bool) -> Result<Socket, SocketError> {
         Socket::create_on_tcp(TCP_PORTS).await
     }
 
@@ -75,8 +120,8 @@ impl Socket {
     }
 
     #[cfg(unix)]
-    fn create_in(parent: &Path) -> Result<Socket, String> {
-        let in_parent = |error: io::Error| format!("{}: {error}", parent.display());
+    fn create_in(parent: &Path) -> Result<Socket, SocketError> {
+        let in_parent = |error| SocketError::Folder { folder: parent.to_owned(), error };
         let folder = PrivateFolder::create(parent, "plugin").map_err(in_parent)?;
         let address = folder.path().join("socket");
         let listener = Listener::Unix(UnixListener::bind(&address).map_err(in_parent)?);
@@ -84,14 +129,14 @@ impl Socket {
     }
 
     /// The first free port of these. Any process of this machine can connect, so callers ask for certificates.
-    pub async fn create_on_tcp(ports: RangeInclusive<u16>) -> Result<Socket, String> {
+    pub async fn create_on_tcp(ports: RangeInclusive<u16>) -> Result<Socket, SocketError> {
         for port in ports.clone() {
             if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
                 let address = Address::Tcp(format!("{}:{port}", Ipv4Addr::LOCALHOST));
                 return Ok(Socket { listener: Listener::Tcp(listener), address, folder: None });
             }
         }
-        Err(format!("cannot make a socket: no TCP port from {} to {} is free", ports.start(), ports.end()))
+        Err(SocketError::NoPort(ports))
     }
 
     /// The next connection. `peer`: the one process that may connect; others are closed and not returned.
@@ -135,16 +180,12 @@ pub async fn connect(address: &Path) -> io::Result<UnixStream> {
 
 /// Makes sure that the process at the other end is the one expected, of the same user.
 #[cfg(unix)]
-pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), String> {
-    let peer = stream.peer_cred().map_err(|error| error.to_string())?;
+pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), PeerError> {
+    let peer = stream.peer_cred().map_err(PeerError::Unknown)?;
     // SAFETY: the call has no preconditions and cannot fail.
     let own = unsafe { libc::geteuid() };
     let known = peer.pid().is_none_or(|pid| u32::try_from(pid) == Ok(expected));
-    if peer.uid() == own && known {
-        Ok(())
-    } else {
-        Err(format!("process {:?} of user {} is at the other end of the socket", peer.pid(), peer.uid()))
-    }
+    if peer.uid() == own && known { Ok(()) } else { Err(PeerError::Other { pid: peer.pid(), user: peer.uid() }) }
 }
 
 #[cfg(target_os = "linux")]

@@ -13,8 +13,8 @@ use super::grpc::{self, Reply, reply};
 use super::provider_server::{Answer, ProviderServer, answer_or, decode, either, only_diagnostics, read, require};
 use super::wire::chunks::{self, Assembly, Chunks};
 use super::wire::diagnostic;
+use super::wire::message as wire;
 use super::wire::protocol::{Call, Protocol};
-use super::wire::v6::message as wire;
 use crate::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores, has_errors};
 use crate::schema::Schema;
 
@@ -107,7 +107,7 @@ impl<P: Protocol> ProviderServer<P> {
         }
         let meta = meta.ok_or_else(|| Status::invalid_argument("no chunk says which state it belongs to"))?;
         let answer = async {
-            let content = assembly.end().map_err(|why| vec![ProviderDiagnostic::error(why, "")])?;
+            let content = assembly.end().map_err(|why| vec![ProviderDiagnostic::error(why.to_string(), "")])?;
             Ok(self.stores()?.write_state(&meta.type_name, &meta.state_id, content.into()).await)
         };
         Ok(only_diagnostics(either(answer.await)))

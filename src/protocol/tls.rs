@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, Serve
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::sign::Signer;
 use rustls::{
-    ClientConfig, DigitallySignedStruct, DistinguishedName, Error as TlsError, ServerConfig, SignatureScheme,
+    ClientConfig, DigitallySignedStruct, DistinguishedName, Error as RustlsError, ServerConfig, SignatureScheme,
 };
 
 use super::p521;
@@ -32,21 +32,46 @@ pub type VerifySignature = fn(&[u8], &[u8], SignatureScheme, &[u8]) -> bool;
 #[derive(Clone)]
 pub struct Crypto {
     pub provider: Arc<CryptoProvider>,
-    /// Makes a key of the curve P-256, in PKCS#8.
-    pub generate_key: fn() -> Result<Vec<u8>, String>,
+    /// Makes a key of the curve P-256, in PKCS#8; none if the system gives no random numbers.
+    pub generate_key: fn() -> Option<Vec<u8>>,
 }
 
+/// Why there is no encryption.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A certificate for this end cannot be made.
+    Generate(String),
+    /// What the client says is its certificate is none.
+    ClientCertificate(String),
+    /// The TLS library does not accept a certificate or its key.
+    Setup(RustlsError),
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TlsError::Generate(text) => write!(f, "cannot make a certificate for the plugin: {text}"),
+            TlsError::ClientCertificate(text) => write!(f, "cannot read the client's certificate: {text}"),
+            TlsError::Setup(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TlsError {}
+
 /// A certificate for one connection and its key: P-256, which every TLS library knows.
-pub struct Identity {
+pub struct TlsIdentity {
     certificate: CertificateDer<'static>,
     key: PrivatePkcs8KeyDer<'static>,
     crypto: Arc<CryptoProvider>,
 }
 
-impl Identity {
-    pub fn generate(crypto: Crypto) -> Result<Identity, String> {
-        let text = |error: &dyn fmt::Display| format!("cannot make a certificate for the plugin: {error}");
-        let key = PrivatePkcs8KeyDer::from((crypto.generate_key)().map_err(|error| text(&error))?);
+impl TlsIdentity {
+    pub fn generate(crypto: Crypto) -> Result<TlsIdentity, TlsError> {
+        let text = |error: &dyn fmt::Display| TlsError::Generate(error.to_string());
+        let no_random_numbers = || text(&"the system gave no random numbers");
+        let key = PrivatePkcs8KeyDer::from((crypto.generate_key)().ok_or_else(no_random_numbers)?);
         let signing = NewKey::load(&crypto.provider, &key).map_err(|error| text(&error))?;
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).map_err(|error| text(&error))?;
         params.distinguished_name.push(DnType::OrganizationName, "HashiCorp");
@@ -61,13 +86,13 @@ impl Identity {
         ];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
         let mut identifier = [0; 20];
-        crypto.provider.secure_random.fill(&mut identifier).map_err(|_| text(&"the system gave no random numbers"))?;
+        crypto.provider.secure_random.fill(&mut identifier).map_err(|_| no_random_numbers())?;
         // A serial number is positive.
         identifier[0] &= 0x7f;
         params.serial_number = Some(SerialNumber::from_slice(&identifier));
         params.key_identifier_method = KeyIdMethod::PreSpecified(identifier.to_vec());
         let certificate = params.self_signed(&signing).map_err(|error| text(&error))?;
-        Ok(Identity { certificate: certificate.der().clone(), key, crypto: crypto.provider })
+        Ok(TlsIdentity { certificate: certificate.der().clone(), key, crypto: crypto.provider })
     }
 
     /// The certificate in PEM.
@@ -87,31 +112,31 @@ impl Identity {
 
     /// For the side that connects, to a server that shows exactly `server` (DER). `other` verifies signatures that neither the TLS
     /// library nor this crate knows.
-    pub fn client_config(&self, server: &[u8], other: Option<VerifySignature>) -> Result<Arc<ClientConfig>, String> {
+    pub fn client_config(&self, server: &[u8], other: Option<VerifySignature>) -> Result<Arc<ClientConfig>, TlsError> {
         let server = CertificateDer::from(server.to_vec());
         let pinned = Arc::new(Pinned { certificate: server, crypto: self.crypto.clone(), other });
         let mut config = ClientConfig::builder_with_provider(pinned.crypto.clone())
             .with_safe_default_protocol_versions()
-            .map_err(text)?
+            .map_err(TlsError::Setup)?
             .dangerous()
             .with_custom_certificate_verifier(pinned)
             .with_client_auth_cert(vec![self.certificate.clone()], self.private_key())
-            .map_err(text)?;
+            .map_err(TlsError::Setup)?;
         config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(Arc::new(config))
     }
 
     /// For the side that listens, to a client that shows exactly `client` (PEM).
-    pub fn server_config(&self, client: &str) -> Result<Arc<ServerConfig>, String> {
+    pub fn server_config(&self, client: &str) -> Result<Arc<ServerConfig>, TlsError> {
         let client = CertificateDer::from_pem_slice(client.as_bytes())
-            .map_err(|error| format!("cannot read the client's certificate: {error}"))?;
+            .map_err(|error| TlsError::ClientCertificate(error.to_string()))?;
         let pinned = Arc::new(Pinned { certificate: client, crypto: self.crypto.clone(), other: None });
         let mut config = ServerConfig::builder_with_provider(pinned.crypto.clone())
             .with_safe_default_protocol_versions()
-            .map_err(text)?
+            .map_err(TlsError::Setup)?
             .with_client_cert_verifier(pinned)
             .with_single_cert(vec![self.certificate.clone()], self.private_key())
-            .map_err(text)?;
+            .map_err(TlsError::Setup)?;
         config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(Arc::new(config))
     }
@@ -119,10 +144,6 @@ impl Identity {
     fn private_key(&self) -> PrivateKeyDer<'static> {
         PrivateKeyDer::Pkcs8(self.key.clone_key())
     }
-}
-
-fn text(error: TlsError) -> String {
-    error.to_string()
 }
 
 /// The name under which plugins are spoken to.
@@ -160,11 +181,11 @@ impl Pinned {
         verify(message, certificate, signature.scheme, signature.signature()).then(HandshakeSignatureValid::assertion)
     }
 
-    fn check(&self, shown: &CertificateDer<'_>) -> Result<(), TlsError> {
+    fn check(&self, shown: &CertificateDer<'_>) -> Result<(), RustlsError> {
         if *shown == self.certificate {
             Ok(())
         } else {
-            Err(TlsError::General("the certificate is not the one that was announced".to_owned()))
+            Err(RustlsError::General("the certificate is not the one that was announced".to_owned()))
         }
     }
 }
@@ -177,13 +198,13 @@ struct NewKey {
 }
 
 impl NewKey {
-    fn load(provider: &CryptoProvider, key: &PrivatePkcs8KeyDer<'static>) -> Result<NewKey, TlsError> {
+    fn load(provider: &CryptoProvider, key: &PrivatePkcs8KeyDer<'static>) -> Result<NewKey, RustlsError> {
         let key = provider.key_provider.load_private_key(PrivateKeyDer::Pkcs8(key.clone_key()))?;
         let public = key.public_key().map(|info| info.as_ref().to_vec());
         let signer = key.choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256]);
         match (signer, public.as_deref().and_then(<[u8]>::last_chunk::<POINT>)) {
             (Some(signer), Some(point)) => Ok(NewKey { signer, public: point.to_vec() }),
-            _ => Err(TlsError::General("the key is not one of the curve P-256".to_owned())),
+            _ => Err(RustlsError::General("the key is not one of the curve P-256".to_owned())),
         }
     }
 }
@@ -212,7 +233,7 @@ impl ServerCertVerifier for Pinned {
         _server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
         _now: UnixTime,
-    ) -> Result<ServerCertVerified, TlsError> {
+    ) -> Result<ServerCertVerified, RustlsError> {
         self.check(end_entity).map(|()| ServerCertVerified::assertion())
     }
 
@@ -221,7 +242,7 @@ impl ServerCertVerifier for Pinned {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
+    ) -> Result<HandshakeSignatureValid, RustlsError> {
         let algorithms = &self.crypto.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signature, algorithms)
             .or_else(|error| self.verify_other(message, certificate, signature).ok_or(error))
@@ -232,7 +253,7 @@ impl ServerCertVerifier for Pinned {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
+    ) -> Result<HandshakeSignatureValid, RustlsError> {
         let algorithms = &self.crypto.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signature, algorithms)
             .or_else(|error| self.verify_other(message, certificate, signature).ok_or(error))
@@ -253,7 +274,7 @@ impl ClientCertVerifier for Pinned {
         end_entity: &CertificateDer<'_>,
         _intermediates: &[CertificateDer<'_>],
         _now: UnixTime,
-    ) -> Result<ClientCertVerified, TlsError> {
+    ) -> Result<ClientCertVerified, RustlsError> {
         self.check(end_entity).map(|()| ClientCertVerified::assertion())
     }
 
@@ -262,7 +283,7 @@ impl ClientCertVerifier for Pinned {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
+    ) -> Result<HandshakeSignatureValid, RustlsError> {
         let algorithms = &self.crypto.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signature, algorithms)
             .or_else(|error| self.verify_other(message, certificate, signature).ok_or(error))
@@ -273,7 +294,7 @@ impl ClientCertVerifier for Pinned {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
+    ) -> Result<HandshakeSignatureValid, RustlsError> {
         let algorithms = &self.crypto.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signature, algorithms)
             .or_else(|error| self.verify_other(message, certificate, signature).ok_or(error))
@@ -295,12 +316,12 @@ mod tests {
     fn crypto() -> Crypto {
         Crypto {
             provider: Arc::new(rustls::crypto::aws_lc_rs::default_provider()),
-            generate_key: || KeyPair::generate().map(|key| key.serialize_der()).map_err(|error| error.to_string()),
+            generate_key: || KeyPair::generate().map(|key| key.serialize_der()).ok(),
         }
     }
 
     /// True if a client that expects `expected` and shows `shown` gets a word through to `server`, who expects `client`.
-    async fn talk(server: &Identity, expected: &Identity, client: &Identity, shown: &Identity) -> bool {
+    async fn talk(server: &TlsIdentity, expected: &TlsIdentity, client: &TlsIdentity, shown: &TlsIdentity) -> bool {
         let server = server.server_config(&client.pem()).unwrap();
         word_gets_through(server, shown.client_config(expected.der(), None).unwrap()).await
     }
@@ -325,9 +346,9 @@ mod tests {
     #[tokio::test]
     async fn only_the_announced_certificates_are_accepted() {
         let (server, client, other) = (
-            Identity::generate(crypto()).unwrap(),
-            Identity::generate(crypto()).unwrap(),
-            Identity::generate(crypto()).unwrap(),
+            TlsIdentity::generate(crypto()).unwrap(),
+            TlsIdentity::generate(crypto()).unwrap(),
+            TlsIdentity::generate(crypto()).unwrap(),
         );
         assert!(talk(&server, &server, &client, &client).await);
         assert!(!talk(&server, &other, &client, &client).await, "another server");
@@ -346,7 +367,7 @@ mod tests {
         let versions: [&[&rustls::SupportedProtocolVersion]; 2] =
             [&[&rustls::version::TLS12], &[&rustls::version::TLS13]];
         for version in versions {
-            let (own, (key, certificate)) = (Identity::generate(crypto()).unwrap(), p521());
+            let (own, (key, certificate)) = (TlsIdentity::generate(crypto()).unwrap(), p521());
             let private_key = || PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
             let pinned =
                 || Arc::new(Pinned { certificate: own.certificate.clone(), crypto: provider.clone(), other: None });

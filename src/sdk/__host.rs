@@ -2,5 +2,5 @@
 
 pub use crate::log::start as start_log;
 #[cfg(feature = "ring")]
-pub use crate::serve::{check_protocol_5, reattach_entry};
+pub use crate::serve::{ProtocolError, check_protocol_5, reattach_entry};
 pub use crate::stop::Stop;

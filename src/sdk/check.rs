@@ -36,7 +36,7 @@ const INVALID_SCHEMA: &str = "Invalid Schema Implementation";
 /// ```
 pub fn validate_implementation(provider: impl Provider) -> Result<(), Error> {
     let server = Server::new(provider);
-    let mut check = Check { kind: Kind::Provider, name: "provider".to_owned(), errors: Vec::new() };
+    let mut check = ImplementationCheck { kind: Kind::Provider, name: "provider".to_owned(), errors: Vec::new() };
     check.schema(server.config_schema());
     let types = server.types();
     for (kind, name) in &types.duplicates {
@@ -86,13 +86,13 @@ enum Kind {
 }
 
 /// The definitions of one type.
-struct Check {
+struct ImplementationCheck {
     kind: Kind,
     name: String,
     errors: Vec<Error>,
 }
 
-impl Check {
+impl ImplementationCheck {
     fn report(&mut self, summary: &str, detail: String) {
         self.errors.push(Error::new(summary, format!("{}: {detail}", self.name)));
     }

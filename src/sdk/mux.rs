@@ -11,7 +11,7 @@ use terrane_protocol::provider::{
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
     StateStores, UpgradeRequest, ValidateListRequest, has_errors,
 };
-use terrane_protocol::schema::{Capabilities, ProviderSchemas, Schema, StaticSchemas};
+use terrane_protocol::schema::{Capabilities, ProviderSchemas, Schema, SchemaError, StaticSchemas};
 use terrane_value::Value;
 
 use super::error::Error;
@@ -67,8 +67,8 @@ struct Mux {
     state_stores: Option<Served>,
 }
 
-fn unreadable(error: String) -> Error {
-    Error::new(INVALID, error)
+fn unreadable(error: SchemaError) -> Error {
+    Error::new(INVALID, error.to_string())
 }
 
 /// Stores that a type is answered by a provider.

@@ -1,5 +1,6 @@
 //! Running a provider as a program: what `main` of a provider calls.
 
+use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,10 +8,11 @@ use std::sync::Arc;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use terrane_protocol::handshake::Address;
-use terrane_protocol::schema::{Block, ProviderSchemas, ResourceMode};
-use terrane_protocol::serve::{self as plugin, Caller, Plugin};
+use terrane_protocol::schema::{Block, ProviderSchemas, ResourceMode, SchemaError};
+use terrane_protocol::serve::{self as plugin, Caller, Plugin, ServeError};
 use terrane_protocol::tls::Crypto;
 
+use super::error::Error;
 use super::mux::mux;
 use super::provider::Provider;
 use super::server::{Served, server};
@@ -78,6 +80,9 @@ impl Serve {
     /// Serves the host that started this process until it is done. With `-debug`, serves any host until it is
     /// interrupted, and prints the variable by which hosts find it. Returns the exit code for `main`.
     ///
+    /// With `-debug` there is no TLS, because the variable has no place for a certificate. The socket is in a folder that only this
+    /// user may enter; on Windows it is a TCP port, to which every process of the machine can connect.
+    ///
     /// ```no_run
     /// # use std::process::ExitCode;
     /// # use terrane_sdk::{Provider, Serve};
@@ -107,7 +112,7 @@ impl Serve {
             match (caller, debug) {
                 (_, true) => self.run_for_developer(provider),
                 (Some(caller), false) => self.run_for_host(provider, caller),
-                (None, false) => Err(self.usage()),
+                (None, false) => Err(StartError::ByHand(self.address.clone())),
             }
         });
         match result {
@@ -120,29 +125,21 @@ impl Serve {
     }
 
     /// Checks what would confuse hosts later. `version`: the protocol that the host speaks.
-    fn prepare(&self, providers: Vec<Served>, version: u16) -> Result<Served, String> {
+    fn prepare(&self, providers: Vec<Served>, version: u16) -> Result<Served, StartError> {
         if self.address.split('/').filter(|part| !part.is_empty()).count() != 3 {
-            return Err(format!("{:?} is not a source address: write HOST/NAMESPACE/TYPE.", self.address));
+            return Err(StartError::Address(self.address.clone()));
         }
         block_on(async {
-            let provider = mux(providers).await.map_err(|error| error.to_string())?;
+            let provider = mux(providers).await.map_err(StartError::Provider)?;
             if version == 5 {
-                let schemas = provider.schemas().await.map_err(|_| "the provider has no schemas".to_owned())?;
-                check_protocol_5(&*schemas)?;
+                let schemas = provider.schemas().await.map_err(|_| ProtocolError::NoSchemas);
+                schemas.and_then(|schemas| check_protocol_5(&*schemas)).map_err(StartError::Protocol)?;
             }
             Ok(provider)
         })
     }
 
-    fn usage(&self) -> String {
-        format!(
-            "This is a plugin: Terraform, OpenTofu and Terrane start it when a configuration needs the provider {}.\n\n\
-             To run it by hand for development, give the flag -debug.",
-            self.address
-        )
-    }
-
-    fn run_for_host(&self, provider: Served, mut caller: Caller) -> Result<(), String> {
+    fn run_for_host(&self, provider: Served, mut caller: Caller) -> Result<(), StartError> {
         if self.tcp {
             let port = |name: &str, other| variable(name).and_then(|text| text.parse().ok()).unwrap_or(other);
             let first = port("PLUGIN_MIN_PORT", TCP_PORTS.0);
@@ -150,13 +147,12 @@ impl Serve {
         }
         let serving = plugin::serve(Plugin::Provider(provider), self.protocol, caller, crypto(), |line| {
             let mut out = std::io::stdout().lock();
-            let written = writeln!(out, "{line}").and_then(|()| out.flush());
-            written.map_err(|error| format!("cannot write the handshake: {error}"))
+            writeln!(out, "{line}").and_then(|()| out.flush())
         });
-        block_on(serving)
+        block_on(async { serving.await.map_err(StartError::Serve) })
     }
 
-    fn run_for_developer(&self, provider: Served) -> Result<(), String> {
+    fn run_for_developer(&self, provider: Served) -> Result<(), StartError> {
         block_on(async {
             let interrupt = async {
                 // Without a handler for the signal the process just ends.
@@ -173,28 +169,81 @@ impl Serve {
                     "Provider started. To attach Terraform, OpenTofu or Terrane, set the environment variable:\n\n\t\
                      TF_REATTACH_PROVIDERS='{variable}'\n"
                 );
-                written.and_then(|()| out.flush()).map_err(|error| format!("cannot print: {error}"))
+                written.and_then(|()| out.flush())
             })
             .await
+            .map_err(StartError::Serve)
         })
     }
 }
 
+/// Why a provider does not run. Its text is for the developer.
+#[derive(Debug)]
+enum StartError {
+    /// It is not a source address.
+    Address(String),
+    /// The provider's types contradict each other.
+    Provider(Error),
+    Protocol(ProtocolError),
+    Serve(ServeError),
+    /// No host has started the process of the provider with this address.
+    ByHand(String),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Address(address) => {
+                write!(f, "{address:?} is not a source address: write HOST/NAMESPACE/TYPE.")
+            }
+            StartError::Provider(error) => error.fmt(f),
+            StartError::Protocol(error) => error.fmt(f),
+            StartError::Serve(error) => error.fmt(f),
+            StartError::ByHand(address) => write!(
+                f,
+                "This is a plugin: Terraform, OpenTofu and Terrane start it when a configuration needs the provider {address}.\n\n\
+                 To run it by hand for development, give the flag -debug."
+            ),
+        }
+    }
+}
+
+/// Why a provider cannot be used with protocol 5.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProtocolError {
+    NoSchemas,
+    Schema(SchemaError),
+    /// This type has nested attributes.
+    NestedAttributes(String),
+}
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProtocolError::NoSchemas => f.write_str("the provider has no schemas"),
+            ProtocolError::Schema(error) => error.fmt(f),
+            ProtocolError::NestedAttributes(name) => write!(
+                f,
+                "The host speaks protocol version 5, but {name} has nested attributes, which only version 6 has."
+            ),
+        }
+    }
+}
+
 /// Fails if a type has nested attributes: protocol 5 has none.
-pub fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
+pub fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), ProtocolError> {
     fn has_nested(block: &Block) -> bool {
         block.attributes.values().any(|attribute| attribute.nested().is_some())
             || block.blocks.values().any(|nested| has_nested(&nested.block))
     }
     let mut refused = None;
     for mode in [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral] {
-        schemas.for_each(mode, &mut |name, schema| {
+        let checked = schemas.for_each(mode, &mut |name, schema| {
             if has_nested(&schema.block) && refused.is_none() {
-                refused = Some(format!(
-                    "The host speaks protocol version 5, but {name} has nested attributes, which only version 6 has."
-                ));
+                refused = Some(ProtocolError::NestedAttributes(name.to_owned()));
             }
-        })?;
+        });
+        checked.map_err(ProtocolError::Schema)?;
     }
     refused.map_or(Ok(()), Err)
 }
@@ -219,7 +268,7 @@ fn crypto() -> Crypto {
         provider: Arc::new(rustls::crypto::ring::default_provider()),
         generate_key: || {
             let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new());
-            key.map(|key| key.as_ref().to_vec()).map_err(|_| "the system gave no random numbers".to_owned())
+            key.map(|key| key.as_ref().to_vec()).ok()
         },
     }
 }
@@ -228,9 +277,9 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-fn block_on<T>(serving: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+fn block_on<T>(serving: impl Future<Output = Result<T, StartError>>) -> Result<T, StartError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let runtime = runtime.map_err(|error| StartError::Serve(ServeError::Start(error)))?;
     let result = runtime.block_on(serving);
     // Remaining background work is abandoned.
     runtime.shutdown_background();

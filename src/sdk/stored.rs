@@ -16,7 +16,7 @@ pub fn stored_object(raw: &RawState, ty: &Type) -> Result<Value, ProviderDiagnos
 
 fn read(raw: &RawState, ty: &Type) -> Result<Value, String> {
     let RawState::Json(bytes) = raw else { return Err("it is in the form of Terraform 0.11 or earlier".into()) };
-    let json = Document::parse(bytes)?;
+    let json = Document::parse(bytes).map_err(|error| error.to_string())?;
     let (Document::Object(_), Some(wanted)) = (&json, ty.object_type()) else {
         return Err("it is not an object".into());
     };
@@ -40,7 +40,8 @@ fn value_of(json: &Document, ty: &Type) -> Result<Value, String> {
     match (ty, json) {
         (Type::Dynamic, Document::Object(_)) => {
             let ty = json.get("type").ok_or("a dynamic value without its type")?;
-            value_of(json.get("value").unwrap_or(&Document::Null), &Type::from_document(ty)?)
+            let ty = Type::from_document(ty).map_err(|error| error.to_string())?;
+            value_of(json.get("value").unwrap_or(&Document::Null), &ty)
         }
         (Type::Bool, Document::Bool(flag)) => Ok(Value::bool(*flag)),
         (Type::Bool, Document::String(text)) if text == "true" || text == "false" => Ok(Value::bool(text == "true")),

@@ -25,12 +25,12 @@ pub enum Document {
 }
 
 impl Document {
-    /// Reads a text. The error says what is wrong, with line and column.
-    pub fn parse(text: &[u8]) -> Result<Document, String> {
+    /// Reads a text.
+    pub fn parse(text: &[u8]) -> Result<Document, SyntaxError> {
         let read = std::str::from_utf8(text).ok().and_then(|text| Reader { text, at: 0, depth: 0 }.read_whole());
         read.ok_or_else(|| match serde_json::from_slice::<serde_json::Value>(text) {
-            Err(error) => error.to_string(),
-            Ok(_) => "invalid JSON".to_owned(),
+            Err(error) => SyntaxError(error.to_string()),
+            Ok(_) => SyntaxError("invalid JSON".to_owned()),
         })
     }
 
@@ -49,6 +49,18 @@ impl Document {
         }
     }
 }
+
+/// Why a text is not JSON: what is wrong, with line and column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError(String);
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
 
 impl From<&serde_json::Value> for Document {
     fn from(json: &serde_json::Value) -> Document {

@@ -23,6 +23,8 @@ impl fmt::Display for JsonError {
     }
 }
 
+impl std::error::Error for JsonError {}
+
 fn fail<T>(path: &Path, message: impl Into<String>) -> Result<T, JsonError> {
     Err(JsonError { path: path.clone(), message: message.into() })
 }
@@ -73,7 +75,7 @@ pub fn untyped(json: &serde_json::Value) -> Value {
 }
 
 fn parse(text: &[u8]) -> Result<Document, JsonError> {
-    Document::parse(text).map_err(|message| JsonError { path: Path::new(), message })
+    Document::parse(text).map_err(|error| JsonError { path: Path::new(), message: error.to_string() })
 }
 
 fn type_of(json: &Document) -> Type {
@@ -204,7 +206,7 @@ fn read_dynamic(json: &Document, path: &mut Path) -> Result<Value, JsonError> {
         let missing = if member("type").is_some() { "value" } else { "type" };
         return fail(path, format!("missing {missing} in dynamically-typed value"));
     };
-    let ty = Type::from_document(ty).or_else(|e| fail(path, e))?;
+    let ty = Type::from_document(ty).or_else(|e| fail(path, e.to_string()))?;
     read(value, &ty, path)
 }
 

@@ -21,6 +21,7 @@ pub mod set;
 pub mod surplus;
 pub mod text;
 pub mod ty;
+mod type_error;
 pub mod unify;
 pub mod unknown;
 #[allow(clippy::module_inception)]
@@ -32,6 +33,7 @@ pub use marks::Marks;
 pub use number::Number;
 pub use path::{Path, PathStep};
 pub use ty::{ObjectType, Type};
+pub use type_error::TypeError;
 pub use unknown::Refinement;
 pub use value::Value;
 

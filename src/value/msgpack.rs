@@ -56,6 +56,8 @@ impl fmt::Display for MsgpackError {
     }
 }
 
+impl std::error::Error for MsgpackError {}
+
 type Result<T> = std::result::Result<T, MsgpackError>;
 
 fn fail<T>(message: impl Into<String>) -> Result<T> {

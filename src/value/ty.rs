@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::document::Document;
 use crate::identifier::is_identifier;
+use crate::type_error::TypeError;
 
 /// The type of a value, or a type constraint (where `Dynamic` stands for any type).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -281,27 +282,28 @@ impl Type {
         self.to_json().to_string().into_bytes()
     }
 
-    /// Reads the JSON form; the error says what is wrong with it.
-    pub fn from_json(json: &Json) -> Result<Type, String> {
+    /// Reads the JSON form.
+    pub fn from_json(json: &Json) -> Result<Type, TypeError> {
         Type::from_document(&Document::from(json))
     }
 
     /// As `from_json`, from JSON that was read before.
-    pub fn from_document(json: &Document) -> Result<Type, String> {
+    pub fn from_document(json: &Document) -> Result<Type, TypeError> {
         match json {
             Document::String(name) => match name.as_str() {
                 "dynamic" => Ok(Type::Dynamic),
                 "bool" => Ok(Type::Bool),
                 "number" => Ok(Type::Number),
                 "string" => Ok(Type::String),
-                other => Err(format!("invalid primitive type name {other:?}")),
+                other => Err(TypeError::UnknownName(other.to_owned())),
             },
             Document::Array(parts) => from_json_array(parts),
-            _ => Err("invalid complex type description".into()),
+            _ => Err(TypeError::Malformed),
         }
     }
 
-    pub fn from_json_bytes(bytes: &[u8]) -> Result<Type, String> {
+    /// As `from_json`, from the text.
+    pub fn from_json_bytes(bytes: &[u8]) -> Result<Type, TypeError> {
         match bytes {
             br#""string""# => Ok(Type::String),
             br#""bool""# => Ok(Type::Bool),
@@ -347,7 +349,7 @@ thread_local! {
     static READ: std::cell::RefCell<Read> = const { std::cell::RefCell::new([const { None }; 64]) };
 }
 
-fn remembered(bytes: &[u8]) -> Result<Type, String> {
+fn remembered(bytes: &[u8]) -> Result<Type, TypeError> {
     const LONGEST: usize = 4096;
     let read = || Type::from_document(&Document::parse(bytes)?);
     if bytes.len() > LONGEST {
@@ -364,9 +366,9 @@ fn remembered(bytes: &[u8]) -> Result<Type, String> {
     })
 }
 
-fn from_json_array(parts: &[Document]) -> Result<Type, String> {
-    let kind = parts.first().and_then(Document::as_str).ok_or("invalid complex type description")?;
-    let argument = parts.get(1).ok_or("invalid complex type description")?;
+fn from_json_array(parts: &[Document]) -> Result<Type, TypeError> {
+    let kind = parts.first().and_then(Document::as_str).ok_or(TypeError::Malformed)?;
+    let argument = parts.get(1).ok_or(TypeError::Malformed)?;
     match (kind, argument) {
         ("list", t) => Ok(Type::list(Type::from_document(t)?)),
         ("set", t) => Ok(Type::set(Type::from_document(t)?)),
@@ -378,14 +380,14 @@ fn from_json_array(parts: &[Document]) -> Result<Type, String> {
             let attributes = attributes
                 .iter()
                 .map(|(name, t)| Ok((Arc::from(name.as_str()), Type::from_document(t)?)))
-                .collect::<Result<BTreeMap<Arc<str>, Type>, String>>()?;
+                .collect::<Result<BTreeMap<Arc<str>, Type>, TypeError>>()?;
             let optional = match parts.get(2) {
                 Some(Document::Array(names)) => names.iter().filter_map(Document::as_str).map(Arc::from).collect(),
                 _ => BTreeSet::new(),
             };
             Ok(Type::Object(Arc::new(ObjectType { attributes, optional })))
         }
-        _ => Err("invalid complex type kind name".into()),
+        _ => Err(TypeError::UnknownKind),
     }
 }
 

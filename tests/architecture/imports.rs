@@ -184,7 +184,7 @@ impl Reader {
 
     fn in_test(&mut self, attributes: &[syn::Attribute], inside: impl FnOnce(&mut Self)) {
         let before = self.test;
-        self.test |= attributes.iter().any(is_for_tests);
+        self.test |= are_for_tests(attributes);
         inside(self);
         self.test = before;
     }
@@ -203,6 +203,11 @@ fn after_colons(cursor: Cursor) -> Option<(String, Cursor)> {
     let (second, next) = next.punct()?;
     let (name, next) = next.ident()?;
     (first.as_char() == ':' && second.as_char() == ':').then(|| (name.unraw().to_string(), next))
+}
+
+/// Whether an item with these attributes is compiled for tests alone.
+pub fn are_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(is_for_tests)
 }
 
 /// `#[cfg(test)]`, `#[cfg(all(test, unix))]`, `#[test]`, `#[tokio::test]`.

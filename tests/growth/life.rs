@@ -19,7 +19,7 @@ use model::plan::{DEFAULT_PARALLELISM, Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use render::json::plan::{PlanDocument, plan_json};
-use render::json::state::{object_value, state_json};
+use render::json::state::state_json;
 use render::json::{events, go};
 use render::text::outputs::outputs_text;
 use render::text::plan::{PlanText, plan_text};
@@ -251,7 +251,7 @@ impl Life {
     pub fn show(&mut self) {
         self.cost("show", |life| {
             let file = block_on(load(&*life.store(), StateAccess::ReadOnly)).unwrap().file.unwrap();
-            state_text(&file.state, &schema, &object_value, &Style::plain()).unwrap();
+            state_text(&file.state, &schema, &Style::plain()).unwrap();
             go::compact(&state_json(Some(&file.state), &schema).unwrap());
         });
     }

@@ -3,6 +3,7 @@
 mod authors;
 #[path = "../../docs/sdk/todo/src/fake.rs"]
 mod fake;
+mod numbers;
 mod pages;
 mod todo;
 

@@ -26,7 +26,7 @@ pub fn serve(provider: Arc<dyn Provider>) -> ! {
     let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 6, caller, plugin::crypto(), |line| {
         // SAFETY: the program has opened it, and nothing else uses it.
         let mut out = unsafe { File::from_raw_fd(3) };
-        writeln!(out, "{line}").map_err(|e| e.to_string())
+        writeln!(out, "{line}")
     }));
     std::process::exit(i32::from(served.is_err()));
 }

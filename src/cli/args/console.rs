@@ -30,8 +30,10 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<ConsoleRequest, ArgsError> {
-    let given = flags::parse(command(), args)
-        .map_err(|text| ArgsError::Text { text: format!("Error parsing command line flags: {text}\n"), usage: true })?;
+    let given = flags::parse(command(), args).map_err(|error| ArgsError::Text {
+        text: format!("Error parsing command line flags: {error}\n"),
+        usage: true,
+    })?;
     if !given.positional().is_empty() {
         return Err(ArgsError::too_many());
     }

@@ -4,6 +4,8 @@
 //! Knows flags only through a [`clap::Command`]; never knows what they mean.
 
 use std::any::TypeId;
+use std::fmt;
+use std::num::ParseIntError;
 use std::time::Duration;
 
 use base::suggest;
@@ -27,7 +29,10 @@ pub const POSITIONAL: &str = "";
 pub fn switch(name: &'static str, default: bool, help: &'static str) -> Arg {
     let default = if default { "true" } else { "false" };
     let arg = Arg::new(name).long(name).num_args(0..=1).require_equals(true);
-    arg.default_missing_value("true").default_value(default).value_parser(boolean).help(help)
+    arg.default_missing_value("true")
+        .default_value(default)
+        .value_parser(|text: &str| boolean(text).ok_or("boolean"))
+        .help(help)
 }
 
 /// A text; `value` names it on the help page.
@@ -52,8 +57,41 @@ pub fn duration(name: &'static str, default: &'static str, help: &'static str) -
         .value_parser(|text: &str| terrane_value::duration::parse(text).map_err(|_| "duration".to_string()))
 }
 
+/// What is wrong with a flag, as the reference words it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlagError {
+    /// It has three dashes, or no name.
+    Syntax(String),
+    /// The command has no such flag; `close`: the one that was probably meant.
+    Unknown { name: String, close: Option<String> },
+    /// There is no value behind it.
+    NoArgument(String),
+    /// A switch has another value than true or false.
+    Boolean { name: String, value: String },
+    /// A flag has a value that it does not take.
+    Value { name: String, value: String },
+    /// The words behind the flags are refused.
+    Words(String),
+}
+
+impl fmt::Display for FlagError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FlagError::Syntax(arg) => write!(f, "bad flag syntax: {arg}"),
+            FlagError::Unknown { name, close: None } => write!(f, "flag provided but not defined: -{name}"),
+            FlagError::Unknown { name, close: Some(close) } => {
+                write!(f, "flag provided but not defined: -{name}. Did you mean \"-{close}\"?")
+            }
+            FlagError::NoArgument(name) => write!(f, "flag needs an argument: -{name}"),
+            FlagError::Boolean { name, value } => write!(f, "invalid boolean value {value:?} for -{name}: parse error"),
+            FlagError::Value { name, value } => write!(f, "invalid value {value:?} for flag -{name}: parse error"),
+            FlagError::Words(text) => f.write_str(text),
+        }
+    }
+}
+
 /// The arguments sorted out, or what is wrong with the first one that is wrong.
-pub fn parse(command: Command, args: &[String]) -> Result<ArgMatches, String> {
+pub fn parse(command: Command, args: &[String]) -> Result<ArgMatches, FlagError> {
     match parse_partly(command, args) {
         (given, None) => Ok(given),
         (_, Some(why)) => Err(why),
@@ -61,7 +99,7 @@ pub fn parse(command: Command, args: &[String]) -> Result<ArgMatches, String> {
 }
 
 /// The arguments sorted out up to the first one that is wrong, what is wrong with that, and behind it only words.
-pub fn parse_partly(command: Command, args: &[String]) -> (ArgMatches, Option<String>) {
+pub fn parse_partly(command: Command, args: &[String]) -> (ArgMatches, Option<FlagError>) {
     let mut normal = Vec::with_capacity(args.len() + 1);
     let mut rest = args.iter();
     let mistake = flags(&command, &mut rest, &mut normal).err();
@@ -69,12 +107,16 @@ pub fn parse_partly(command: Command, args: &[String]) -> (ArgMatches, Option<St
     normal.extend(rest.cloned());
     match command.try_get_matches_from(normal) {
         Ok(given) => (given, mistake),
-        Err(error) => (ArgMatches::default(), Some(error.to_string())),
+        Err(error) => (ArgMatches::default(), Some(FlagError::Words(error.to_string()))),
     }
 }
 
 /// Takes the flags off the words, as clap reads them without doubt: `--name=value` each. A wrong one is taken off too.
-fn flags(command: &Command, rest: &mut std::slice::Iter<'_, String>, normal: &mut Vec<String>) -> Result<(), String> {
+fn flags(
+    command: &Command,
+    rest: &mut std::slice::Iter<'_, String>,
+    normal: &mut Vec<String>,
+) -> Result<(), FlagError> {
     while let Some(arg) = rest.as_slice().first() {
         if arg == "-" || !arg.starts_with('-') {
             break;
@@ -85,17 +127,17 @@ fn flags(command: &Command, rest: &mut std::slice::Iter<'_, String>, normal: &mu
         }
         let bare = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-')).unwrap_or(arg);
         if bare.is_empty() || bare.starts_with(['-', '=']) {
-            return Err(format!("bad flag syntax: {arg}"));
+            return Err(FlagError::Syntax(arg.clone()));
         }
         rest.next();
         let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
         let Some(flag) = command.get_arguments().find(|a| a.get_long() == Some(name)) else {
-            return Err(format!("flag provided but not defined: -{name}{}", hint(command, name)));
+            return Err(FlagError::Unknown { name: name.to_owned(), close: closest(command, name) });
         };
         let value = match value {
             Some(value) => value,
             None if is_switch(flag) => "true",
-            None => rest.next().ok_or_else(|| format!("flag needs an argument: -{name}"))?,
+            None => rest.next().ok_or_else(|| FlagError::NoArgument(name.to_owned()))?,
         };
         check(flag, name, value)?;
         normal.push(format!("--{name}={value}"));
@@ -104,10 +146,9 @@ fn flags(command: &Command, rest: &mut std::slice::Iter<'_, String>, normal: &mu
 }
 
 /// The flag that was probably meant.
-fn hint(command: &Command, name: &str) -> String {
+fn closest(command: &Command, name: &str) -> Option<String> {
     let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-    let close = suggest::closest(name, shown.filter_map(|arg| arg.get_long()));
-    close.map_or_else(String::new, |close| format!(". Did you mean \"-{close}\"?"))
+    suggest::closest(name, shown.filter_map(|arg| arg.get_long())).map(str::to_owned)
 }
 
 pub fn is_switch(flag: &Arg) -> bool {
@@ -115,34 +156,36 @@ pub fn is_switch(flag: &Arg) -> bool {
 }
 
 /// Whether a value is one that the flag takes.
-fn check(flag: &Arg, name: &str, value: &str) -> Result<(), String> {
+fn check(flag: &Arg, name: &str, value: &str) -> Result<(), FlagError> {
+    let (name, value) = (name.to_owned(), value.to_owned());
     let kind = flag.get_value_parser().type_id();
     if kind == TypeId::of::<bool>() {
-        return boolean(value)
-            .map(|_| ())
-            .map_err(|_| format!("invalid boolean value {value:?} for -{name}: parse error"));
+        return match boolean(&value) {
+            Some(_) => Ok(()),
+            None => Err(FlagError::Boolean { name, value }),
+        };
     }
     let sound = if kind == TypeId::of::<i64>() {
-        integer(value).is_ok()
+        integer(&value).is_ok()
     } else if kind == TypeId::of::<Duration>() {
-        terrane_value::duration::parse(value).is_ok()
+        terrane_value::duration::parse(&value).is_ok()
     } else {
         let possible = flag.get_possible_values();
-        possible.is_empty() || possible.iter().any(|one| one.matches(value, false))
+        possible.is_empty() || possible.iter().any(|one| one.matches(&value, false))
     };
-    if sound { Ok(()) } else { Err(format!("invalid value {value:?} for flag -{name}: parse error")) }
+    if sound { Ok(()) } else { Err(FlagError::Value { name, value }) }
 }
 
-fn boolean(text: &str) -> Result<bool, String> {
+fn boolean(text: &str) -> Option<bool> {
     match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("boolean".to_string()),
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
     }
 }
 
-fn integer(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| "integer".to_string())
+fn integer(text: &str) -> Result<i64, ParseIntError> {
+    text.parse()
 }
 
 /// What a command was given, by the flag's name.
@@ -194,7 +237,7 @@ mod tests {
         ])
     }
 
-    fn given(args: &[&str]) -> Result<ArgMatches, String> {
+    fn given(args: &[&str]) -> Result<ArgMatches, FlagError> {
         parse(sample(), &args.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
@@ -226,7 +269,7 @@ mod tests {
             (vec!["---x"], "bad flag syntax: ---x"),
         ];
         for (args, expected) in cases {
-            assert_eq!(given(&args).unwrap_err(), expected);
+            assert_eq!(given(&args).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -41,6 +41,7 @@ use std::path::Path;
 
 use base::diag::{Diagnostic, Diagnostics};
 use clap::{ArgMatches, Command};
+use flags::FlagError;
 use model::version::at_least;
 use ops::interface::options::VariableArgument;
 
@@ -88,22 +89,20 @@ impl ArgsError {
         ArgsError::Diagnostics { diagnostics: Diagnostic::error(summary, detail).into(), hint: true }
     }
 
-    /// A flag was not understood by a command that answers with diagnostics.
-    pub fn flag(text: String) -> ArgsError {
-        ArgsError::usage(BAD_FLAGS, text)
-    }
-
     /// All that is wrong with the arguments, for people or for programs.
     pub fn all(diagnostics: Diagnostics, json: bool) -> ArgsError {
         if json { ArgsError::Json(diagnostics) } else { ArgsError::Diagnostics { diagnostics, hint: true } }
     }
 
     /// A flag was not understood by a command that answers with its help page, as it did before Terraform 1.16.
-    pub fn flag_with_page(text: String) -> ArgsError {
+    pub fn flag_with_page(error: FlagError) -> ArgsError {
         if at_least(16) {
-            return ArgsError::Diagnostics { diagnostics: Diagnostic::error(BAD_FLAGS, text).into(), hint: false };
+            return ArgsError::Diagnostics {
+                diagnostics: Diagnostic::error(BAD_FLAGS, error.to_string()).into(),
+                hint: false,
+            };
         }
-        ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: true }
+        ArgsError::Text { text: format!("Error parsing command-line flags: {error}\n"), usage: true }
     }
 
     /// There are words where a command takes none.
@@ -115,5 +114,5 @@ impl ArgsError {
 /// The arguments, and errors in the flags: commands that report diagnostics still check the rest.
 pub fn gather(command: Command, args: &[String]) -> (ArgMatches, Diagnostics) {
     let (given, mistake) = flags::parse_partly(command, args);
-    (given, mistake.map(|text| Diagnostic::error(BAD_FLAGS, text)).into_iter().collect())
+    (given, mistake.map(|error| Diagnostic::error(BAD_FLAGS, error.to_string())).into_iter().collect())
 }

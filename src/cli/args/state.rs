@@ -56,7 +56,7 @@ pub fn identities_command() -> Command {
 }
 
 pub fn parse_identities(args: &[String]) -> Parsed<List> {
-    let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
+    let with_page = |error| ArgsError::TextThenPage(format!("Error parsing command-line flags: {error}\n"));
     let given = flags::parse(identities_command(), args).map_err(with_page)?;
     Ok((selection(&given), variable_arguments(&given)))
 }
@@ -71,7 +71,7 @@ fn selection(given: &ArgMatches) -> List {
 }
 
 #[derive(Debug)]
-pub struct Show {
+pub struct ShowInstance {
     pub address: String,
     pub state: Option<PathBuf>,
     pub json: bool,
@@ -89,14 +89,13 @@ pub fn show_command() -> Command {
         .args(view_flags())
 }
 
-pub fn parse_show(args: &[String]) -> Parsed<Show> {
-    let page =
-        |text: String| ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false };
+pub fn parse_show(args: &[String]) -> Parsed<ShowInstance> {
+    let page = |error| ArgsError::Text { text: format!("Error parsing command-line flags: {error}\n"), usage: false };
     let given = flags::parse(show_command(), args).map_err(page)?;
     match given.positional().as_slice() {
         [address] => {
             let state = given.text("state").filter(|path| !path.is_empty()).map(Into::into);
-            Ok((Show { address: address.clone(), state, json: given.on("json") }, variable_arguments(&given)))
+            Ok((ShowInstance { address: address.clone(), state, json: given.on("json") }, variable_arguments(&given)))
         }
         _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
     }

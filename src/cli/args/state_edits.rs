@@ -9,7 +9,7 @@ use ops::state::edits::{EditOptions, Locking, Move, OtherDir, ReplaceProvider};
 use super::common::{
     ignore_remote_version_flag, json_flags, lock_flags, variable_arguments, variable_flags, view_flags,
 };
-use super::flags::{self, Given, switch, text};
+use super::flags::{self, FlagError, Given, switch, text};
 use super::{ArgsError, Parsed};
 
 pub fn mv_command() -> Command {
@@ -116,7 +116,7 @@ pub fn replace_provider_command() -> Command {
 
 /// The second value is true if JSON is wanted.
 pub fn parse_replace_provider(args: &[String]) -> Parsed<(ReplaceProvider, bool)> {
-    let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
+    let with_page = |error| ArgsError::TextThenPage(format!("Error parsing command-line flags: {error}\n"));
     let given = flags::parse(replace_provider_command(), args).map_err(with_page)?;
     let [from, to] = two(&given)?;
     let wanted = ReplaceProvider { from, to, auto_approve: given.on("auto-approve"), options: options(&given) };
@@ -229,8 +229,8 @@ fn not_two() -> ArgsError {
     ArgsError::TextThenPage("Exactly two arguments expected.\n".into())
 }
 
-fn bad_flags(text: String) -> ArgsError {
-    ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false }
+fn bad_flags(error: FlagError) -> ArgsError {
+    ArgsError::Text { text: format!("Error parsing command-line flags: {error}\n"), usage: false }
 }
 
 #[cfg(test)]

@@ -1,7 +1,19 @@
 //! Splitting text into words as a shell does, without expansions.
 
-/// The words, or what is wrong with the quoting.
-pub fn split(text: &str) -> Result<Vec<String>, String> {
+use std::fmt;
+
+/// A quote or an escape is not closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotingError;
+
+impl fmt::Display for QuotingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("invalid command line string")
+    }
+}
+
+/// Splits a text.
+pub fn split(text: &str) -> Result<Vec<String>, QuotingError> {
     let mut words = Vec::new();
     if let Some(last) = scan(text, &mut words)? {
         words.push(last.text);
@@ -41,14 +53,14 @@ struct Word {
 }
 
 /// Adds the words that end before the end of the text; gives the one that ends with it.
-fn scan(text: &str, words: &mut Vec<String>) -> Result<Option<Word>, String> {
+fn scan(text: &str, words: &mut Vec<String>) -> Result<Option<Word>, QuotingError> {
     let mut word: Option<Word> = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {
             ' ' | '\t' | '\n' | '\r' => words.extend(word.take().map(|word| word.text)),
             '\\' => {
-                word.get_or_insert_default().text.push(chars.next().ok_or("invalid command line string")?);
+                word.get_or_insert_default().text.push(chars.next().ok_or(QuotingError)?);
             }
             quote @ ('\'' | '"') => {
                 let word = word.get_or_insert_default();
@@ -61,7 +73,7 @@ fn scan(text: &str, words: &mut Vec<String>) -> Result<Option<Word>, String> {
     Ok(word)
 }
 
-fn quoted(chars: &mut std::str::Chars<'_>, word: &mut String, quote: char) -> Result<(), String> {
+fn quoted(chars: &mut std::str::Chars<'_>, word: &mut String, quote: char) -> Result<(), QuotingError> {
     while let Some(c) = chars.next() {
         if c == quote {
             return Ok(());
@@ -78,7 +90,7 @@ fn quoted(chars: &mut std::str::Chars<'_>, word: &mut String, quote: char) -> Re
             c => word.push(c),
         }
     }
-    Err("invalid command line string".to_string())
+    Err(QuotingError)
 }
 
 #[cfg(test)]

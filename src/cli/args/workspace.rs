@@ -24,10 +24,10 @@ pub fn list_command() -> Command {
 pub fn parse_list(args: &[String]) -> Parsed<bool> {
     let (given, unknown) = flags::parse_partly(list_command(), args);
     let has_document = given.on("json") && name::current() == Name::Terraform;
-    if let Some(text) = unknown {
+    if let Some(error) = unknown {
         return Err(match has_document {
-            true => ArgsError::Document(Diagnostic::error(BAD_FLAGS, text).into()),
-            false => ArgsError::flag_with_page(text),
+            true => ArgsError::Document(Diagnostic::error(BAD_FLAGS, error.to_string()).into()),
+            false => ArgsError::flag_with_page(error),
         });
     }
     if !given.positional().is_empty() {

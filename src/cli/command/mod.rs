@@ -53,7 +53,7 @@ use super::args::common::OperationArgs;
 use super::args::{ArgsError, Parsed};
 use super::console::Console;
 use super::prompt::Prompt;
-use super::view::human::announce_interrupt;
+use super::view::interrupt::announce_interrupt;
 use super::view::operation::{OperationView, view};
 
 /// How long an operation may take to save what it has after a second interrupt.

@@ -72,6 +72,8 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
             console.print("\n");
             0
         }
-        Err((provider, why)) => super::finish_spaced(console, Diagnostics::from(schemas::unreadable(&provider, &why))),
+        Err((provider, why)) => {
+            super::finish_spaced(console, Diagnostics::from(schemas::unreadable(&provider, &why.to_string())))
+        }
     }
 }

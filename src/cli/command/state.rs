@@ -11,6 +11,7 @@ use ops::interface::listen::Listener;
 use ops::interface::options::StateOptions;
 use ops::state::instances::{self, ReadRefusal, ShowRefusal, StoredInstance};
 use render::json::go;
+use render::objects::ObjectError;
 use serde_json::Value as Json;
 
 use crate::Invocation;
@@ -188,7 +189,7 @@ fn write_document(console: &Console, found: &Result<StoredInstance, ShowRefusal>
     documents::instance(console, None, diagnostics);
 }
 
-fn unmarshalled(why: &str) -> String {
+fn unmarshalled(why: &ObjectError) -> String {
     format!("Failed to marshal state to json: {why}")
 }
 

@@ -13,8 +13,8 @@ use crate::Invocation;
 use crate::args::state_history::{parse_history, parse_restore};
 use crate::console::Console;
 use crate::view::history::{operation_name, written};
-use crate::view::human::Human;
 use crate::view::lines::Lines;
+use crate::view::operation::OperationHuman;
 
 pub fn run_history(invocation: &Invocation, args: &[String]) -> u8 {
     let (json, setup) = match super::parsed_and_setup(invocation, parse_history(args), |_| false) {
@@ -96,7 +96,7 @@ pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
+    let listener = OperationHuman::new(console.clone(), false);
     let planned = |difference: &Difference| show(console, args.serial, difference);
     match super::run_with(invocation, &setup, restore::restore(&setup, &args, &listener, planned)) {
         Ok(Ok(Edited { outcome, warnings })) => {

@@ -6,7 +6,7 @@ use crate::args::completion::Shell;
 
 /// How candidates are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub enum LineForm {
     /// What replaces the part of the word behind the last `=` or `:`, with backslashes where the shell needs them. For bash,
     /// and for shells that do as it does.
     Tail,
@@ -18,25 +18,25 @@ pub enum Form {
     Quoted,
 }
 
-impl Form {
+impl LineForm {
     /// The form for the shell that COMP_SHELL names.
-    pub fn of(shell: Option<&str>) -> Form {
+    pub fn of(shell: Option<&str>) -> LineForm {
         match shell.and_then(Shell::named) {
-            Some(Shell::Zsh) => Form::Word,
-            Some(Shell::Fish) => Form::Described,
-            Some(Shell::PowerShell) => Form::Quoted,
-            Some(Shell::Bash) | None => Form::Tail,
+            Some(Shell::Zsh) => LineForm::Word,
+            Some(Shell::Fish) => LineForm::Described,
+            Some(Shell::PowerShell) => LineForm::Quoted,
+            Some(Shell::Bash) | None => LineForm::Tail,
         }
     }
 
     pub fn line(self, candidate: &Candidate, line: &Line) -> String {
         let (word, about) = (&candidate.word, &candidate.about);
         match self {
-            Form::Tail => tail(word, line),
-            Form::Word => word.clone(),
-            Form::Described => format!("{word}\t{about}"),
-            Form::Quoted if word.chars().any(special) => format!("'{}'\t{about}", word.replace('\'', "''")),
-            Form::Quoted => format!("{word}\t{about}"),
+            LineForm::Tail => tail(word, line),
+            LineForm::Word => word.clone(),
+            LineForm::Described => format!("{word}\t{about}"),
+            LineForm::Quoted if word.chars().any(special) => format!("'{}'\t{about}", word.replace('\'', "''")),
+            LineForm::Quoted => format!("{word}\t{about}"),
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
             (Some("powershell"), "'-target=x.a[\"k v\"]'\tAn instance"),
         ];
         for (shell, expected) in cases {
-            assert_eq!(Form::of(shell).line(&candidate, &line), expected, "{shell:?}");
+            assert_eq!(LineForm::of(shell).line(&candidate, &line), expected, "{shell:?}");
         }
     }
 
@@ -92,7 +92,7 @@ mod tests {
             [('\'', 0, "-target=x.a[\"it'\\''s\"]"), ('\'', 8, "x.a[\"it'\\''s\"]"), ('"', 8, "x.a[\\\"it's\\\"]")];
         for (quote, at, expected) in cases {
             let line = Line { before: Vec::new(), word: "-target=x.a".into(), quote: Some((quote, at)) };
-            assert_eq!(Form::Tail.line(&candidate, &line), expected, "{quote} {at}");
+            assert_eq!(LineForm::Tail.line(&candidate, &line), expected, "{quote} {at}");
         }
     }
 }

@@ -12,7 +12,7 @@ mod sources;
 
 use base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
 use candidates::candidates;
-use form::Form;
+use form::LineForm;
 use line::Line;
 use sources::Project;
 
@@ -23,7 +23,7 @@ pub fn answered(environment: &Environment, console: &Console) -> bool {
     let Some(text) = environment.non_empty(COMP_LINE) else { return false };
     let point = environment.get(COMP_POINT).and_then(|point| point.parse().ok());
     let line = Line::parse(text, point);
-    let form = Form::of(environment.get(COMP_SHELL));
+    let form = LineForm::of(environment.get(COMP_SHELL));
     let project = Project::new(environment, &line);
     let found = candidates(&line, &project);
     let lines: String = found.iter().map(|candidate| form.line(candidate, &line) + "\n").collect();

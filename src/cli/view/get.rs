@@ -5,7 +5,8 @@ use std::sync::Arc;
 use base::diag::Diagnostics;
 use base::name;
 use install::event::ModuleEvent;
-use render::json::events::{self, Message};
+use render::json::events;
+use render::json::message::Message;
 
 use super::both::Both;
 use super::json::write;
@@ -21,16 +22,16 @@ pub trait GetView: Sync {
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn GetView> {
     let view: Box<dyn GetView> =
-        if json { Box::new(Json::new(console.clone())) } else { Box::new(Human(console.clone())) };
+        if json { Box::new(GetJson::new(console.clone())) } else { Box::new(GetHuman(console.clone())) };
     match &console.copy {
-        Some(copy) => Box::new(Both(view, Box::new(Json::new(copy.clone())))),
+        Some(copy) => Box::new(Both(view, Box::new(GetJson::new(copy.clone())))),
         None => view,
     }
 }
 
-struct Human(Arc<Console>);
+struct GetHuman(Arc<Console>);
 
-impl GetView for Human {
+impl GetView for GetHuman {
     fn module(&self, event: &ModuleEvent) {
         self.0.line(&event.to_string());
     }
@@ -40,13 +41,13 @@ impl GetView for Human {
     }
 }
 
-struct Json(Arc<Console>);
+struct GetJson(Arc<Console>);
 
-impl Json {
+impl GetJson {
     /// Begins the stream.
-    fn new(console: Arc<Console>) -> Json {
+    fn new(console: Arc<Console>) -> GetJson {
         write(&console, &events::version(false));
-        Json(console)
+        GetJson(console)
     }
 }
 
@@ -61,12 +62,24 @@ pub fn module_message(event: &ModuleEvent) -> Message {
     }
 }
 
-impl GetView for Json {
+impl GetView for GetJson {
     fn module(&self, event: &ModuleEvent) {
         write(&self.0, &module_message(event));
     }
 
     fn finish(&self, diagnostics: Diagnostics) {
         diagnostics.iter().for_each(|diagnostic| write(&self.0, &events::diagnostic(diagnostic)));
+    }
+}
+
+impl GetView for Both<Box<dyn GetView>> {
+    fn module(&self, event: &ModuleEvent) {
+        self.0.module(event);
+        self.1.module(event);
+    }
+
+    fn finish(&self, diagnostics: Diagnostics) {
+        self.0.finish(diagnostics.clone());
+        self.1.finish(diagnostics);
     }
 }

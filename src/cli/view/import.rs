@@ -10,8 +10,8 @@ use ops::run::import::ImportRefusal;
 use render::json::events;
 
 use super::both::Both;
-use super::operation::Audience;
-use super::{human, json};
+use super::json;
+use super::operation::{Audience, OperationHuman, OperationJson};
 use crate::console::Console;
 
 /// The view of `import`; what it shows at the end decides the exit code.
@@ -26,21 +26,21 @@ pub trait ImportView {
 
 pub fn view(console: &Arc<Console>, audience: Audience) -> Box<dyn ImportView> {
     let view: Box<dyn ImportView> = match audience {
-        Audience::Programs => Box::new(Json::new(console)),
-        Audience::People { in_automation } => Box::new(Human { console: console.clone(), in_automation }),
+        Audience::Programs => Box::new(ImportJson::new(console)),
+        Audience::People { in_automation } => Box::new(ImportHuman { console: console.clone(), in_automation }),
     };
     match &console.copy {
-        Some(copy) => Box::new(Both(view, Box::new(Json::new(copy)))),
+        Some(copy) => Box::new(Both(view, Box::new(ImportJson::new(copy)))),
         None => view,
     }
 }
 
-struct Human {
+struct ImportHuman {
     console: Arc<Console>,
     in_automation: bool,
 }
 
-impl Human {
+impl ImportHuman {
     fn end(&self, diagnostics: Diagnostics) -> u8 {
         let failed = diagnostics.has_errors();
         self.console.spaced_diagnostics(diagnostics);
@@ -48,9 +48,9 @@ impl Human {
     }
 }
 
-impl ImportView for Human {
+impl ImportView for ImportHuman {
     fn listener(&self) -> Arc<dyn Listener> {
-        Arc::new(human::Human::new(self.console.clone(), self.in_automation))
+        Arc::new(OperationHuman::new(self.console.clone(), self.in_automation))
     }
 
     fn success(&self, diagnostics: Diagnostics) -> u8 {
@@ -79,21 +79,21 @@ impl ImportView for Human {
 }
 
 /// A stream of JSON lines.
-struct Json {
+struct ImportJson {
     console: Arc<Console>,
-    stream: Arc<json::Json>,
+    stream: Arc<OperationJson>,
 }
 
-impl Json {
+impl ImportJson {
     /// Begins the stream.
-    fn new(console: &Arc<Console>) -> Json {
-        let stream = Arc::new(json::Json::new(console.clone()));
+    fn new(console: &Arc<Console>) -> ImportJson {
+        let stream = Arc::new(OperationJson::new(console.clone()));
         stream.begin(false);
-        Json { console: console.clone(), stream }
+        ImportJson { console: console.clone(), stream }
     }
 }
 
-impl ImportView for Json {
+impl ImportView for ImportJson {
     fn listener(&self) -> Arc<dyn Listener> {
         self.stream.clone()
     }
@@ -125,6 +125,22 @@ impl ImportView for Json {
             }
         }
         1
+    }
+}
+
+impl ImportView for Both<Box<dyn ImportView>> {
+    fn listener(&self) -> Arc<dyn Listener> {
+        Arc::new(Both(self.0.listener(), self.1.listener()))
+    }
+
+    fn success(&self, diagnostics: Diagnostics) -> u8 {
+        self.1.success(diagnostics.clone());
+        self.0.success(diagnostics)
+    }
+
+    fn refused(&self, refusal: ImportRefusal) -> u8 {
+        self.1.refused(refusal.clone());
+        self.0.refused(refusal)
     }
 }
 

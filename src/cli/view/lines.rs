@@ -8,7 +8,8 @@ use engine::ports::Observer;
 use model::addr::AbsResourceInstance;
 use ops::interface::listen::Listener;
 use ops::interface::planning::Planned;
-use render::json::events::{self, Message};
+use render::json::events;
+use render::json::message::Message;
 
 use super::json;
 use crate::console::Console;

@@ -1,4 +1,5 @@
-//! The output of commands. A command with JSON output has a trait here, with a type for people (`Human`) and one for programs (`Json`).
+//! The output of commands. A command with JSON output has a trait here, with a type for people (`GetHuman`) and one for programs
+//! (`GetJson`).
 //!
 //! Owns the order of output; layouts are in `render`. Never decides what an operation does.
 
@@ -7,9 +8,9 @@ pub mod documents;
 mod downloads;
 pub mod get;
 pub mod history;
-pub mod human;
 pub mod import;
 pub mod init;
+pub mod interrupt;
 pub mod json;
 pub mod lines;
 pub mod login;

@@ -14,12 +14,12 @@ pub trait ModulesView {
 }
 
 pub fn view(json: bool) -> Box<dyn ModulesView> {
-    if json { Box::new(Json) } else { Box::new(Human) }
+    if json { Box::new(ModulesJson) } else { Box::new(ModulesHuman) }
 }
 
-struct Human;
+struct ModulesHuman;
 
-impl ModulesView for Human {
+impl ModulesView for ModulesHuman {
     fn text(&self, called: &[Called]) -> String {
         if called.is_empty() {
             return "No modules found in configuration.\n".to_owned();
@@ -29,9 +29,9 @@ impl ModulesView for Human {
     }
 }
 
-struct Json;
+struct ModulesJson;
 
-impl ModulesView for Json {
+impl ModulesView for ModulesJson {
     fn text(&self, called: &[Called]) -> String {
         document(called)
     }

@@ -27,17 +27,17 @@ pub trait OutputView {
 
 pub fn view(form: Form, style: Style) -> Box<dyn OutputView> {
     match form {
-        Form::Human => Box::new(Human { style }),
-        Form::Json => Box::new(Json),
-        Form::Raw => Box::new(Raw { style }),
+        Form::Human => Box::new(OutputHuman { style }),
+        Form::Json => Box::new(OutputJson),
+        Form::Raw => Box::new(OutputRaw { style }),
     }
 }
 
-struct Human {
+struct OutputHuman {
     style: Style,
 }
 
-impl OutputView for Human {
+impl OutputView for OutputHuman {
     fn all(&self, state: &State) -> String {
         shown::outputs(state, &self.style)
     }
@@ -47,9 +47,9 @@ impl OutputView for Human {
     }
 }
 
-struct Json;
+struct OutputJson;
 
-impl OutputView for Json {
+impl OutputView for OutputJson {
     fn all(&self, state: &State) -> String {
         format!("{}\n", go::pretty(&documents(state)))
     }
@@ -64,11 +64,11 @@ impl OutputView for Json {
 }
 
 /// One value as it is, for scripts.
-struct Raw {
+struct OutputRaw {
     style: Style,
 }
 
-impl OutputView for Raw {
+impl OutputView for OutputRaw {
     fn all(&self, state: &State) -> String {
         shown::outputs(state, &self.style)
     }

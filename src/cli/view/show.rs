@@ -1,5 +1,6 @@
 //! What `show` shows of a state or of a plan.
 
+use std::fmt;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
@@ -7,6 +8,7 @@ use ops::hcp::{RunPlan, ShownRun};
 use ops::inspect::show::ShowSubject;
 use render::json::go;
 use render::json::module::module_json;
+use render::objects::ObjectError;
 use render::text::style::Style;
 
 use super::{remote, shown};
@@ -16,30 +18,49 @@ use crate::console::Console;
 pub trait ShowView {
     fn warnings(&self, warnings: Diagnostics);
 
-    /// The text of the subject. An error says why it cannot be shown.
-    fn text(&self, subject: &ShowSubject) -> Result<String, String>;
+    /// The text of the subject.
+    fn text(&self, subject: &ShowSubject) -> Result<String, ShowError>;
 
     /// The text of a plan that a service saved.
     fn run(&self, run: &ShownRun) -> String;
 }
 
-pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ShowView> {
-    if json { Box::new(Json) } else { Box::new(Human(console.clone())) }
+/// Why a subject cannot be shown.
+#[derive(Debug)]
+pub enum ShowError {
+    Object(ObjectError),
+    /// There is no text for people.
+    JsonRequired,
 }
 
-struct Human(Arc<Console>);
+impl fmt::Display for ShowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShowError::Object(error) => error.fmt(f),
+            ShowError::JsonRequired => f.write_str("-json is required"),
+        }
+    }
+}
 
-impl ShowView for Human {
+pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ShowView> {
+    if json { Box::new(ShowJson) } else { Box::new(ShowHuman(console.clone())) }
+}
+
+struct ShowHuman(Arc<Console>);
+
+impl ShowView for ShowHuman {
     fn warnings(&self, warnings: Diagnostics) {
         self.0.diagnostics(warnings);
     }
 
-    fn text(&self, subject: &ShowSubject) -> Result<String, String> {
+    fn text(&self, subject: &ShowSubject) -> Result<String, ShowError> {
         match subject {
             ShowSubject::Nothing => Ok("No state.\n".to_owned()),
-            ShowSubject::State { file, schemas } => shown::state(&file.state, schemas, &self.0.style),
+            ShowSubject::State { file, schemas } => {
+                shown::state(&file.state, schemas, &self.0.style).map_err(ShowError::Object)
+            }
             ShowSubject::Plan { planned } => Ok(shown::plan(planned, &self.0.style, true)),
-            ShowSubject::Config { .. } | ShowSubject::Module(_) => Err("-json is required".to_owned()),
+            ShowSubject::Config { .. } | ShowSubject::Module(_) => Err(ShowError::JsonRequired),
         }
     }
 
@@ -64,16 +85,16 @@ fn run_text(run: &ShownRun, style: &Style) -> String {
 }
 
 /// One document; warnings have no place in it.
-struct Json;
+struct ShowJson;
 
-impl ShowView for Json {
+impl ShowView for ShowJson {
     fn warnings(&self, _: Diagnostics) {}
 
-    fn text(&self, subject: &ShowSubject) -> Result<String, String> {
+    fn text(&self, subject: &ShowSubject) -> Result<String, ShowError> {
         match subject {
             ShowSubject::Nothing => Ok("{\"format_version\":\"1.0\"}\n".to_owned()),
-            ShowSubject::State { file, schemas } => shown::state_json(file, schemas),
-            ShowSubject::Plan { planned } => shown::plan_json(planned),
+            ShowSubject::State { file, schemas } => shown::state_json(file, schemas).map_err(ShowError::Object),
+            ShowSubject::Plan { planned } => shown::plan_json(planned).map_err(ShowError::Object),
             ShowSubject::Config { config, schemas } => Ok(shown::config_json(config, schemas)),
             ShowSubject::Module(module) => Ok(format!("{}\n", go::compact(&module_json(module)))),
         }

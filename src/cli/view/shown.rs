@@ -10,7 +10,8 @@ use ops::interface::planning::{Planned, Schemas};
 use render::json::config::{add_variable_details, config_json as render_config_json};
 use render::json::go;
 use render::json::plan::{PlanDocument, plan_json as render_plan_json};
-use render::json::state::{object_value, state_json as render_state_json};
+use render::json::state::state_json as render_state_json;
+use render::objects::{ObjectError, object_value};
 use render::text::outputs::outputs_text;
 use render::text::plan::{PlanText, plan_text};
 use render::text::state::{instance_text, state_text};
@@ -47,13 +48,18 @@ pub fn outputs(state: &State, style: &Style) -> String {
 }
 
 /// A whole state.
-pub fn state(state: &State, schemas: &Schemas, style: &Style) -> Result<String, String> {
+pub fn state(state: &State, schemas: &Schemas, style: &Style) -> Result<String, ObjectError> {
     let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
-    state_text(state, &lookup, &object_value, style)
+    state_text(state, &lookup, style)
 }
 
 /// One resource instance, which is all that the state holds.
-pub fn instance(addr: &AbsResourceInstance, state: &State, schemas: &Schemas, style: &Style) -> Result<String, String> {
+pub fn instance(
+    addr: &AbsResourceInstance,
+    state: &State,
+    schemas: &Schemas,
+    style: &Style,
+) -> Result<String, ObjectError> {
     let Some(resource) = state.resources.get(&addr.containing_resource()) else { return Ok(String::new()) };
     let provider = &resource.provider.provider;
     let schema = schema(schemas, provider, addr.mode(), addr.kind());
@@ -65,7 +71,8 @@ pub fn instance(addr: &AbsResourceInstance, state: &State, schemas: &Schemas, st
     Ok(instance_text(addr, &objects, schema.as_deref(), style))
 }
 
-pub fn state_json(file: &StateFile, schemas: &Schemas) -> Result<String, String> {
+/// The document of a whole state.
+pub fn state_json(file: &StateFile, schemas: &Schemas) -> Result<String, ObjectError> {
     let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
     Ok(format!("{}\n", go::compact(&render_state_json(Some(&file.state), &lookup)?)))
 }
@@ -79,7 +86,8 @@ pub fn config_json(config: &Config, schemas: &Schemas) -> String {
     format!("{}\n", go::compact(&json))
 }
 
-pub fn plan_json(planned: &Planned) -> Result<String, String> {
+/// The document of a plan.
+pub fn plan_json(planned: &Planned) -> Result<String, ObjectError> {
     let schemas = |provider: &Provider, mode, kind: &str| schema(&planned.schemas, provider, mode, kind);
     let provider_schemas = |provider: &Provider| planned.schemas.get(provider)?.provider().ok();
     let document = PlanDocument {

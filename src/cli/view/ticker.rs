@@ -8,7 +8,7 @@ use engine::event::{Event, ObjectLabel};
 use model::addr::AbsResourceInstance;
 use model::plan::Action;
 use model::state::DeposedKey;
-use render::text::progress::Operation;
+use render::words::Operation;
 
 const PERIOD: Duration = Duration::from_secs(10);
 

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use base::name::by_language;
+use engine::event::Event;
 use engine::ports::Observer;
 use ops::interface::listen::SilentListener;
 use render::json::diagnostic::diagnostic_json;
 use render::json::go;
+use render::text::progress;
 use render::text::wrap::wrap;
 use serde::{Serialize, Serializer};
 
 use super::both::Both;
-use super::human::Pending;
 use crate::console::Console;
 
 /// The view of `validate`.
@@ -25,18 +26,18 @@ pub trait ValidateView {
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ValidateView> {
     let view: Box<dyn ValidateView> =
-        if json { Box::new(Json(console.clone())) } else { Box::new(Human(console.clone())) };
+        if json { Box::new(ValidateJson(console.clone())) } else { Box::new(ValidateHuman(console.clone())) };
     match &console.copy {
-        Some(copy) => Box::new(Both(view, Box::new(Json(copy.clone())))),
+        Some(copy) => Box::new(Both(view, Box::new(ValidateJson(copy.clone())))),
         None => view,
     }
 }
 
-struct Human(Arc<Console>);
+struct ValidateHuman(Arc<Console>);
 
-impl ValidateView for Human {
+impl ValidateView for ValidateHuman {
     fn observer(&self) -> Arc<dyn Observer> {
-        Arc::new(Pending(self.0.clone()))
+        Arc::new(PendingRequests(self.0.clone()))
     }
 
     fn result(&self, diagnostics: Diagnostics) {
@@ -44,16 +45,41 @@ impl ValidateView for Human {
     }
 }
 
-/// One document.
-struct Json(Arc<Console>);
+/// Shows of a validation which requests to providers are not answered, on a terminal.
+struct PendingRequests(Arc<Console>);
 
-impl ValidateView for Json {
+impl Observer for PendingRequests {
+    fn event(&self, event: Event) {
+        if matches!(event, Event::RequestPending { .. })
+            && self.0.advises()
+            && let Some(line) = progress::line(&event, &self.0.style)
+        {
+            self.0.print(&line);
+        }
+    }
+}
+
+/// One document.
+struct ValidateJson(Arc<Console>);
+
+impl ValidateView for ValidateJson {
     fn observer(&self) -> Arc<dyn Observer> {
         Arc::new(SilentListener)
     }
 
     fn result(&self, diagnostics: Diagnostics) {
         json_result(&self.0, &self.0.view.wanted(diagnostics));
+    }
+}
+
+impl ValidateView for Both<Box<dyn ValidateView>> {
+    fn observer(&self) -> Arc<dyn Observer> {
+        self.0.observer()
+    }
+
+    fn result(&self, diagnostics: Diagnostics) {
+        self.0.result(diagnostics.clone());
+        self.1.result(diagnostics);
     }
 }
 

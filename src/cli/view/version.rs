@@ -13,12 +13,12 @@ pub trait VersionView {
 }
 
 pub fn view(json: bool) -> Box<dyn VersionView> {
-    if json { Box::new(Json) } else { Box::new(Human) }
+    if json { Box::new(VersionJson) } else { Box::new(VersionHuman) }
 }
 
-struct Human;
+struct VersionHuman;
 
-impl VersionView for Human {
+impl VersionView for VersionHuman {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String {
         let called = name::current();
         // Other programs read the version of the language from the first line, some of them from all of it.
@@ -39,9 +39,9 @@ impl VersionView for Human {
     }
 }
 
-struct Json;
+struct VersionJson;
 
-impl VersionView for Json {
+impl VersionView for VersionJson {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String {
         let providers: Map<String, JsonValue> =
             selected.iter().map(|(provider, version)| (provider.to_string(), version.as_str().into())).collect();

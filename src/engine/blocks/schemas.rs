@@ -11,7 +11,7 @@ use model::schema::list_block::list_block;
 use model::state::State;
 use rustc_hash::FxHashMap;
 use terrane_protocol::provider::NO_SCHEMAS;
-use terrane_protocol::schema::{ProviderSchemas, ResourceMode, Schema};
+use terrane_protocol::schema::{ProviderSchemas, ResourceMode, Schema, SchemaError};
 use terrane_value::text::go_quoted;
 
 use crate::pending_request::PendingRequest;
@@ -146,7 +146,7 @@ impl Schemas {
     }
 }
 
-fn find(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+fn find(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
     match mode {
         ResourceMode::Managed => schemas.managed(kind),
         ResourceMode::Data => schemas.data(kind),
@@ -165,7 +165,7 @@ fn problem_of_type(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str
     };
     let schema = match find(schemas, mode, kind) {
         Ok(schema) => schema?,
-        Err(unreadable) => return Some(invalid_schema(mode_name, kind, &unreadable)),
+        Err(unreadable) => return Some(invalid_schema(mode_name, kind, &unreadable.to_string())),
     };
     if schema.version < 0 {
         return Some(format!(

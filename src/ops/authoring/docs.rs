@@ -7,7 +7,7 @@ use base::atomic;
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files};
 use model::schema::document::read_whole_provider;
-use render::docs::{Described, Kind, marker};
+use render::docs::{Described, PageKind, marker};
 use serde_json::Value as Json;
 use terrane_protocol::provider::{IdentityAttribute, IdentitySchema, IdentityUse};
 use terrane_value::Type;
@@ -162,7 +162,11 @@ fn identities(document: &Json) -> Result<std::collections::BTreeMap<Arc<str>, Id
             _ => IdentityUse::Never,
         };
         let description = found["description"].as_str().unwrap_or_default().to_owned();
-        Ok::<_, String>(IdentityAttribute { ty: Type::from_json(&found["type"])?, import, description })
+        Ok::<_, String>(IdentityAttribute {
+            ty: Type::from_json(&found["type"]).map_err(|error| error.to_string())?,
+            import,
+            description,
+        })
     };
     let mut all = std::collections::BTreeMap::new();
     for (name, found) in document.as_object().into_iter().flatten() {
@@ -187,7 +191,7 @@ fn compare(output: &Path, pages: &Pages, files: &dyn Files, diagnostics: &mut Di
             Err(_) => outcome.created.push(path),
         }
     }
-    for kind in Kind::OF_TYPES {
+    for kind in PageKind::OF_TYPES {
         let folder = output.join(kind.folder());
         for entry in files.list(&folder).unwrap_or_default() {
             let is_page =

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::Files;
-use render::docs::{Described, Examples, Kind, Page, Subject, Template, execute, is_deprecated, render};
+use render::docs::{Described, Examples, Page, PageKind, Subject, Template, execute, is_deprecated, render};
 
 /// The folders of a project, relative to it.
 #[derive(Clone, Debug)]
@@ -77,9 +77,9 @@ impl Generator<'_> {
     }
 
     /// The subjects of all pages, with the provider first.
-    fn subjects(&self) -> Vec<(Kind, String, Subject<'_>)> {
-        let mut all = vec![(Kind::Provider, self.short_name().to_owned(), self.described.provider())];
-        for kind in Kind::OF_TYPES {
+    fn subjects(&self) -> Vec<(PageKind, String, Subject<'_>)> {
+        let mut all = vec![(PageKind::Provider, self.short_name().to_owned(), self.described.provider())];
+        for kind in PageKind::OF_TYPES {
             let subjects = self.described.subjects(kind).into_iter();
             let wanted = subjects.filter(|(_, subject)| !self.skip_deprecated || !is_deprecated(subject));
             all.extend(wanted.map(|(name, subject)| (kind, name.to_string(), subject)));
@@ -88,11 +88,11 @@ impl Generator<'_> {
     }
 
     /// The name of a page without its end: `resources/note`. Types that have the name of the provider keep it.
-    fn stem(&self, kind: Kind, name: &str) -> String {
+    fn stem(&self, kind: PageKind, name: &str) -> String {
         let prefix = format!("{}_", self.short_name());
         match kind {
-            Kind::Provider => "index".to_owned(),
-            Kind::Function => format!("{}/{name}", kind.folder()),
+            PageKind::Provider => "index".to_owned(),
+            PageKind::Function => format!("{}/{name}", kind.folder()),
             _ => format!("{}/{}", kind.folder(), name.strip_prefix(&prefix).unwrap_or(name)),
         }
     }
@@ -100,7 +100,7 @@ impl Generator<'_> {
     /// Makes the page of a subject. None: the project has it as a file.
     fn page(
         &self,
-        kind: Kind,
+        kind: PageKind,
         name: &str,
         subject: Subject<'_>,
         templates: &BTreeMap<String, Vec<u8>>,
@@ -115,8 +115,8 @@ impl Generator<'_> {
         let own = format!("{stem}{END}");
         let shared = format!("{}{END}", kind.folder());
         let short = match kind {
-            Kind::Resource => stem.replacen("resources/", "r/", 1),
-            Kind::DataSource => stem.replacen("data-sources/", "d/", 1),
+            PageKind::Resource => stem.replacen("resources/", "r/", 1),
+            PageKind::DataSource => stem.replacen("data-sources/", "d/", 1),
             _ => stem.clone(),
         };
         let exists = |stem: &str| STATIC_ENDS.iter().any(|end| templates.contains_key(&format!("{stem}{end}")));
@@ -145,12 +145,12 @@ impl Generator<'_> {
     /// Makes a page of a template, or of another file in its folder, that belongs to no type.
     fn other_page(&self, path: &str, content: &[u8], pages: &Pages) -> Result<Option<(String, Vec<u8>)>, Diagnostic> {
         let Some(page) = path.strip_suffix(".tmpl") else { return Ok(Some((path.to_owned(), content.to_owned()))) };
-        let is_shared = Kind::OF_TYPES.iter().any(|kind| path == format!("{}{END}", kind.folder()));
+        let is_shared = PageKind::OF_TYPES.iter().any(|kind| path == format!("{}{END}", kind.folder()));
         if is_shared || pages.contains_key(page) {
             return Ok(None);
         }
         let folder = path.split_once('/').map_or("", |(folder, _)| folder);
-        if Kind::OF_TYPES.iter().any(|kind| kind.folder() == folder) {
+        if PageKind::OF_TYPES.iter().any(|kind| kind.folder() == folder) {
             let file = self.folders.templates.join(path);
             let detail = format!(
                 "The template {} belongs to no type or function of the provider, so that no page was made of it. Rename it, or \
@@ -184,10 +184,10 @@ impl Generator<'_> {
     }
 
     /// The examples of a type that the project has.
-    fn examples(&self, kind: Kind, name: &str) -> Examples {
+    fn examples(&self, kind: PageKind, name: &str) -> Examples {
         let (begin, end) = kind.example();
         let folder = match kind {
-            Kind::Provider => self.folders.examples.join("provider"),
+            PageKind::Provider => self.folders.examples.join("provider"),
             _ => self.folders.examples.join(kind.folder()).join(name),
         };
         let path = |file: &str| folder.join(file).to_string_lossy().replace('\\', "/");
@@ -196,7 +196,7 @@ impl Generator<'_> {
         let existing = |file: &str| names.iter().any(|name| name == file).then(|| path(file));
         let fits =
             |name: &&String| name.starts_with(begin) && name.ends_with(end) && name.len() >= begin.len() + end.len();
-        let of_resource = |file: &str| existing(file).filter(|_| kind == Kind::Resource);
+        let of_resource = |file: &str| existing(file).filter(|_| kind == PageKind::Resource);
         Examples {
             main: path(&format!("{begin}{end}")),
             files: names.iter().filter(fits).map(|name| path(name)).collect(),

@@ -11,7 +11,7 @@ use plugin::start::{ProviderProcess, start_provider};
 use render::docs::Described;
 use terrane_protocol::handshake::VERSIONS;
 use terrane_protocol::provider::{IdentitySchema, Provider, ProviderDiagnostics};
-use terrane_protocol::schema::{ProviderSchemas, Schema, StaticSchemas};
+use terrane_protocol::schema::{ProviderSchemas, Schema, SchemaError, StaticSchemas};
 
 use super::failure;
 use crate::plugins::launch::Launcher;
@@ -80,7 +80,7 @@ async fn described(provider: &dyn Provider) -> Result<Described, String> {
             identities.insert(kind, identity);
         }
     }
-    Ok(Described { schemas: all(&*schemas)?, identities })
+    Ok(Described { schemas: all(&*schemas).map_err(|error| error.to_string())?, identities })
 }
 
 /// Providers of older SDKs do not know the question.
@@ -93,10 +93,10 @@ fn texts(diagnostics: ProviderDiagnostics) -> String {
 }
 
 /// All schemas, read at once.
-fn all(schemas: &dyn ProviderSchemas) -> Result<StaticSchemas, String> {
+fn all(schemas: &dyn ProviderSchemas) -> Result<StaticSchemas, SchemaError> {
     type Schemas = BTreeMap<Arc<str>, Arc<Schema>>;
-    type Find<'a> = &'a dyn Fn(&str) -> Result<Option<Arc<Schema>>, String>;
-    let read = |names: Vec<Arc<str>>, find: Find<'_>| -> Result<Schemas, String> {
+    type Find<'a> = &'a dyn Fn(&str) -> Result<Option<Arc<Schema>>, SchemaError>;
+    let read = |names: Vec<Arc<str>>, find: Find<'_>| -> Result<Schemas, SchemaError> {
         let mut found = Schemas::new();
         for name in names {
             found.extend(find(&name)?.map(|schema| (name, schema)));

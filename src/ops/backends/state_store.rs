@@ -13,7 +13,7 @@ use model::deps::{Constraints, Version};
 use model::plan::file::StoreProviderSettings;
 use model::schema::decode::decode_body;
 use terrane_protocol::provider::NO_SCHEMAS;
-use terrane_protocol::schema::Schema;
+use terrane_protocol::schema::{Schema, SchemaError};
 use terrane_value::Value;
 use tokio::sync::OnceCell;
 
@@ -92,7 +92,7 @@ async fn schemas(
 ) -> Result<(Arc<Schema>, Arc<Schema>), Diagnostics> {
     let address = &found.address;
     let all = found.processes.schemas(address).await?;
-    let unread = |why: String| Diagnostics::from(Diagnostic::error(NO_SCHEMAS, format!("{address}: {why}.")));
+    let unread = |why: SchemaError| Diagnostics::from(Diagnostic::error(NO_SCHEMAS, format!("{address}: {why}.")));
     let provider = all.provider().map_err(unread)?;
     if let Some(schema) = all.state_store(kind).map_err(unread)? {
         return Ok((provider, schema));

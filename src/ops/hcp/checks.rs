@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use backend::hcp::{CostEstimate, Flavor, PolicyCheck, Run};
+use render::words::whole_seconds;
 
 use super::confirm::Answer;
 use super::stages::not_overridden;
-use super::{Ended, Operation, RULE, error, pause, seconds};
+use super::{Ended, Operation, RULE, error, pause};
 
 /// The pause between two looks at a policy check.
 const LOOKS: Duration = Duration::from_millis(500);
@@ -56,8 +57,9 @@ impl Operation<'_> {
                         continue;
                     }
                     told = Instant::now();
-                    let whole = Duration::from_secs(started.elapsed().as_secs() / 30 * 30);
-                    let elapsed = if turn == 0 { String::new() } else { format!(" ({} elapsed)", seconds(whole)) };
+                    let whole = started.elapsed().as_secs() / 30 * 30;
+                    let elapsed =
+                        if turn == 0 { String::new() } else { format!(" ({} elapsed)", whole_seconds(whole)) };
                     self.heading(name);
                     self.say("Waiting for cost estimate to complete...{}\n", &[&elapsed]);
                 }

@@ -354,27 +354,12 @@ fn backoff(turn: u32, first: f64, longest: f64) -> Duration {
     Duration::from_millis(millis.min(longest) as u64)
 }
 
-/// A duration in whole seconds as Go writes it: `1m30s`.
-fn seconds(duration: Duration) -> String {
-    let all = duration.as_secs();
-    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{seconds}s"),
-        (0, _) => format!("{minutes}m{seconds}s"),
-        _ => format!("{hours}h{minutes}m{seconds}s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_written_as_go_writes_them() {
-        let cases = [(0, "0s"), (59, "59s"), (60, "1m0s"), (90, "1m30s"), (3600, "1h0m0s")];
-        for (given, expected) in cases {
-            assert_eq!(seconds(Duration::from_secs(given)), expected);
-        }
+    fn pauses_grow_to_a_limit() {
         assert_eq!((pause(0), pause(60)), (Duration::from_secs(1), Duration::from_secs(3)));
     }
 }

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use backend::hcp::{PolicyEvaluation, TaskResult, TaskStage};
+use render::words::whole_seconds;
 
 use super::confirm::Answer;
-use super::{Ended, Operation, RULE, backoff, error, seconds};
+use super::{Ended, Operation, RULE, backoff, error};
 
 /// The shortest and the longest pause between two looks at a stage, in milliseconds.
 const PAUSES: (f64, f64) = (4000.0, 12000.0);
@@ -134,7 +135,7 @@ impl Operation<'_> {
     }
 
     fn say_elapsed(&self, text: &str, progress: &Progress) {
-        let elapsed = seconds(progress.started.elapsed());
+        let elapsed = whole_seconds(progress.started.elapsed().as_secs());
         self.say("{}[dim]({} elapsed)", &[text, &elapsed]);
     }
 

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use backend::hcp::{Phase, Run};
+use render::words::whole_seconds;
 
-use super::{Ended, Operation, pause, seconds};
+use super::{Ended, Operation, pause};
 
 /// The time between two messages.
 const MESSAGES: Duration = Duration::from_secs(30);
@@ -39,8 +40,8 @@ impl Operation<'_> {
                 continue;
             }
             told = Instant::now();
-            let whole = Duration::from_secs(started.elapsed().as_secs() / 30 * 30);
-            let elapsed = if turn == 0 { String::new() } else { format!(" ({} elapsed)", seconds(whole)) };
+            let whole = started.elapsed().as_secs() / 30 * 30;
+            let elapsed = if turn == 0 { String::new() } else { format!(" ({} elapsed)", whole_seconds(whole)) };
             let reason = self.reason_to_wait(&now, what).await?;
             self.say("{}{}", &[&reason, &elapsed]);
         }

@@ -142,16 +142,18 @@ pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostic
         let of_provider = of(provider)?;
         let resource = &addr.resource.resource;
         let schema = match resource.mode {
-            ResourceMode::Managed => of_provider.managed(&resource.kind)?,
-            ResourceMode::Data => of_provider.data(&resource.kind)?,
-            ResourceMode::Ephemeral => of_provider.ephemeral(&resource.kind)?,
-            ResourceMode::List => of_provider.list_resource(&resource.kind)?,
+            ResourceMode::Managed => of_provider.managed(&resource.kind),
+            ResourceMode::Data => of_provider.data(&resource.kind),
+            ResourceMode::Ephemeral => of_provider.ephemeral(&resource.kind),
+            ResourceMode::List => of_provider.list_resource(&resource.kind),
         };
+        let schema = schema.map_err(|error| error.to_string())?;
         let schema = schema.ok_or_else(|| format!("no schema of resource type {:?}", resource.kind))?;
         Ok(schema.implied_type().clone())
     };
     let type_of_action = |provider: &Provider, kind: &str| {
-        let schema = of(provider)?.action(kind)?.ok_or_else(|| format!("no schema of action type {kind:?}"))?;
+        let schema = of(provider)?.action(kind).map_err(|error| error.to_string())?;
+        let schema = schema.ok_or_else(|| format!("no schema of action type {kind:?}"))?;
         Ok(schema.implied_type().clone())
     };
     saved

@@ -57,7 +57,7 @@ impl<P: Protocol> ProviderClient<P> {
             return Ok((None, diagnostics));
         }
         let read = match self.identity_schemas().await?.get(kind) {
-            Some(schema) => identity::from_wire(response.upgraded_identity, schema),
+            Some(schema) => identity::from_wire(response.upgraded_identity, schema).map_err(|error| error.to_string()),
             None => Err(format!("the provider has no identity schema for the type {kind:?}")),
         };
         match read {

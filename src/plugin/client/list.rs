@@ -10,7 +10,7 @@ use terrane_protocol::provider::{
 use terrane_protocol::schema::{ProviderSchemas, Schema};
 use terrane_protocol::wire::protocol::{Call, Protocol};
 use terrane_protocol::wire::v6::message as wire;
-use terrane_protocol::wire::{diagnostic, identity, value};
+use terrane_protocol::wire::{WireError, diagnostic, identity, value};
 use terrane_value::Type;
 use wire::list_resource::Event;
 
@@ -85,7 +85,7 @@ impl<P: Protocol> ProviderClient<P> {
         identity: &IdentitySchema,
         object: &Schema,
     ) -> Result<ListResult, ProviderDiagnostics> {
-        let garbage = |error: String| one(self.garbage(Call::ListResource, error));
+        let garbage = |error: WireError| one(self.garbage(Call::ListResource, error));
         let diagnostics = diagnostic::from_wire(event.diagnostic);
         if has_errors(&diagnostics) {
             return Err(diagnostics);

@@ -8,7 +8,7 @@ use prost::Message;
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
 use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner, has_errors};
-use terrane_protocol::schema::Schema;
+use terrane_protocol::schema::{Schema, SchemaError};
 use terrane_protocol::wire::protocol::Protocol;
 use terrane_protocol::wire::v5::{V5, message as wire};
 use terrane_protocol::wire::{diagnostic, provisioner as convert, schema, value};
@@ -55,7 +55,7 @@ impl ProvisionerClient {
         }
         let schema = response.provisioner.unwrap_or_default().encode_to_vec();
         V5::decode_schema(schema.into())
-            .map_err(|error| error.to_string())
+            .map_err(|error| SchemaError::Message(error.to_string()))
             .and_then(schema::from_wire)
             .map(Arc::new)
             .map_err(|error| vec![self.callee("GetSchema").garbage(error)])

@@ -40,7 +40,7 @@ impl<P: Protocol> ProviderClient<P> {
         if !has_errors(&diagnostics) {
             match chunks::accepted(response.capabilities.unwrap_or_default().chunk_size) {
                 Ok(size) => self.chunk_size.store(size, Ordering::Relaxed),
-                Err(why) => diagnostics.push(ProviderDiagnostic::error(why, "")),
+                Err(why) => diagnostics.push(ProviderDiagnostic::error(why.to_string(), "")),
             }
         }
         Ok(diagnostics)
@@ -58,7 +58,7 @@ impl<P: Protocol> ProviderClient<P> {
             }
             assembly.add(&chunk.bytes, chunk.total_length, chunk.range);
         }
-        assembly.end().map_err(|why| one(ProviderDiagnostic::error(why, "")))
+        assembly.end().map_err(|why| one(ProviderDiagnostic::error(why.to_string(), "")))
     }
 
     async fn try_write_state(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::handshake::{Address, Handshake};
-use terrane_protocol::tls::{self, Identity};
+use terrane_protocol::tls::{self, TlsIdentity};
 use tokio::net::TcpStream;
 
 use super::diagnose::os_error_text;
@@ -52,7 +52,7 @@ impl std::error::Error for ConnectError {}
 /// Connects to the address in the handshake and authenticates the server. `peer`: the process that has to listen there.
 pub async fn connect(
     handshake: &Handshake,
-    identity: Option<&Identity>,
+    identity: Option<&TlsIdentity>,
     peer: Option<u32>,
     timeout: Duration,
 ) -> Result<Channel, ConnectError> {
@@ -65,7 +65,7 @@ const NO_CERTIFICATE: &str = "it announced no certificate, so the connection wou
 
 async fn connect_in_time(
     handshake: &Handshake,
-    identity: Option<&Identity>,
+    identity: Option<&TlsIdentity>,
     peer: Option<u32>,
 ) -> Result<Channel, ConnectError> {
     let tls = || match (&handshake.certificate, identity) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use base::{env, log};
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
-use terrane_protocol::tls::Identity;
+use terrane_protocol::tls::TlsIdentity;
 use tokio::process::Command;
 use tokio::sync::{Notify, oneshot, watch};
 
@@ -66,7 +66,7 @@ pub enum StartError {
     /// The command is ending, so that no process starts any more.
     Ending,
     /// There is no certificate for our end of the connection.
-    Identity(String),
+    TlsIdentity(String),
     /// The system does not run the program.
     Program {
         path: PathBuf,
@@ -90,7 +90,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::Ending => f.write_str("the command is ending"),
-            StartError::Identity(why) => f.write_str(why),
+            StartError::TlsIdentity(why) => f.write_str(why),
             StartError::Program { path, why } => write!(f, "fork/exec {}: {why}", path.display()),
             StartError::Exited => f.write_str("plugin exited before we could connect"),
             StartError::Timeout => f.write_str("timeout while waiting for plugin to start"),
@@ -114,8 +114,8 @@ impl Launch {
     pub async fn start(&self, name: &str) -> Result<Plugin, StartError> {
         let identity = match self.security {
             Security::MutualTls => {
-                let made = Identity::generate(crate::crypto());
-                Some(made.map_err(|why| StartError::Identity(why.to_string()))?)
+                let made = TlsIdentity::generate(crate::crypto());
+                Some(made.map_err(|why| StartError::TlsIdentity(why.to_string()))?)
             }
             _ => None,
         };
@@ -149,7 +149,7 @@ impl Launch {
         Ok(Plugin { channel, version: handshake.version, process })
     }
 
-    fn command(&self, identity: Option<&Identity>) -> Command {
+    fn command(&self, identity: Option<&TlsIdentity>) -> Command {
         let mut command = Command::new(&self.command);
         command.args(&self.args).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         if !self.folder.as_os_str().is_empty() {

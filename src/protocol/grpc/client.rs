@@ -19,7 +19,7 @@ use super::{CONNECTION_WINDOW, FRAME_SIZE, STREAM_WINDOW, STREAMS, Transport};
 /// A connection to a plugin. Cheap to clone; the connection closes when the last clone is dropped.
 #[derive(Clone)]
 pub struct Channel {
-    grpc: Grpc<Connection>,
+    grpc: Grpc<ClientConnection>,
     ended: Ended,
 }
 
@@ -57,7 +57,7 @@ impl Channel {
             }
         });
         let origin = http::Uri::from_static("http://localhost");
-        let grpc = Grpc::with_origin(Connection { sender, ended: ended.clone() }, origin);
+        let grpc = Grpc::with_origin(ClientConnection { sender, ended: ended.clone() }, origin);
         Ok(Channel { grpc: grpc.max_decoding_message_size(usize::MAX), ended })
     }
 
@@ -110,12 +110,12 @@ fn outgoing<M: Message>(message: M) -> Request<Encoded<M>> {
 
 /// The HTTP/2 connection, as the service that tonic calls.
 #[derive(Clone)]
-struct Connection {
+struct ClientConnection {
     sender: SendRequest<Bytes>,
     ended: Ended,
 }
 
-impl tower_service::Service<http::Request<tonic::body::Body>> for Connection {
+impl tower_service::Service<http::Request<tonic::body::Body>> for ClientConnection {
     type Response = http::Response<Incoming>;
     type Error = Status;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Status>> + Send>>;

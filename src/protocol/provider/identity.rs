@@ -1,8 +1,10 @@
 //! What identifies the objects of a resource type.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
+use terrane_value::json::JsonError;
 use terrane_value::{Type, Value, json};
 
 /// A type whose objects nothing identifies but an id.
@@ -76,11 +78,11 @@ pub struct Identity {
 impl Identity {
     /// Of an object of the type of the schema. None if it is null, has no value in it, or is not completely known, as in the
     /// plan of a new object.
-    pub fn from_value(value: &Value, schema: &IdentitySchema) -> Result<Option<Identity>, String> {
+    pub fn from_value(value: &Value, schema: &IdentitySchema) -> Result<Option<Identity>, IdentityError> {
         if value.is_null() || !value.is_wholly_known() || value.entries().values().all(Value::is_null) {
             return Ok(None);
         }
-        let json = json::to_json(value, &schema.implied_type()).map_err(|error| error.to_string())?;
+        let json = json::to_json(value, &schema.implied_type()).map_err(IdentityError::Json)?;
         Ok(Some(Identity { schema_version: schema.version, json: json.into() }))
     }
 
@@ -91,13 +93,34 @@ impl Identity {
     }
 
     /// The identity as an object of the type of the schema, which must have the same version.
-    pub fn to_value(&self, schema: &IdentitySchema) -> Result<Value, String> {
+    pub fn to_value(&self, schema: &IdentitySchema) -> Result<Value, IdentityError> {
         if self.schema_version != schema.version {
-            return Err(format!("it has the schema version {}, not {}", self.schema_version, schema.version));
+            return Err(IdentityError::Version { stored: self.schema_version, schema: schema.version });
         }
-        json::from_json(self.json.as_bytes(), &schema.implied_type()).map_err(|error| error.to_string())
+        json::from_json(self.json.as_bytes(), &schema.implied_type()).map_err(IdentityError::Json)
     }
 }
+
+/// Why an identity does not fit its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// It is stored with another version of the schema.
+    Version { stored: i64, schema: i64 },
+    /// Its JSON is not an object of the schema's type, or the object has no such JSON.
+    Json(JsonError),
+}
+
+impl fmt::Display for IdentityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IdentityError::Version { stored, schema } => write!(f, "it has the schema version {stored}, not {schema}"),
+            IdentityError::Json(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for IdentityError {}
 
 /// An identity as text for people: its attributes by name.
 pub fn identity_text(identity: &Value) -> String {

@@ -17,10 +17,16 @@ pub use action::{InvokeActionRequest, PlanActionRequest, PlanActionResponse};
 use async_trait::async_trait;
 pub use capabilities::{ClientCapabilities, DeferralReason};
 pub use identity::{
-    INVALID_IDENTITY, Identity, IdentityAttribute, IdentitySchema, IdentityUse, NO_IDENTITY, identity_text,
+    INVALID_IDENTITY, Identity, IdentityAttribute, IdentityError, IdentitySchema, IdentityUse, NO_IDENTITY,
+    identity_text,
 };
 pub use list::{ListRequest, ListResult, ListSink, ValidateListRequest, no_identity_schema};
-pub use message::*;
+pub use message::{
+    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, ImportResponse, ImportedObject, MoveRequest,
+    MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics, RawState,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, Severity, UpgradeRequest,
+    has_errors, no_provider_meta,
+};
 pub use provisioner::{Output, ProvisionRequest, Provisioner};
 pub use remote_state::RemoteStates;
 pub use state_store::StateStores;

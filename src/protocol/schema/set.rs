@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use terrane_value::Type;
 
-use super::Schema;
+use super::{Schema, SchemaError};
 use crate::schema::ResourceMode;
 
-/// The schemas of one provider. A type is decoded at the first question for it; `Err` says that its description could
-/// not be read (a bug of the provider or a damaged cache), for people.
+/// The schemas of one provider. A type is decoded at the first question for it, which fails if its description
+/// cannot be read.
 pub trait ProviderSchemas: Send + Sync {
-    fn provider(&self) -> Result<Arc<Schema>, String>;
-    fn provider_meta(&self) -> Result<Option<Arc<Schema>>, String>;
-    fn managed(&self, kind: &str) -> Result<Option<Arc<Schema>>, String>;
-    fn data(&self, kind: &str) -> Result<Option<Arc<Schema>>, String>;
-    fn ephemeral(&self, kind: &str) -> Result<Option<Arc<Schema>>, String>;
-    fn function(&self, name: &str) -> Result<Option<Arc<FunctionSignature>>, String>;
+    fn provider(&self) -> Result<Arc<Schema>, SchemaError>;
+    fn provider_meta(&self) -> Result<Option<Arc<Schema>>, SchemaError>;
+    fn managed(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError>;
+    fn data(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError>;
+    fn ephemeral(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError>;
+    fn function(&self, name: &str) -> Result<Option<Arc<FunctionSignature>>, SchemaError>;
     fn managed_names(&self) -> Vec<Arc<str>>;
     fn data_names(&self) -> Vec<Arc<str>>;
     fn ephemeral_names(&self) -> Vec<Arc<str>>;
@@ -24,7 +24,7 @@ pub trait ProviderSchemas: Send + Sync {
     fn capabilities(&self) -> Capabilities;
 
     /// The configuration of a list resource. Lists find objects of the managed resource type of the same name.
-    fn list_resource(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn list_resource(&self, _kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(None)
     }
 
@@ -33,7 +33,7 @@ pub trait ProviderSchemas: Send + Sync {
     }
 
     /// The configuration of an action.
-    fn action(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn action(&self, _kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(None)
     }
 
@@ -42,7 +42,7 @@ pub trait ProviderSchemas: Send + Sync {
     }
 
     /// The settings of a state store.
-    fn state_store(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn state_store(&self, _kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(None)
     }
 
@@ -52,8 +52,8 @@ pub trait ProviderSchemas: Send + Sync {
 
     /// Shows all types of a mode in the order of their names, for those who want them all and once: nothing needs to be
     /// kept.
-    fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), String> {
-        let (names, find): (_, fn(&Self, &str) -> Result<Option<Arc<Schema>>, String>) = match mode {
+    fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), SchemaError> {
+        let (names, find): (_, fn(&Self, &str) -> Result<Option<Arc<Schema>>, SchemaError>) = match mode {
             ResourceMode::Managed => (self.managed_names(), Self::managed),
             ResourceMode::Data => (self.data_names(), Self::data),
             ResourceMode::Ephemeral => (self.ephemeral_names(), Self::ephemeral),
@@ -117,27 +117,27 @@ pub struct StaticSchemas {
 }
 
 impl ProviderSchemas for StaticSchemas {
-    fn provider(&self) -> Result<Arc<Schema>, String> {
+    fn provider(&self) -> Result<Arc<Schema>, SchemaError> {
         Ok(self.provider.clone())
     }
 
-    fn provider_meta(&self) -> Result<Option<Arc<Schema>>, String> {
+    fn provider_meta(&self) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.provider_meta.clone())
     }
 
-    fn managed(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn managed(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.managed.get(kind).cloned())
     }
 
-    fn data(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn data(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.data.get(kind).cloned())
     }
 
-    fn ephemeral(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn ephemeral(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.ephemeral.get(kind).cloned())
     }
 
-    fn function(&self, name: &str) -> Result<Option<Arc<FunctionSignature>>, String> {
+    fn function(&self, name: &str) -> Result<Option<Arc<FunctionSignature>>, SchemaError> {
         Ok(self.functions.get(name).cloned())
     }
 
@@ -161,7 +161,7 @@ impl ProviderSchemas for StaticSchemas {
         self.capabilities
     }
 
-    fn list_resource(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn list_resource(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.list_resources.get(kind).cloned())
     }
 
@@ -169,7 +169,7 @@ impl ProviderSchemas for StaticSchemas {
         self.list_resources.keys().cloned().collect()
     }
 
-    fn action(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn action(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.actions.get(kind).cloned())
     }
 
@@ -177,7 +177,7 @@ impl ProviderSchemas for StaticSchemas {
         self.actions.keys().cloned().collect()
     }
 
-    fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Ok(self.state_stores.get(kind).cloned())
     }
 

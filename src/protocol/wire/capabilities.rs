@@ -2,8 +2,8 @@
 
 use wire::deferred::Reason;
 
+use super::message as wire;
 use super::protocol::Protocol;
-use super::v6::message as wire;
 use crate::provider::{ClientCapabilities, DeferralReason};
 
 /// What protocol 5 does not have is left out of its messages.

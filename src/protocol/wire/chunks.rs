@@ -1,8 +1,10 @@
 //! States as chunks of an agreed size, in order.
 
+use std::fmt;
+
 use bytes::Bytes;
 
-use super::v6::message::StateRange;
+use super::message::StateRange;
 
 /// What a caller proposes, in bytes: that of the reference.
 pub const PROPOSED_SIZE: i64 = 8 << 20;
@@ -11,12 +13,10 @@ pub const PROPOSED_SIZE: i64 = 8 << 20;
 const MAX_SIZE: i64 = 128 << 20;
 
 /// The size that a provider has chosen, if it is acceptable; in bytes.
-pub fn accepted(size: i64) -> Result<usize, String> {
+pub fn accepted(size: i64) -> Result<usize, ChunkError> {
     match usize::try_from(size) {
         Ok(accepted) if accepted > 0 && size <= MAX_SIZE => Ok(accepted),
-        _ => Err(format!(
-            "Failed to negotiate acceptable chunk size. Expected size > 0 and <= {MAX_SIZE} bytes, provider wants {size} bytes"
-        )),
+        _ => Err(ChunkError::Size(size)),
     }
 }
 
@@ -24,6 +24,37 @@ pub fn accepted(size: i64) -> Result<usize, String> {
 pub fn answer(proposed: i64) -> i64 {
     if proposed > 0 { proposed.min(MAX_SIZE) } else { PROPOSED_SIZE }
 }
+
+/// Why a state does not come through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChunkError {
+    /// The provider wants chunks of this size, in bytes.
+    Size(i64),
+    /// A chunk does not begin where the one before it ended.
+    Gap { start: i64, received: usize },
+    /// The whole does not have the length that was announced.
+    Length { total: i64, received: usize },
+}
+
+impl fmt::Display for ChunkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChunkError::Size(size) => write!(
+                f,
+                "Failed to negotiate acceptable chunk size. Expected size > 0 and <= {MAX_SIZE} bytes, provider wants {size} bytes"
+            ),
+            ChunkError::Gap { start, received } => {
+                write!(f, "a chunk begins at byte {start}, after {received} bytes were received")
+            }
+            ChunkError::Length { total, received } => {
+                write!(f, "expected state file of total {total} bytes, received {received} bytes")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ChunkError {}
 
 /// A part of a state, with its place in the whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +106,7 @@ pub struct Assembly {
     content: Vec<u8>,
     total: Option<i64>,
     /// The first thing that was wrong.
-    problem: Option<String>,
+    problem: Option<ChunkError>,
 }
 
 impl Assembly {
@@ -83,21 +114,20 @@ impl Assembly {
         let start = range.map_or(0, |range| range.start);
         if range.is_some() && !bytes.is_empty() && start != position(self.content.len()) {
             let have = self.content.len();
-            self.problem
-                .get_or_insert_with(|| format!("a chunk begins at byte {start}, after {have} bytes were received"));
+            self.problem.get_or_insert(ChunkError::Gap { start, received: have });
         }
         self.total.get_or_insert(total_length);
         self.content.extend_from_slice(bytes);
     }
 
     /// The state, if it is whole.
-    pub fn end(self) -> Result<Vec<u8>, String> {
+    pub fn end(self) -> Result<Vec<u8>, ChunkError> {
         if let Some(problem) = self.problem {
             return Err(problem);
         }
         let total = self.total.unwrap_or(0);
         if position(self.content.len()) != total {
-            return Err(format!("expected state file of total {total} bytes, received {} bytes", self.content.len()));
+            return Err(ChunkError::Length { total, received: self.content.len() });
         }
         Ok(self.content)
     }
@@ -132,11 +162,11 @@ mod tests {
     fn incomplete_states_are_refused() {
         let mut short = Assembly::default();
         short.add(b"abc", 5, range(0, 2));
-        assert_eq!(short.end().unwrap_err(), "expected state file of total 5 bytes, received 3 bytes");
+        assert_eq!(short.end().unwrap_err().to_string(), "expected state file of total 5 bytes, received 3 bytes");
         let mut gap = Assembly::default();
         gap.add(b"ab", 5, range(0, 1));
         gap.add(b"def", 5, range(3, 5));
-        assert_eq!(gap.end().unwrap_err(), "a chunk begins at byte 3, after 2 bytes were received");
+        assert_eq!(gap.end().unwrap_err().to_string(), "a chunk begins at byte 3, after 2 bytes were received");
         assert_eq!(Assembly::default().end().unwrap(), b"", "no chunk, no state");
         let mut unsaid = Assembly::default();
         unsaid.add(b"ab", 2, None);
@@ -148,7 +178,7 @@ mod tests {
         assert_eq!(accepted(1), Ok(1));
         assert_eq!(accepted(MAX_SIZE), Ok(128 << 20));
         for refused in [0, -1, MAX_SIZE + 1] {
-            assert!(accepted(refused).unwrap_err().contains(&format!("wants {refused} bytes")));
+            assert!(accepted(refused).unwrap_err().to_string().contains(&format!("wants {refused} bytes")));
         }
         assert_eq!((answer(0), answer(5), answer(i64::MAX)), (PROPOSED_SIZE, 5, MAX_SIZE));
     }

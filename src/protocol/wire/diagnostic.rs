@@ -3,7 +3,7 @@
 use terrane_value::{Path, PathStep, Value};
 use wire::attribute_path::step::Selector;
 
-use super::v6::message as wire;
+use super::message as wire;
 use crate::provider::{ProviderDiagnostic, ProviderDiagnostics, Severity};
 
 pub fn from_wire(diagnostics: Vec<wire::Diagnostic>) -> ProviderDiagnostics {

@@ -4,21 +4,21 @@ use bytes::Bytes;
 use prost::Message;
 use terrane_value::Type;
 
-use super::schema::string_kind;
-use super::v6::message as wire;
+use super::{message as wire, string_kind};
 use crate::provider::FunctionError;
-use crate::schema::{FunctionSignature, Parameter};
+use crate::schema::{FunctionSignature, Parameter, SchemaError, SchemaPart};
 
-pub fn decode(bytes: Bytes) -> Result<FunctionSignature, String> {
-    from_wire(wire::Function::decode(bytes).map_err(|error| error.to_string())?)
+pub fn decode(bytes: Bytes) -> Result<FunctionSignature, SchemaError> {
+    from_wire(wire::Function::decode(bytes).map_err(|error| SchemaError::Message(error.to_string()))?)
 }
 
-pub fn from_wire(function: wire::Function) -> Result<FunctionSignature, String> {
+pub fn from_wire(function: wire::Function) -> Result<FunctionSignature, SchemaError> {
     let returns = function.r#return.unwrap_or_default();
     Ok(FunctionSignature {
         parameters: function.parameters.into_iter().map(from_parameter).collect::<Result<_, _>>()?,
         variadic: function.variadic_parameter.map(from_parameter).transpose()?,
-        returns: Type::from_json_bytes(&returns.r#type).map_err(|error| format!("invalid return type: {error}"))?,
+        returns: Type::from_json_bytes(&returns.r#type)
+            .map_err(|error| SchemaError::Type(SchemaPart::Return, error))?,
         summary: function.summary,
         description: function.description,
         markdown: function.description_kind == wire::StringKind::Markdown as i32,
@@ -26,10 +26,10 @@ pub fn from_wire(function: wire::Function) -> Result<FunctionSignature, String> 
     })
 }
 
-fn from_parameter(parameter: wire::function::Parameter) -> Result<Parameter, String> {
+fn from_parameter(parameter: wire::function::Parameter) -> Result<Parameter, SchemaError> {
     Ok(Parameter {
         ty: Type::from_json_bytes(&parameter.r#type)
-            .map_err(|error| format!("the parameter {:?} has an invalid type: {error}", parameter.name))?,
+            .map_err(|error| SchemaError::Type(SchemaPart::Parameter(parameter.name.clone()), error))?,
         name: parameter.name,
         allow_null: parameter.allow_null_value,
         allow_unknown: parameter.allow_unknown_values,

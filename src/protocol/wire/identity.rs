@@ -6,16 +6,16 @@ use std::sync::Arc;
 use terrane_value::Type;
 use wire::resource_identity_schema::IdentityAttribute as WireAttribute;
 
-use super::v6::message as wire;
-use super::value;
-use crate::provider::{Identity, IdentityAttribute, IdentitySchema, IdentityUse};
+use super::message as wire;
+use super::{WireError, value};
+use crate::provider::{Identity, IdentityAttribute, IdentityError, IdentitySchema, IdentityUse};
+use crate::schema::{SchemaError, SchemaPart};
 
-/// The error says which type is invalid.
-pub fn schema_from_wire(schema: wire::ResourceIdentitySchema) -> Result<IdentitySchema, String> {
+pub fn schema_from_wire(schema: wire::ResourceIdentitySchema) -> Result<IdentitySchema, SchemaError> {
     let mut attributes = BTreeMap::new();
     for attribute in schema.identity_attributes {
         let ty = Type::from_json_bytes(&attribute.r#type)
-            .map_err(|error| format!("the identity attribute {:?} has an invalid type: {error}", attribute.name))?;
+            .map_err(|error| SchemaError::Type(SchemaPart::IdentityAttribute(attribute.name.clone()), error))?;
         let import = match (attribute.required_for_import, attribute.optional_for_import) {
             (true, _) => IdentityUse::Required,
             (false, true) => IdentityUse::Optional,
@@ -43,13 +43,13 @@ pub fn schema_to_wire(schema: &IdentitySchema) -> wire::ResourceIdentitySchema {
 pub fn from_wire(
     data: Option<wire::ResourceIdentityData>,
     schema: &IdentitySchema,
-) -> Result<Option<Identity>, String> {
+) -> Result<Option<Identity>, WireError> {
     let Some(data) = data.and_then(|data| data.identity_data) else { return Ok(None) };
-    Identity::from_value(&value::from_wire(Some(data), &schema.implied_type())?, schema)
+    let value = value::from_wire(Some(data), &schema.implied_type())?;
+    Identity::from_value(&value, schema).map_err(WireError::Identity)
 }
 
-/// The error says why the identity does not fit the schema.
-pub fn to_wire(identity: &Identity, schema: &IdentitySchema) -> Result<wire::ResourceIdentityData, String> {
+pub fn to_wire(identity: &Identity, schema: &IdentitySchema) -> Result<wire::ResourceIdentityData, IdentityError> {
     let identity_data = value::to_wire(&identity.to_value(schema)?, &schema.implied_type());
     Ok(wire::ResourceIdentityData { identity_data })
 }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(schema_from_wire(schema_to_wire(&schema())), Ok(schema()));
         let mut broken = schema_to_wire(&schema());
         broken.identity_attributes[1].r#type = b"\"strong\""[..].into();
-        assert!(schema_from_wire(broken).unwrap_err().contains("\"place\" has an invalid type"));
+        assert!(schema_from_wire(broken).unwrap_err().to_string().contains("\"place\" has an invalid type"));
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(from_wire(Some(data), &schema()), Ok(None));
         assert_eq!(from_wire(None, &schema()), Ok(None));
         let older = Identity { schema_version: 2, ..whole };
-        assert!(to_wire(&older, &schema()).unwrap_err().contains("version 2, not 3"));
+        assert!(to_wire(&older, &schema()).unwrap_err().to_string().contains("version 2, not 3"));
         assert!(to_wire(&of("[]"), &schema()).is_err());
     }
 }

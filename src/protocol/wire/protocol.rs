@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use prost::DecodeError;
 
-use super::v6::message::Schema;
+use super::message::Schema;
 
 /// The calls of a provider, by their names in protocol 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 use prost::Message;
 use terrane_value::{Type, Value};
 
+use super::message as v6;
 use super::v5::message as v5;
-use super::v6::message as v6;
 
 pub const SERVICE: &str = "/tfplugin5.Provisioner/";
 

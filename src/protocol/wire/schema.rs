@@ -9,12 +9,11 @@ use prost::Message;
 use rustc_hash::FxHashMap;
 use terrane_value::Type;
 
-use super::function;
 use super::protocol::Protocol;
-use super::v6::{index, message as wire};
+use super::{function, index, message as wire, string_kind};
 use crate::schema::{
     Attribute, AttributeShape, Block, Capabilities, FunctionSignature, NestedBlock, Nesting, ObjectShape,
-    ProviderSchemas, ResourceMode, Schema,
+    ProviderSchemas, ResourceMode, Schema, SchemaError, SchemaPart,
 };
 
 /// The answer to a schema request. Holds the bytes as they came; a type is decoded at the first question for it.
@@ -34,7 +33,7 @@ pub struct WireSchemas<P> {
 
 struct Lazy<T> {
     bytes: Bytes,
-    decoded: OnceLock<Result<Arc<T>, String>>,
+    decoded: OnceLock<Result<Arc<T>, SchemaError>>,
 }
 
 impl<T> Lazy<T> {
@@ -42,15 +41,15 @@ impl<T> Lazy<T> {
         Lazy { bytes, decoded: OnceLock::new() }
     }
 
-    fn get(&self, decode: impl FnOnce(Bytes) -> Result<T, String>) -> Result<Arc<T>, String> {
+    fn get(&self, decode: impl FnOnce(Bytes) -> Result<T, SchemaError>) -> Result<Arc<T>, SchemaError> {
         self.decoded.get_or_init(|| decode(self.bytes.clone()).map(Arc::new)).clone()
     }
 }
 
 impl<P: Protocol> WireSchemas<P> {
     /// Reads the top level of a schema response; also gives the diagnostics in it.
-    pub fn read(response: Bytes) -> Result<(WireSchemas<P>, Vec<wire::Diagnostic>), String> {
-        let text = |error: prost::DecodeError| format!("the schema response cannot be read: {error}");
+    pub fn read(response: Bytes) -> Result<(WireSchemas<P>, Vec<wire::Diagnostic>), SchemaError> {
+        let text = |error: prost::DecodeError| SchemaError::Response(error.to_string());
         let index = index::Response::decode(response).map_err(text)?;
         let diagnostics = index.diagnostics.into_iter().map(wire::Diagnostic::decode).collect::<Result<_, _>>();
         let capabilities = wire::ServerCapabilities::decode(index.server_capabilities).map_err(text)?;
@@ -91,18 +90,18 @@ impl<P: Protocol> WireSchemas<P> {
             && self.capabilities == other.capabilities
     }
 
-    fn decode(bytes: Bytes) -> Result<Schema, String> {
-        let schema = P::decode_schema(bytes).map_err(|error| error.to_string())?;
+    fn decode(bytes: Bytes) -> Result<Schema, SchemaError> {
+        let schema = P::decode_schema(bytes).map_err(|error| SchemaError::Message(error.to_string()))?;
         from_wire(schema)
     }
 
     /// The schema of an action is one level deeper.
-    fn decode_action(bytes: Bytes) -> Result<Schema, String> {
-        let action = index::ActionSchema::decode(bytes).map_err(|error| error.to_string())?;
+    fn decode_action(bytes: Bytes) -> Result<Schema, SchemaError> {
+        let action = index::ActionSchema::decode(bytes).map_err(|error| SchemaError::Message(error.to_string()))?;
         Self::decode(action.schema)
     }
 
-    fn find(map: &FxHashMap<Arc<str>, Lazy<Schema>>, name: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn find(map: &FxHashMap<Arc<str>, Lazy<Schema>>, name: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         map.get(name).map(|lazy| lazy.get(Self::decode)).transpose()
     }
 }
@@ -122,27 +121,27 @@ fn names<T>(map: &FxHashMap<Arc<str>, Lazy<T>>) -> Vec<Arc<str>> {
 }
 
 impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
-    fn provider(&self) -> Result<Arc<Schema>, String> {
+    fn provider(&self) -> Result<Arc<Schema>, SchemaError> {
         self.provider.get(Self::decode)
     }
 
-    fn provider_meta(&self) -> Result<Option<Arc<Schema>>, String> {
+    fn provider_meta(&self) -> Result<Option<Arc<Schema>>, SchemaError> {
         self.meta.as_ref().map(|lazy| lazy.get(Self::decode)).transpose()
     }
 
-    fn managed(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn managed(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Self::find(&self.managed, kind)
     }
 
-    fn data(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn data(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Self::find(&self.data, kind)
     }
 
-    fn ephemeral(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn ephemeral(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Self::find(&self.ephemeral, kind)
     }
 
-    fn function(&self, name: &str) -> Result<Option<Arc<FunctionSignature>>, String> {
+    fn function(&self, name: &str) -> Result<Option<Arc<FunctionSignature>>, SchemaError> {
         self.functions.get(name).map(|lazy| lazy.get(function::decode)).transpose()
     }
 
@@ -166,7 +165,7 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
         self.capabilities
     }
 
-    fn list_resource(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn list_resource(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Self::find(&self.list_resources, kind)
     }
 
@@ -174,7 +173,7 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
         names(&self.list_resources)
     }
 
-    fn action(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn action(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         self.actions.get(kind).map(|lazy| lazy.get(Self::decode_action)).transpose()
     }
 
@@ -182,7 +181,7 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
         names(&self.actions)
     }
 
-    fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, SchemaError> {
         Self::find(&self.state_stores, kind)
     }
 
@@ -190,7 +189,7 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
         names(&self.state_stores)
     }
 
-    fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), String> {
+    fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), SchemaError> {
         let map = match mode {
             ResourceMode::Managed => &self.managed,
             ResourceMode::Data => &self.data,
@@ -200,7 +199,7 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
         for name in names(map) {
             let Some(lazy) = map.get(&name) else { continue };
             match lazy.decoded.get() {
-                Some(decoded) => visit(&name, decoded.as_ref().map_err(String::clone)?),
+                Some(decoded) => visit(&name, decoded.as_ref().map_err(SchemaError::clone)?),
                 None => visit(&name, &Self::decode(lazy.bytes.clone())?),
             }
         }
@@ -209,11 +208,11 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
 }
 
 /// A schema as the model has it; the error says what is wrong with it.
-pub fn from_wire(schema: wire::Schema) -> Result<Schema, String> {
+pub fn from_wire(schema: wire::Schema) -> Result<Schema, SchemaError> {
     Ok(Schema::new(schema.version, from_block(schema.block.unwrap_or_default())?))
 }
 
-fn from_block(block: wire::schema::Block) -> Result<Block, String> {
+fn from_block(block: wire::schema::Block) -> Result<Block, SchemaError> {
     let mut out = Block {
         description: block.description,
         markdown: block.description_kind == wire::StringKind::Markdown as i32,
@@ -235,7 +234,7 @@ fn from_block(block: wire::schema::Block) -> Result<Block, String> {
             NestingMode::List => Nesting::List,
             NestingMode::Set => Nesting::Set,
             NestingMode::Map => Nesting::Map,
-            NestingMode::Invalid => return Err(format!("the block type {name:?} has an invalid nesting mode")),
+            NestingMode::Invalid => return Err(SchemaError::Nesting(SchemaPart::Block(name.to_string()))),
         };
         let nested = NestedBlock {
             nesting,
@@ -248,13 +247,13 @@ fn from_block(block: wire::schema::Block) -> Result<Block, String> {
     Ok(out)
 }
 
-fn from_attribute(attribute: wire::schema::Attribute) -> Result<(Arc<str>, Attribute), String> {
+fn from_attribute(attribute: wire::schema::Attribute) -> Result<(Arc<str>, Attribute), SchemaError> {
     let name: Arc<str> = attribute.name.into();
     let shape = match attribute.nested_type {
         Some(object) => AttributeShape::Nested(from_object(&name, object)?),
         None => AttributeShape::Plain(
             Type::from_json_bytes(&attribute.r#type)
-                .map_err(|error| format!("the attribute {name:?} has an invalid type: {error}"))?,
+                .map_err(|error| SchemaError::Type(SchemaPart::Attribute(name.to_string()), error))?,
         ),
     };
     let attribute = Attribute {
@@ -272,14 +271,14 @@ fn from_attribute(attribute: wire::schema::Attribute) -> Result<(Arc<str>, Attri
     Ok((name, attribute))
 }
 
-fn from_object(name: &str, object: wire::schema::Object) -> Result<ObjectShape, String> {
+fn from_object(name: &str, object: wire::schema::Object) -> Result<ObjectShape, SchemaError> {
     use wire::schema::object::NestingMode;
     let nesting = match object.nesting() {
         NestingMode::Single => Nesting::Single,
         NestingMode::List => Nesting::List,
         NestingMode::Set => Nesting::Set,
         NestingMode::Map => Nesting::Map,
-        NestingMode::Invalid => return Err(format!("the attribute {name:?} has an invalid nesting mode")),
+        NestingMode::Invalid => return Err(SchemaError::Nesting(SchemaPart::Attribute(name.to_owned()))),
     };
     let attributes = object.attributes.into_iter().map(from_attribute).collect::<Result<_, _>>()?;
     Ok(ObjectShape { attributes, nesting })
@@ -351,21 +350,17 @@ fn to_object(shape: &ObjectShape, nested_types: bool) -> wire::schema::Object {
     }
 }
 
-pub fn string_kind(markdown: bool) -> i32 {
-    (if markdown { wire::StringKind::Markdown } else { wire::StringKind::Plain }) as i32
-}
-
 /// The whole answer to a schema request. The schemas are those of version 6 even for protocol 5, whose attributes
 /// differ: `P` writes each.
-pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>, String> {
+pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>, SchemaError> {
     let write = |schema: &Schema| Bytes::from(P::encode_schema(to_wire(schema, P::VERSION >= 6)));
-    type Find<'a> = &'a dyn Fn(&str) -> Result<Option<Arc<Schema>>, String>;
+    type Find<'a> = &'a dyn Fn(&str) -> Result<Option<Arc<Schema>>, SchemaError>;
     let map = |names: Vec<Arc<str>>, find: Find<'_>| {
         let found = names.into_iter().filter_map(|name| {
             let schema = find(&name).transpose()?;
             Some(schema.map(|schema| (name.to_string(), write(&schema))))
         });
-        found.collect::<Result<HashMap<_, _>, String>>()
+        found.collect::<Result<HashMap<_, _>, SchemaError>>()
     };
     let functions = schemas.function_names().into_iter().filter_map(|name| {
         let signature = schemas.function(&name).transpose()?;
@@ -381,7 +376,7 @@ pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>
         resource_schemas: map(schemas.managed_names(), &|name| schemas.managed(name))?,
         data_source_schemas: map(schemas.data_names(), &|name| schemas.data(name))?,
         ephemeral_resource_schemas: map(schemas.ephemeral_names(), &|name| schemas.ephemeral(name))?,
-        functions: functions.collect::<Result<_, String>>()?,
+        functions: functions.collect::<Result<_, SchemaError>>()?,
         list_resource_schemas: map(schemas.list_resource_names(), &|name| schemas.list_resource(name))?,
         state_store_schemas: map(stores, &|name| schemas.state_store(name))?,
         action_schemas: actions.into_iter().map(|(name, schema)| (name, action(schema))).collect(),
@@ -403,6 +398,8 @@ pub fn to_capabilities(capabilities: Capabilities) -> wire::ServerCapabilities {
 
 #[cfg(test)]
 mod tests {
+    use terrane_value::TypeError;
+
     use super::super::v5::V5;
     use super::super::v6::V6;
     use super::*;
@@ -492,6 +489,8 @@ mod tests {
         assert!(WireSchemas::<V6>::read(Bytes::from_static(b"\x0a\xff")).is_err());
         let mut attribute = to_attribute("a", &Attribute::new(Type::String), true);
         attribute.r#type = Bytes::from_static(b"\"strong\"");
-        assert!(from_attribute(attribute).unwrap_err().contains("invalid type"));
+        let error =
+            SchemaError::Type(SchemaPart::Attribute("a".to_owned()), TypeError::UnknownName("strong".to_owned()));
+        assert_eq!(from_attribute(attribute).unwrap_err(), error);
     }
 }

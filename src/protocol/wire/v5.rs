@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use prost::{DecodeError, Message};
 
+use super::message as v6;
 use super::protocol::{Call, Protocol};
-use super::v6::message as v6;
 
 /// The messages of `proto/tfplugin5.proto`.
 #[allow(clippy::all)]

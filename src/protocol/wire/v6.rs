@@ -1,22 +1,13 @@
-//! The messages of protocol 6, which on the wire are those of protocol 5 too, but for the attributes of schemas.
+//! Protocol 6: the names of its methods, and its form of schemas.
 
 use bytes::Bytes;
 use prost::{DecodeError, Message};
 
 use super::protocol::{Call, Protocol};
+// What callers name beside the protocol.
+pub use super::{index, message};
 
-/// The messages of `proto/tfplugin6.proto`.
-#[allow(clippy::all)]
-pub mod message {
-    include!("generated/tfplugin6.rs");
-}
-
-/// A schema response read one level deep: `proto/schema_index.proto`.
-#[allow(clippy::all)]
-pub mod index {
-    include!("generated/schema_index.rs");
-}
-
+/// Protocol 6.
 pub struct V6;
 
 impl Protocol for V6 {

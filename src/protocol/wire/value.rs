@@ -7,6 +7,7 @@ use bytes::Bytes;
 use terrane_value::text::lossy_text;
 use terrane_value::{Type, Value, json, msgpack};
 
+use super::WireError;
 use super::dynamic_value::DynamicValue;
 
 /// A value for the wire. It carries no marks.
@@ -15,12 +16,12 @@ pub fn to_wire(value: &Value, ty: &Type) -> Option<DynamicValue> {
 }
 
 /// A value of the type; null where the plugin sent nothing.
-pub fn from_wire(value: Option<DynamicValue>, ty: &Type) -> Result<Value, String> {
+pub fn from_wire(value: Option<DynamicValue>, ty: &Type) -> Result<Value, WireError> {
     from_wire_like(value, ty, &[])
 }
 
 /// As `from_wire`; long texts and attributes that are in one of the other values are shared with it.
-pub fn from_wire_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value]) -> Result<Value, String> {
+pub fn from_wire_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value]) -> Result<Value, WireError> {
     let Some(value) = value else { return Ok(Value::null(ty.clone())) };
     let bytes = value.msgpack();
     if !bytes.is_empty() {
@@ -28,10 +29,10 @@ pub fn from_wire_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value])
         if bytes.len() >= msgpack::LONG_TEXT {
             others.iter().for_each(|other| msgpack::long_texts(other, &mut known));
         }
-        let value = msgpack::decode_sharing(&bytes, ty, known).map_err(|error| error.to_string())?;
+        let value = msgpack::decode_sharing(&bytes, ty, known).map_err(WireError::Msgpack)?;
         Ok(value.sharing(others))
     } else if !value.json.is_empty() {
-        json::from_json(lossy_text(&value.json).as_bytes(), ty).map_err(|error| error.to_string())
+        json::from_json(lossy_text(&value.json).as_bytes(), ty).map_err(WireError::Json)
     } else {
         Ok(Value::null(ty.clone()))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::plain::plain;
-use super::template::{Node, Operand, Pipeline, Template, TemplateError};
+use super::template::{Operand, Pipeline, Template, TemplateError, TemplateNode};
 
 /// A value in a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,12 +78,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn nodes(&self, nodes: &[Node], dot: &Data, out: &mut String) -> Result<(), TemplateError> {
+    fn nodes(&self, nodes: &[TemplateNode], dot: &Data, out: &mut String) -> Result<(), TemplateError> {
         for node in nodes {
             match node {
-                Node::Text(text) => out.push_str(text),
-                Node::Put(pipeline) => out.push_str(&self.pipeline(pipeline, dot)?.to_text()),
-                Node::If { branches, otherwise } => {
+                TemplateNode::Text(text) => out.push_str(text),
+                TemplateNode::Put(pipeline) => out.push_str(&self.pipeline(pipeline, dot)?.to_text()),
+                TemplateNode::If { branches, otherwise } => {
                     let mut taken = otherwise;
                     for (condition, body) in branches {
                         if self.pipeline(condition, dot)?.is_true() {
@@ -93,7 +93,7 @@ impl Run<'_> {
                     }
                     self.nodes(taken, dot, out)?;
                 }
-                Node::Range { over, body, otherwise } => {
+                TemplateNode::Range { over, body, otherwise } => {
                     let Data::List(list) = self.pipeline(over, dot)? else {
                         return Err(TemplateError { line: over.line, text: "range needs a list".to_owned() });
                     };
@@ -104,7 +104,7 @@ impl Run<'_> {
                         self.nodes(otherwise, dot, out)?;
                     }
                 }
-                Node::With { value, body, otherwise } => {
+                TemplateNode::With { value, body, otherwise } => {
                     let value = self.pipeline(value, dot)?;
                     if value.is_true() { self.nodes(body, &value, out)? } else { self.nodes(otherwise, dot, out)? }
                 }

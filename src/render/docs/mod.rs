@@ -31,7 +31,7 @@ pub struct Described {
 
 /// The kinds of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PageKind {
     Provider,
     Resource,
     DataSource,
@@ -42,78 +42,78 @@ pub enum Kind {
     StateStore,
 }
 
-impl Kind {
+impl PageKind {
     /// Those with a page per type.
-    pub const OF_TYPES: [Kind; 7] = [
-        Kind::Resource,
-        Kind::DataSource,
-        Kind::Function,
-        Kind::Ephemeral,
-        Kind::Action,
-        Kind::ListResource,
-        Kind::StateStore,
+    pub const OF_TYPES: [PageKind; 7] = [
+        PageKind::Resource,
+        PageKind::DataSource,
+        PageKind::Function,
+        PageKind::Ephemeral,
+        PageKind::Action,
+        PageKind::ListResource,
+        PageKind::StateStore,
     ];
 
     /// The folder of the pages, of their templates and of their examples; none for the page of the provider itself.
     pub fn folder(self) -> &'static str {
         match self {
-            Kind::Provider => "",
-            Kind::Resource => "resources",
-            Kind::DataSource => "data-sources",
-            Kind::Function => "functions",
-            Kind::Ephemeral => "ephemeral-resources",
-            Kind::Action => "actions",
-            Kind::ListResource => "list-resources",
-            Kind::StateStore => "state-stores",
+            PageKind::Provider => "",
+            PageKind::Resource => "resources",
+            PageKind::DataSource => "data-sources",
+            PageKind::Function => "functions",
+            PageKind::Ephemeral => "ephemeral-resources",
+            PageKind::Action => "actions",
+            PageKind::ListResource => "list-resources",
+            PageKind::StateStore => "state-stores",
         }
     }
 
     /// As it is called in titles.
     pub fn title(self) -> &'static str {
         match self {
-            Kind::Provider => "Provider",
-            Kind::Resource => "Resource",
-            Kind::DataSource => "Data Source",
-            Kind::Function => "function",
-            Kind::Ephemeral => "Ephemeral Resource",
-            Kind::Action => "Action",
-            Kind::ListResource => "List Resource",
-            Kind::StateStore => "State Store",
+            PageKind::Provider => "Provider",
+            PageKind::Resource => "Resource",
+            PageKind::DataSource => "Data Source",
+            PageKind::Function => "function",
+            PageKind::Ephemeral => "Ephemeral Resource",
+            PageKind::Action => "Action",
+            PageKind::ListResource => "List Resource",
+            PageKind::StateStore => "State Store",
         }
     }
 
     /// The begin and the end of the names of examples.
     pub fn example(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Provider => ("provider", ".tf"),
-            Kind::Resource => ("resource", ".tf"),
-            Kind::DataSource => ("data-source", ".tf"),
-            Kind::Function => ("function", ".tf"),
-            Kind::Ephemeral => ("ephemeral-resource", ".tf"),
-            Kind::Action => ("action", ".tf"),
-            Kind::ListResource => ("list-resource", ".tfquery.hcl"),
-            Kind::StateStore => ("state-store", ".tf"),
+            PageKind::Provider => ("provider", ".tf"),
+            PageKind::Resource => ("resource", ".tf"),
+            PageKind::DataSource => ("data-source", ".tf"),
+            PageKind::Function => ("function", ".tf"),
+            PageKind::Ephemeral => ("ephemeral-resource", ".tf"),
+            PageKind::Action => ("action", ".tf"),
+            PageKind::ListResource => ("list-resource", ".tfquery.hcl"),
+            PageKind::StateStore => ("state-store", ".tf"),
         }
     }
 }
 
 impl Described {
     /// The subjects of the pages of a kind, by name.
-    pub fn subjects(&self, kind: Kind) -> Vec<(&Arc<str>, Subject<'_>)> {
+    pub fn subjects(&self, kind: PageKind) -> Vec<(&Arc<str>, Subject<'_>)> {
         let types = match kind {
-            Kind::Provider => return Vec::new(),
-            Kind::Function => {
+            PageKind::Provider => return Vec::new(),
+            PageKind::Function => {
                 let of = |function| Subject::Function(function);
                 return self.schemas.functions.iter().map(|(name, found)| (name, of(&**found))).collect();
             }
-            Kind::Resource => &self.schemas.managed,
-            Kind::DataSource => &self.schemas.data,
-            Kind::Ephemeral => &self.schemas.ephemeral,
-            Kind::Action => &self.schemas.actions,
-            Kind::ListResource => &self.schemas.list_resources,
-            Kind::StateStore => &self.schemas.state_stores,
+            PageKind::Resource => &self.schemas.managed,
+            PageKind::DataSource => &self.schemas.data,
+            PageKind::Ephemeral => &self.schemas.ephemeral,
+            PageKind::Action => &self.schemas.actions,
+            PageKind::ListResource => &self.schemas.list_resources,
+            PageKind::StateStore => &self.schemas.state_stores,
         };
-        let identity = |name: &Arc<str>| self.identities.get(name).filter(|_| kind == Kind::Resource);
+        let identity = |name: &Arc<str>| self.identities.get(name).filter(|_| kind == PageKind::Resource);
         types.iter().map(|(name, schema)| (name, Subject::Type(&schema.block, identity(name)))).collect()
     }
 

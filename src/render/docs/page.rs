@@ -10,7 +10,7 @@ use terrane_protocol::schema::{Block, FunctionSignature};
 use super::execute::{Data, ReadFile, code_block, execute, prefix_lines};
 use super::plain::plain;
 use super::template::Template;
-use super::{Kind, function, schema};
+use super::{PageKind, function, schema};
 
 /// The comment in the front matter of pages that were made without a template. It does not follow the name by which the
 /// program was started: pages would differ.
@@ -43,7 +43,7 @@ pub struct Examples {
 
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
-    pub kind: Kind,
+    pub kind: PageKind,
     /// The whole name of the type: `todo_note`.
     pub name: &'a str,
     pub subject: Subject<'a>,
@@ -95,7 +95,7 @@ impl Page<'_> {
 }
 
 fn schema_markdown(page: &Page<'_>, block: &Block) -> String {
-    let what = if page.kind == Kind::Action { "action schema" } else { "schema" };
+    let what = if page.kind == PageKind::Action { "action schema" } else { "schema" };
     comment(what) + &schema::schema(block)
 }
 
@@ -107,12 +107,12 @@ fn default_page(page: &Page<'_>, read: ReadFile<'_>) -> Result<String, String> {
     let (name, kind, provider) = (page.name, page.kind.title(), page.rendered_provider);
     let summary = prefix_lines("  ", plain(page.summary()).trim());
     let front = match page.kind {
-        Kind::Provider => format!("page_title: \"{} Provider\"\n", short_name(provider)),
+        PageKind::Provider => format!("page_title: \"{} Provider\"\n", short_name(provider)),
         _ => format!("page_title: \"{name} {kind} - {provider}\"\nsubcategory: \"\"\n"),
     };
     let heading = match page.kind {
-        Kind::Provider => format!("{} Provider", short_name(provider)),
-        Kind::Function => format!("{kind}: {name}"),
+        PageKind::Provider => format!("{} Provider", short_name(provider)),
+        PageKind::Function => format!("{kind}: {name}"),
         _ => format!("{name} ({kind})"),
     };
     let description = page.description().trim();
@@ -191,13 +191,13 @@ fn fields(page: &Page<'_>) -> BTreeMap<&'static str, Data> {
         ("ProviderShortName", Data::from(short_name(page.rendered_provider))),
         ("RenderedProviderName", Data::from(page.rendered_provider)),
     ]);
-    if page.kind != Kind::Provider {
+    if page.kind != PageKind::Provider {
         fields.extend([("Name", Data::from(page.name)), ("Type", Data::from(page.kind.title()))]);
     }
     match page.subject {
         Subject::Type(block, identity) => {
             fields.insert("SchemaMarkdown", Data::Text(schema_markdown(page, block)));
-            if page.kind == Kind::Resource {
+            if page.kind == PageKind::Resource {
                 fields
                     .insert("IdentitySchemaMarkdown", Data::Text(identity.map(identity_markdown).unwrap_or_default()));
                 let mut file = |has: &'static str, name: &'static str, file: &Option<String>| {
@@ -207,7 +207,7 @@ fn fields(page: &Page<'_>) -> BTreeMap<&'static str, Data> {
                 file("HasImport", "ImportFile", &examples.import);
                 file("HasImportIDConfig", "ImportIDConfigFile", &examples.import_by_id);
                 file("HasImportIdentityConfig", "ImportIdentityConfigFile", &examples.import_by_identity);
-            } else if page.kind != Kind::Provider && page.kind != Kind::Action {
+            } else if page.kind != PageKind::Provider && page.kind != PageKind::Action {
                 // Templates are shared with resources, which ask for these.
                 for name in ["HasImport", "HasImportIDConfig", "HasImportIdentityConfig"] {
                     fields.insert(name, Data::Bool(false));

@@ -5,7 +5,7 @@
 
 /// Each block of the text begins on a new line, without empty lines between blocks.
 pub fn plain(markdown: &str) -> String {
-    let mut blocks = Blocks::default();
+    let mut blocks = MarkdownBlocks::default();
     let mut lines = markdown.lines();
     while let Some(line) = lines.next() {
         let text = line.trim();
@@ -41,7 +41,7 @@ pub fn plain(markdown: &str) -> String {
 }
 
 #[derive(Default)]
-struct Blocks<'a> {
+struct MarkdownBlocks<'a> {
     out: String,
     /// The lines of the paragraph that has not ended.
     paragraph: Vec<&'a str>,
@@ -51,7 +51,7 @@ struct Blocks<'a> {
     just_ended: bool,
 }
 
-impl Blocks<'_> {
+impl MarkdownBlocks<'_> {
     fn put(&mut self, text: &str) {
         if !self.out.is_empty() {
             self.out.push('\n');

@@ -7,28 +7,28 @@ use std::fmt;
 
 /// A template that was read.
 #[derive(Debug, PartialEq)]
-pub struct Template(pub Vec<Node>);
+pub struct Template(pub Vec<TemplateNode>);
 
 #[derive(Debug, PartialEq)]
-pub enum Node {
+pub enum TemplateNode {
     Text(String),
     Put(Pipeline),
     /// The first branch whose pipeline is true, else the last.
     If {
-        branches: Vec<(Pipeline, Vec<Node>)>,
-        otherwise: Vec<Node>,
+        branches: Vec<(Pipeline, Vec<TemplateNode>)>,
+        otherwise: Vec<TemplateNode>,
     },
     /// Once per element, which is the dot; `otherwise` if there is none.
     Range {
         over: Pipeline,
-        body: Vec<Node>,
-        otherwise: Vec<Node>,
+        body: Vec<TemplateNode>,
+        otherwise: Vec<TemplateNode>,
     },
     /// Once with the value as the dot if it is true.
     With {
         value: Pipeline,
-        body: Vec<Node>,
-        otherwise: Vec<Node>,
+        body: Vec<TemplateNode>,
+        otherwise: Vec<TemplateNode>,
     },
 }
 
@@ -81,13 +81,13 @@ impl Template {
     }
 }
 
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Action { text: String, line: usize },
 }
 
 /// Splits a template into text and actions, trimmed as its marks say; comments are dropped.
-fn split(text: &str) -> Result<Vec<Piece>, TemplateError> {
+fn split(text: &str) -> Result<Vec<TemplatePiece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut trim = false;
@@ -99,7 +99,7 @@ fn split(text: &str) -> Result<Vec<Piece>, TemplateError> {
             plain = plain.trim_start();
         }
         let Some(begin) = begin else {
-            pieces.push(Piece::Text(plain.to_owned()));
+            pieces.push(TemplatePiece::Text(plain.to_owned()));
             return Ok(pieces);
         };
         let line = line + rest[..begin].matches('\n').count();
@@ -108,7 +108,7 @@ fn split(text: &str) -> Result<Vec<Piece>, TemplateError> {
         if dashed.is_some() {
             plain = plain.trim_end();
         }
-        pieces.push(Piece::Text(plain.to_owned()));
+        pieces.push(TemplatePiece::Text(plain.to_owned()));
         let inside = dashed.unwrap_or(inside);
         let unclosed = || TemplateError { line, text: "{{ without }}".to_owned() };
         let end = action_end(inside).ok_or_else(unclosed)?;
@@ -118,7 +118,7 @@ fn split(text: &str) -> Result<Vec<Piece>, TemplateError> {
         trim = kept.is_some();
         let action = kept.unwrap_or(action).trim();
         if !action.starts_with("/*") {
-            pieces.push(Piece::Action { text: action.to_owned(), line });
+            pieces.push(TemplatePiece::Action { text: action.to_owned(), line });
         }
     }
 }
@@ -169,7 +169,7 @@ fn quoted(text: &str) -> Option<(String, usize)> {
 }
 
 struct Parser {
-    pieces: Vec<Piece>,
+    pieces: Vec<TemplatePiece>,
     at: usize,
 }
 
@@ -177,16 +177,16 @@ struct Parser {
 type End = Option<(String, usize)>;
 
 impl Parser {
-    fn nodes(&mut self, depth: usize) -> Result<(Vec<Node>, End), TemplateError> {
+    fn nodes(&mut self, depth: usize) -> Result<(Vec<TemplateNode>, End), TemplateError> {
         let mut nodes = Vec::new();
         while let Some(piece) = self.pieces.get(self.at) {
             self.at += 1;
             let (action, line) = match piece {
-                Piece::Text(text) => {
-                    nodes.push(Node::Text(text.clone()));
+                TemplatePiece::Text(text) => {
+                    nodes.push(TemplateNode::Text(text.clone()));
                     continue;
                 }
-                Piece::Action { text, line } => (text.clone(), *line),
+                TemplatePiece::Action { text, line } => (text.clone(), *line),
             };
             let (word, rest) = action.split_once(char::is_whitespace).unwrap_or((&action, ""));
             if depth > DEEPEST {
@@ -199,20 +199,20 @@ impl Parser {
                     let head = pipeline(rest, line)?;
                     let (body, otherwise) = self.body_and_else(word, line, depth)?;
                     nodes.push(match word {
-                        "range" => Node::Range { over: head, body, otherwise },
-                        _ => Node::With { value: head, body, otherwise },
+                        "range" => TemplateNode::Range { over: head, body, otherwise },
+                        _ => TemplateNode::With { value: head, body, otherwise },
                     });
                 }
                 "define" | "template" | "block" | "break" | "continue" => {
                     return Err(TemplateError { line, text: format!("{{{{ {word} }}}} is not supported") });
                 }
-                _ => nodes.push(Node::Put(pipeline(&action, line)?)),
+                _ => nodes.push(TemplateNode::Put(pipeline(&action, line)?)),
             }
         }
         Ok((nodes, None))
     }
 
-    fn choice(&mut self, condition: &str, line: usize, depth: usize) -> Result<Node, TemplateError> {
+    fn choice(&mut self, condition: &str, line: usize, depth: usize) -> Result<TemplateNode, TemplateError> {
         let mut branches = Vec::new();
         let mut condition = pipeline(condition, line)?;
         loop {
@@ -220,13 +220,13 @@ impl Parser {
             branches.push((condition, body));
             let (word, at) = end.ok_or_else(|| open("if", line))?;
             if word == "end" {
-                return Ok(Node::If { branches, otherwise: Vec::new() });
+                return Ok(TemplateNode::If { branches, otherwise: Vec::new() });
             }
             match word.strip_prefix("else").map(str::trim).and_then(|rest| rest.strip_prefix("if ")) {
                 Some(next) => condition = pipeline(next, at)?,
                 None => {
                     let otherwise = self.last(&word, "if", line, depth)?;
-                    return Ok(Node::If { branches, otherwise });
+                    return Ok(TemplateNode::If { branches, otherwise });
                 }
             }
         }
@@ -237,7 +237,7 @@ impl Parser {
         what: &str,
         line: usize,
         depth: usize,
-    ) -> Result<(Vec<Node>, Vec<Node>), TemplateError> {
+    ) -> Result<(Vec<TemplateNode>, Vec<TemplateNode>), TemplateError> {
         let (body, end) = self.nodes(depth + 1)?;
         let (word, _) = end.ok_or_else(|| open(what, line))?;
         let otherwise = if word == "end" { Vec::new() } else { self.last(&word, what, line, depth)? };
@@ -245,7 +245,7 @@ impl Parser {
     }
 
     /// The nodes behind an `else`, up to the end.
-    fn last(&mut self, word: &str, what: &str, line: usize, depth: usize) -> Result<Vec<Node>, TemplateError> {
+    fn last(&mut self, word: &str, what: &str, line: usize, depth: usize) -> Result<Vec<TemplateNode>, TemplateError> {
         if word != "else" {
             return Err(TemplateError { line, text: format!("{{{{ {word} }}}} is not supported here") });
         }

@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
-use super::config::expression_json;
-use super::events::{Message, instance_key, resource};
+use super::expressions::expression_json;
+use super::message::{Message, instance_key, resource};
 use super::shape::{known_json, put, sensitive_json, set, unknown_json};
-use crate::text::plan::{ActionLookup, with_schema_marks};
+use crate::schemas::{ActionLookup, with_schema_marks};
 
 fn action(addr: &AbsActionInstance) -> Json {
     let key = instance_key(&addr.action.key);

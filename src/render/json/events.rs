@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::diag::Diagnostic;
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use engine::event::{EphemeralVerb, Event, ObjectLabel};
-use model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Provider};
+use model::addr::{AbsResource, AbsResourceInstance, Provider};
 use model::plan::{Action, ActionReason, OutputChange, ResourceChange};
 use model::state::OutputValue;
 use model::version::{at_least, compatible_version};
@@ -15,55 +15,14 @@ use serde_json::{Map, Value as Json, json};
 
 use super::diagnostic::{diagnostic_json, severity_name};
 use super::listing;
+use super::message::{Message, resource, stream_name};
 use super::output::output_json;
-use crate::text::progress::{Operation, awaited, duration, ephemeral, words};
+use crate::words::{Operation, awaited, duration, ephemeral, words};
 
 /// Version of the stream's format.
 const UI_VERSION: &str = "1.2";
 /// The same with the messages of actions, of a query, or of state stores.
 const NEWER_UI_VERSION: &str = "1.3";
-
-/// A message without its time: level, text, type, and what belongs to the type.
-#[derive(Debug)]
-pub struct Message {
-    level: &'static str,
-    text: String,
-    kind: &'static str,
-    members: Map<String, Json>,
-}
-
-impl Message {
-    pub(super) fn new(kind: &'static str, text: impl Into<String>, members: Json) -> Message {
-        let members = match members {
-            Json::Object(members) => members,
-            _ => Map::new(),
-        };
-        Message { level: "info", text: text.into(), kind, members }
-    }
-
-    /// The line that is written; `timestamp` in RFC 3339.
-    pub fn line(&self, timestamp: &str) -> String {
-        let mut all: Vec<(&str, Json)> = vec![
-            ("@level", self.level.into()),
-            ("@message", self.text.as_str().into()),
-            ("@module", format!("{}.ui", stream_name()).into()),
-            ("@timestamp", timestamp.into()),
-        ];
-        let mut rest: Vec<(&str, Json)> = self.members.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
-        if !self.kind.is_empty() {
-            rest.push(("type", self.kind.into()));
-        }
-        rest.sort_by(|a, b| a.0.cmp(b.0));
-        all.extend(rest);
-        let object: Map<String, Json> = all.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
-        format!("{}\n", super::go::compact(&Json::Object(object)))
-    }
-}
-
-/// What streams call the program: programs that read them know no other names.
-fn stream_name() -> &'static str {
-    name::current().language().command()
-}
 
 /// The first message of every stream.
 pub fn version(is_newer: bool) -> Message {
@@ -96,12 +55,12 @@ pub fn note(text: impl Into<String>) -> Message {
 
 /// As [`note`], of an error.
 pub fn error(text: impl Into<String>) -> Message {
-    Message { level: "error", ..note(text) }
+    note(text).at_level("error")
 }
 
 /// As [`note`], of a warning.
 pub fn warning(text: impl Into<String>) -> Message {
-    Message { level: "warn", ..note(text) }
+    note(text).at_level("warn")
 }
 
 pub fn resource_address(addr: &AbsResourceInstance) -> Message {
@@ -135,29 +94,7 @@ pub fn diagnostic(diagnostic: &Diagnostic) -> Message {
     debug_assert!(level.starts_with(&severity_name(diagnostic.severity)[..4]));
     let document = serde_json::to_value(diagnostic_json(diagnostic)).unwrap_or(Json::Null);
     let text = format!("{word}: {}", diagnostic.summary);
-    Message { level, ..Message::new("diagnostic", text, json!({ "diagnostic": document })) }
-}
-
-/// The key of an instance; null without one.
-pub(super) fn instance_key(key: &InstanceKey) -> Json {
-    match key {
-        InstanceKey::None | InstanceKey::Wildcard => Json::Null,
-        InstanceKey::Int(n) => (*n).into(),
-        InstanceKey::Str(s) => s.to_string().into(),
-    }
-}
-
-pub(super) fn resource(addr: &AbsResourceInstance) -> Json {
-    let key = instance_key(addr.key());
-    json!({
-        "addr": addr.to_string(),
-        "module": addr.module.to_string(),
-        "resource": addr.resource.to_string(),
-        "implied_provider": addr.resource.resource.implied_provider(),
-        "resource_type": addr.kind(),
-        "resource_name": &*addr.resource.resource.name,
-        "resource_key": key,
-    })
+    Message::new("diagnostic", text, json!({ "diagnostic": document })).at_level(level)
 }
 
 fn action_name(action: Action) -> &'static str {
@@ -488,7 +425,7 @@ pub fn outputs(outputs: &BTreeMap<Arc<str>, OutputValue>) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use model::addr::{ModuleInstance, Provider, Resource};
+    use model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
     use terrane_protocol::schema::ResourceMode;
 
     use super::*;

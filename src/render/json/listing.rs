@@ -5,7 +5,7 @@ use model::plan::{ListResults, ListedObject};
 use serde_json::{Map, Value as Json, json};
 use terrane_value::{Value, json as value_json};
 
-use super::events::Message;
+use super::message::Message;
 
 /// A list begins. `config`: the settings; `sensitive`: the paths of those that are.
 pub fn started(addr: &AbsResourceInstance, config: Option<&Value>, sensitive: &[String]) -> Message {

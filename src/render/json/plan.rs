@@ -13,11 +13,12 @@ use terrane_value::{Type, Value};
 
 use super::actions::{deferred_json, invocations_json};
 use super::checks::checks_json;
-use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
+use super::config::{add_variable_details, config_json};
 use super::resources::{RenderedObject, key_json, module_tree, put_identity};
 use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
-use super::state::{SchemaLookup, state_json};
-use crate::text::plan::{ActionLookup, with_schema_marks};
+use super::state::state_json;
+use crate::objects::ObjectError;
+use crate::schemas::{ActionLookup, ProviderSchemaLookup, SchemaLookup, with_schema_marks};
 
 /// What the document is made from.
 pub struct PlanDocument<'a> {
@@ -28,8 +29,8 @@ pub struct PlanDocument<'a> {
     pub actions: &'a ActionLookup<'a>,
 }
 
-/// Errors: as [`super::state::object_value`].
-pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
+/// Fails if an object of the prior state cannot be shown.
+pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
     let plan = document.plan;
     let mut out = Map::new();
     set(&mut out, "format_version", "1.2");

@@ -9,8 +9,9 @@ use model::config::{Config, Module};
 use model::deps::requirement::Requirements;
 use serde_json::{Map, Value as Json};
 
-use super::config::{ProviderSchemaLookup, expression_json, expressions_json};
+use super::expressions::{expression_json, expressions_json};
 use super::shape::{put, set};
+use crate::schemas::ProviderSchemaLookup;
 
 #[derive(Default)]
 struct Entry {

@@ -2,13 +2,14 @@
 //! many megabytes; only one type is in memory at a time.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use model::addr::Provider;
 use terrane_protocol::provider::{IdentitySchema, IdentityUse};
 use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, FunctionSignature, NestedBlock, Nesting, Parameter, ProviderSchemas,
-    ResourceMode, Schema,
+    ResourceMode, Schema, SchemaError,
 };
 use terrane_value::Type;
 use terrane_value::json::write_string;
@@ -22,13 +23,39 @@ const PIECE: usize = 1 << 16;
 /// The schemas of the identities of a provider's resource types.
 pub type Identities = BTreeMap<Arc<str>, IdentitySchema>;
 
+/// Why a provider's description cannot be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DescriptionError {
+    Schema(SchemaError),
+    /// The provider has an action of this name, but no schema of it.
+    NoAction(String),
+    /// The same of a state store.
+    NoStateStore(String),
+}
+
+impl fmt::Display for DescriptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DescriptionError::Schema(error) => error.fmt(f),
+            DescriptionError::NoAction(name) => write!(f, "there is no schema of the action {name:?}"),
+            DescriptionError::NoStateStore(name) => write!(f, "there is no schema of {name:?}"),
+        }
+    }
+}
+
+impl From<SchemaError> for DescriptionError {
+    fn from(error: SchemaError) -> DescriptionError {
+        DescriptionError::Schema(error)
+    }
+}
+
 /// Gives the document, without a line ending, to `emit` in pieces. The error is a provider's name with what cannot be read
 /// of its description; what was emitted before it is cut short.
 pub fn write<'a>(
     providers: impl IntoIterator<Item = (&'a Provider, &'a Arc<dyn ProviderSchemas>)>,
     identities: &BTreeMap<Provider, Identities>,
     emit: &mut dyn FnMut(&str),
-) -> Result<(), (Provider, String)> {
+) -> Result<(), (Provider, DescriptionError)> {
     let mut out = Document { text: String::with_capacity(PIECE * 2), emit };
     let mut described: Vec<(String, &Provider, &Arc<dyn ProviderSchemas>)> =
         providers.into_iter().map(|(provider, schemas)| (provider.to_string(), provider, schemas)).collect();
@@ -59,7 +86,7 @@ impl Document<'_> {
         provider: &Provider,
         schemas: &dyn ProviderSchemas,
         identities: &Identities,
-    ) -> Result<(), String> {
+    ) -> Result<(), DescriptionError> {
         self.text.push_str("{\"provider\":");
         let own = schemas.provider()?;
         // What is part of the program and has no settings has not even an empty block.
@@ -84,7 +111,7 @@ impl Document<'_> {
         for (i, name) in schemas.action_names().iter().enumerate() {
             self.text.push_str(if i == 0 { ",\"action_schemas\":{" } else { "," });
             key(&mut self.text, name);
-            let found = schemas.action(name)?.ok_or_else(|| format!("there is no schema of the action {name:?}"))?;
+            let found = schemas.action(name)?.ok_or_else(|| DescriptionError::NoAction(name.to_string()))?;
             self.text.push_str("{\"block\":");
             block(&mut self.text, &found.block);
             self.text.push('}');
@@ -96,7 +123,7 @@ impl Document<'_> {
         for (i, name) in schemas.state_store_names().iter().enumerate() {
             self.text.push_str(if i == 0 { ",\"state_store_schemas\":{" } else { "," });
             key(&mut self.text, name);
-            let found = schemas.state_store(name)?.ok_or_else(|| format!("there is no schema of {name:?}"))?;
+            let found = schemas.state_store(name)?.ok_or_else(|| DescriptionError::NoStateStore(name.to_string()))?;
             schema(&mut self.text, &found, true);
         }
         self.text.push_str(if schemas.state_store_names().is_empty() { "}" } else { "}}" });
@@ -115,7 +142,7 @@ impl Document<'_> {
         }
     }
 
-    fn types(&mut self, schemas: &dyn ProviderSchemas, mode: ResourceMode, name: &str) -> Result<(), String> {
+    fn types(&mut self, schemas: &dyn ProviderSchemas, mode: ResourceMode, name: &str) -> Result<(), DescriptionError> {
         let mut first = true;
         schemas.for_each(mode, &mut |kind, found| {
             if first {

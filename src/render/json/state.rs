@@ -1,27 +1,20 @@
 //! The JSON document of a state: format 1.0.
 
-use std::sync::Arc;
-
-use model::addr::{AbsResourceInstance, Provider};
-use model::state::{Attributes, CheckResult, Object, State};
+use model::state::{CheckResult, State};
 use model::version::compatible_version;
 use serde_json::{Map, Value as Json};
-use terrane_protocol::schema::{ResourceMode, Schema};
-use terrane_value::Value;
-use terrane_value::json::from_json;
+use terrane_protocol::schema::ResourceMode;
 
 use super::checks::checks_json;
 use super::resources::{RenderedObject, module_tree, output_json};
 use super::shape::{put, set};
-use crate::text::plan::with_schema_marks;
-
-/// Finds a schema, as for plans.
-pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
+use crate::objects::{ObjectError, object_value};
+use crate::schemas::SchemaLookup;
 
 /// The whole document; only the format version if there is no state or an empty one.
 ///
-/// Errors: as [`object_value`].
-pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Result<Json, String> {
+/// Fails if an object cannot be shown.
+pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Result<Json, ObjectError> {
     let mut out = Map::new();
     set(&mut out, "format_version", "1.0");
     if let Some(state) = state.filter(|state| !state.is_empty()) {
@@ -36,7 +29,7 @@ fn checks_of(checks: &[CheckResult]) -> Json {
     checks_json(checks)
 }
 
-fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String> {
+fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, ObjectError> {
     let mut out = Map::new();
     let outputs: Map<String, Json> = state.outputs.iter().map(|(name, o)| (name.to_string(), output_json(o))).collect();
     put(&mut out, "outputs", outputs);
@@ -63,40 +56,13 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String
     Ok(Json::Object(out))
 }
 
-/// A stored object's value with everything marked that is sensitive.
-///
-/// Errors, worded as the reference's: the provider has no such type, or describes it in another version or with other
-/// attributes than the object was stored with. What is sensitive in it would not be known.
-pub fn object_value(
-    addr: &AbsResourceInstance,
-    provider: &Provider,
-    object: &Object,
-    schema: Option<&Schema>,
-) -> Result<Value, String> {
-    let resource = &addr.resource.resource;
-    let schema = schema.ok_or_else(|| format!("no schema found for {resource} (in provider {provider})"))?;
-    // Earlier versions of Terrane wrote the schema's version for data sources too.
-    if resource.mode == ResourceMode::Managed && schema.version != object.schema_version {
-        return Err(format!(
-            "schema version {} for {resource} in state does not match version {} from the provider",
-            object.schema_version, schema.version
-        ));
-    }
-    let value = match &object.attributes {
-        Attributes::Value { value, .. } => value.clone(),
-        Attributes::Json(text) => from_json(text.as_bytes(), schema.implied_type()).map_err(|e| e.to_string())?,
-        Attributes::Flat(pairs) => {
-            Value::object(pairs.iter().map(|(key, text)| (key.as_str(), Value::string(text))).collect::<Vec<_>>())
-        }
-    };
-    Ok(with_schema_marks(&value.mark_at_paths(&object.sensitive), &schema.block))
-}
-
 #[cfg(test)]
 mod tests {
-    use model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Resource};
-    use model::state::ObjectStatus;
-    use terrane_protocol::schema::{Attribute, Block};
+    use std::sync::Arc;
+
+    use model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource};
+    use model::state::{Attributes, Object, ObjectStatus};
+    use terrane_protocol::schema::{Attribute, Block, Schema};
     use terrane_value::Type;
 
     use super::*;
@@ -133,26 +99,6 @@ mod tests {
             let json = state_json(Some(&state), &|_, _, _| Some(schema.clone())).unwrap();
             let shown = &json["values"]["root_module"]["resources"][0];
             assert_eq!((shown["schema_version"].as_i64(), shown["values"]["id"].as_str()), (Some(0), Some("1")));
-        }
-    }
-
-    /// What the reference says of the same objects.
-    #[test]
-    fn objects_must_fit_their_schema() {
-        let addr = Resource::managed("x", "a").absolute(ModuleInstance::root()).instance(InstanceKey::Int(1));
-        let provider = Provider::builtin("test");
-        let mut block = Block::default();
-        block.attributes.insert("id".into(), Attribute::new(Type::String));
-        let schema = Schema::new(2, block);
-        let cases = [
-            (2, r#"{"id":"1"}"#, Some(&schema), ""),
-            (2, "{}", None, "no schema found for x.a (in provider terraform.io/builtin/test)"),
-            (1, "{}", Some(&schema), "schema version 1 for x.a in state does not match version 2 from the provider"),
-            (2, r#"{"old":"1"}"#, Some(&schema), "unsupported attribute \"old\""),
-        ];
-        for (version, text, schema, expected) in cases {
-            let found = object_value(&addr, &provider, &object(version, text), schema);
-            assert_eq!(found.err().unwrap_or_default(), expected);
         }
     }
 }

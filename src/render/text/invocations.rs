@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 use terrane_value::Value;
 
 use super::diff::{self, Drawing};
-use super::plan::{PlanText, with_schema_marks};
+use super::style::Style;
+use crate::schemas::{ActionLookup, with_schema_marks};
 
 /// The actions of a plan that changes of objects invoke, by the instances.
 pub type ByResource<'p> = FxHashMap<&'p AbsResourceInstance, Vec<&'p Arc<ActionInvocation>>>;
@@ -25,7 +26,12 @@ pub fn by_resource(plan: &Plan) -> ByResource<'_> {
 }
 
 /// What follows the lines of a change: its actions, each kind in its order; empty if there are none.
-pub fn of_change(text: &PlanText<'_>, invocations: &ByResource<'_>, change: &ResourceChange) -> String {
+pub fn of_change(
+    invocations: &ByResource<'_>,
+    change: &ResourceChange,
+    actions: &ActionLookup<'_>,
+    style: &Style,
+) -> String {
     let mut out = String::new();
     let Some(invoked) = invocations.get(&change.addr).filter(|_| change.deposed.is_none()) else { return out };
     for (is_before, when) in [(true, "before"), (false, "after")] {
@@ -38,23 +44,23 @@ pub fn of_change(text: &PlanText<'_>, invocations: &ByResource<'_>, change: &Res
         }
         due.sort_by_key(|invocation| invocation.order());
         let heading = "\n\n    [bold]# Actions to be invoked {} this change in order:[reset]\n";
-        out.push_str(&text.style.fill(heading, &[&when]));
-        due.iter().for_each(|invocation| write_invocation(&mut out, text, invocation));
+        out.push_str(&style.fill(heading, &[&when]));
+        due.iter().for_each(|invocation| write_invocation(&mut out, invocation, actions, style));
     }
     out
 }
 
 /// The actions that were asked for, behind the summary; empty if there are none.
-pub fn requested(text: &PlanText<'_>) -> String {
-    let invocations = text.plan.invocations.iter().filter(|invocation| invocation.is_request());
+pub fn requested(plan: &Plan, actions: &ActionLookup<'_>, style: &Style) -> String {
+    let invocations = plan.invocations.iter().filter(|invocation| invocation.is_request());
     let blocks: Vec<String> = invocations
         .map(|invocation| {
-            let mut block = text.style.fill("  [bold]# {}[reset] will be invoked", &[&invocation.addr]);
+            let mut block = style.fill("  [bold]# {}[reset] will be invoked", &[&invocation.addr]);
             if let Some(caller) = invocation.caller() {
                 let _ = write!(block, " (called from {caller})");
             }
             block.push('\n');
-            write_invocation(&mut block, text, invocation);
+            write_invocation(&mut block, invocation, actions, style);
             block
         })
         .collect();
@@ -75,13 +81,13 @@ pub fn count(plan: &Plan) -> String {
     }
 }
 
-fn write_invocation(out: &mut String, text: &PlanText<'_>, invocation: &ActionInvocation) {
+fn write_invocation(out: &mut String, invocation: &ActionInvocation, actions: &ActionLookup<'_>, style: &Style) {
     let action = &invocation.addr.action.action;
     let _ = writeln!(out, "    # {}\n    action {:?} {:?} {{", invocation.addr, &*action.kind, &*action.name);
-    if let Some(schema) = (text.actions)(&invocation.provider.provider, &action.kind) {
+    if let Some(schema) = actions(&invocation.provider.provider, &action.kind) {
         let after = with_schema_marks(&invocation.config, &schema.block);
         let diff = diff::block_diff(&schema.block, &known(&after), &after, &[], None);
-        let drawing = Drawing { show_unchanged: true, hide_symbols: true, ..Drawing::new(text.style) };
+        let drawing = Drawing { show_unchanged: true, hide_symbols: true, ..Drawing::new(style) };
         let _ = writeln!(out, "        config {}", diff::draw_with(&diff, 2, &drawing));
     }
     out.push_str("    }\n");

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::shortest_edit::pairs;
-use super::unified_diff::CONTEXT;
+
+/// Lines shown around each change. What lies further from any change does not decide where the change stands.
+pub(super) const CONTEXT: usize = 3;
 
 /// For each line of both texts whether it is changed; the others pair up in order.
 pub fn changed_lines(old: &[&[u8]], new: &[&[u8]]) -> (Vec<bool>, Vec<bool>) {
@@ -129,7 +131,7 @@ fn slide(changed: &mut [bool], lines: &[usize], other: &[bool]) {
         if at == lines.len() {
             return;
         }
-        let mut group = Group { start: at, end: at };
+        let mut group = ChangedLines { start: at, end: at };
         group.grow_down(changed);
         while is_changed(other, across) {
             across += 1;
@@ -172,12 +174,12 @@ fn before(other: &[bool], mut across: usize) -> usize {
 }
 
 /// Changed lines that follow one another: `start..end`.
-struct Group {
+struct ChangedLines {
     start: usize,
     end: usize,
 }
 
-impl Group {
+impl ChangedLines {
     fn can_rise(&self, lines: &[usize]) -> bool {
         self.start > 0 && lines[self.start - 1] == lines[self.end - 1]
     }

@@ -7,23 +7,17 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 use base::name::{self, COMMAND, PROGRAM, by_language};
-use model::addr::{AbsResourceInstance, InstanceKey, Provider};
+use model::addr::{AbsResourceInstance, InstanceKey};
 use model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
-use model::schema::decode;
 use model::version::tofu_at_least;
 use rustc_hash::FxHashMap;
-use terrane_protocol::schema::{Block, ResourceMode, Schema};
+use terrane_protocol::schema::{ResourceMode, Schema};
 use terrane_value::{Marks, Path, Value};
 
 use super::diff::{self, Diff, Drawing, padded, valid_name};
 use super::style::Style;
 use super::{deferred, invocations};
-
-/// Finds the schema of a resource type; None if the provider is not available (the change is then shown by its values).
-pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
-
-/// Finds the schema of an action's configuration; None if the provider is not available.
-pub type ActionLookup<'a> = dyn Fn(&Provider, &str) -> Option<Arc<Schema>> + 'a;
+use crate::schemas::{ActionLookup, SchemaLookup, with_schema_marks};
 
 /// What the text of a plan depends on beside the plan.
 pub struct PlanText<'a> {
@@ -67,7 +61,7 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     }
     if has_changes {
         write_changes(&mut out, text, &changes, &counts);
-        out.push_str(&invocations::requested(text));
+        out.push_str(&invocations::requested(plan, text.actions, text.style));
     }
     if !outputs.is_empty() {
         let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
@@ -109,19 +103,6 @@ fn change_diff(change: &ResourceChange, schema: Option<&Schema>, relevant: Optio
         }
         None => diff::value_diff(before, after),
     }
-}
-
-/// The value with the attributes marked that the schema calls sensitive.
-pub fn with_schema_marks(value: &Value, schema: &Block) -> Value {
-    if value.is_null() || !value.is_known() {
-        return value.clone();
-    }
-    let paths = decode::sensitive_paths(schema, value);
-    if paths.is_empty() {
-        return value.clone();
-    }
-    let paths: Vec<(Path, Marks)> = paths.into_iter().map(|path| (path, Marks::SENSITIVE)).collect();
-    value.mark_at_paths(&paths)
 }
 
 fn rule(style: &Style) -> String {
@@ -166,7 +147,7 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChan
         // One after the other: a difference takes more memory than its text.
         let diff = change_diff(change, schema_of(change, text).as_deref(), None);
         write_change(out, change, &diff, Cause::Proposed, text.style);
-        let actions = invocations::of_change(text, &invocations, change);
+        let actions = invocations::of_change(&invocations, change, text.actions, text.style);
         if !actions.is_empty() {
             // They follow the end of the change on its line.
             out.pop();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::name::by_language;
-use engine::event::{EphemeralVerb, Event, ObjectLabel};
+use engine::event::{Event, ObjectLabel};
 use model::addr::AbsResourceInstance;
 use model::plan::{Action, ActionInvocation};
 use model::state::DeposedKey;
@@ -13,6 +13,7 @@ use model::version::at_least;
 use super::listing;
 use super::style::Style;
 use super::visible::visible;
+use crate::words::{Operation, awaited, duration, ephemeral, words};
 
 /// Longest part of an object's id that is shown.
 const ID_WIDTH: usize = 80;
@@ -85,12 +86,6 @@ fn template(event: &Event) -> &'static str {
     }
 }
 
-/// What is awaited of a provider that has not answered a request.
-pub fn awaited(event: &Event) -> Option<String> {
-    let Event::RequestPending { provider, request, .. } = event else { return None };
-    Some(format!("Still waiting for {} to answer {request}", provider.for_display()))
-}
-
 /// The line that says that a change is still going on. As in the reference, it does not tell deposed objects apart.
 pub fn still(
     addr: &AbsResourceInstance,
@@ -108,48 +103,6 @@ pub fn still(
     };
     let text = format!("{addr}: Still {doing}... [{label}{passed} elapsed]");
     Some(format!("{}\n", style.fill("[reset][bold]{}[reset]", &[&text])))
-}
-
-/// What changes of a kind are called, while they are made and after.
-pub struct Words {
-    pub doing: &'static str,
-    pub done: &'static str,
-}
-
-pub fn words(action: Action) -> Option<Words> {
-    Some(match action {
-        Action::Delete => Words { doing: "Destroying", done: "Destruction" },
-        Action::Create | Action::CreateThenDelete | Action::CreateThenForget | Action::DeleteThenCreate => {
-            Words { doing: "Creating", done: "Creation" }
-        }
-        Action::Update => Words { doing: "Modifying", done: "Modifications" },
-        Action::Read => Words { doing: "Reading", done: "Read" },
-        Action::NoOp | Action::Forget => return None,
-    })
-}
-
-/// What may go on for long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    Change(Action),
-    Ephemeral(EphemeralVerb),
-}
-
-impl Operation {
-    fn words(self) -> Option<Words> {
-        match self {
-            Operation::Change(action) => words(action),
-            Operation::Ephemeral(verb) => Some(ephemeral(verb)),
-        }
-    }
-}
-
-pub fn ephemeral(verb: EphemeralVerb) -> Words {
-    match verb {
-        EphemeralVerb::Open => Words { doing: "Opening", done: by_language("Opening", "Open") },
-        EphemeralVerb::Renew => Words { doing: "Renewing", done: "Renewal" },
-        EphemeralVerb::Close => Words { doing: "Closing", done: by_language("Closing", "Close") },
-    }
 }
 
 fn object(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> String {
@@ -212,19 +165,9 @@ fn output(addr: &AbsResourceInstance, kind: &str, text: &str, style: &Style) -> 
     lines.map(|line| format!("{lead}{line}\n")).collect()
 }
 
-/// Whole seconds as `12s`, `1m5s`, `1h0m5s`.
-pub fn duration(elapsed: Duration) -> String {
-    let seconds = (elapsed.as_secs_f64()).round() as u64;
-    let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (h, m) {
-        (0, 0) => format!("{s}s"),
-        (0, _) => format!("{m}m{s}s"),
-        _ => format!("{h}h{m}m{s}s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use engine::event::EphemeralVerb;
     use model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
 
     use super::*;

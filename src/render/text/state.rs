@@ -4,28 +4,20 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use model::addr::{AbsResourceInstance, ModuleInstance, Provider};
+use model::addr::{AbsResourceInstance, ModuleInstance};
 use model::state::{DeposedKey, Object, ObjectStatus, State};
 use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
 use super::diff::{self, Drawing};
-use super::plan::SchemaLookup;
 use super::style::Style;
-
-/// Turns a stored object into its value, sensitive parts marked.
-pub type ObjectValue<'a> =
-    dyn Fn(&AbsResourceInstance, &Provider, &Object, Option<&Schema>) -> Result<Value, String> + 'a;
+use crate::objects::{ObjectError, object_value};
+use crate::schemas::SchemaLookup;
 
 /// The whole state.
 ///
-/// Errors: a stored object does not fit its schema.
-pub fn state_text(
-    state: &State,
-    schemas: &SchemaLookup<'_>,
-    values: &ObjectValue<'_>,
-    style: &Style,
-) -> Result<String, String> {
+/// Fails if an object cannot be shown.
+pub fn state_text(state: &State, schemas: &SchemaLookup<'_>, style: &Style) -> Result<String, ObjectError> {
     if state.is_empty() {
         return Ok("The state file is empty. No resources are represented.\n".into());
     }
@@ -41,7 +33,7 @@ pub fn state_text(
         let schema: Option<Arc<Schema>> = schemas(&provider.provider, addr.mode(), addr.kind());
         let objects = instance.current.iter().map(|o| (None, o));
         for (deposed, object) in objects.chain(instance.deposed.iter().map(|(key, o)| (Some(key), o))) {
-            let value = values(addr, &provider.provider, object, schema.as_deref())?;
+            let value = object_value(addr, &provider.provider, object, schema.as_deref())?;
             out.push_str(gaps.before(&addr.module));
             let _ = writeln!(out, "{}", heading(addr, deposed, object));
             let _ = writeln!(out, "{}", object_text(addr, &value, schema.as_deref(), style));

@@ -3,10 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use super::line_changes::changed_lines;
-
-/// Lines shown around each change.
-pub(super) const CONTEXT: usize = 3;
+use super::line_changes::{CONTEXT, changed_lines};
 
 /// What changed from `old` to `new`, a file of that name; empty if nothing did.
 pub fn unified_diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
@@ -24,19 +21,19 @@ pub fn unified_diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
 }
 
 /// Lines of the old text that give way to lines of the new one.
-struct Change {
+struct LineChange {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-fn changes((old, new): &(Vec<bool>, Vec<bool>)) -> Vec<Change> {
+fn changes((old, new): &(Vec<bool>, Vec<bool>)) -> Vec<LineChange> {
     let mut changes = Vec::new();
     let (mut i, mut j) = (0, 0);
     let run = |marks: &[bool], from: usize| from + marks[from..].iter().take_while(|changed| **changed).count();
     while i < old.len() || j < new.len() {
         let (old_end, new_end) = (run(old, i), run(new, j));
         if old_end > i || new_end > j {
-            changes.push(Change { old: i..old_end, new: j..new_end });
+            changes.push(LineChange { old: i..old_end, new: j..new_end });
         }
         (i, j) = (old_end + 1, new_end + 1);
         if old_end >= old.len() && new_end >= new.len() {
@@ -46,7 +43,7 @@ fn changes((old, new): &(Vec<bool>, Vec<bool>)) -> Vec<Change> {
     changes
 }
 
-fn write_hunk(out: &mut Vec<u8>, hunk: &[Change], old: &[&[u8]], new: &[&[u8]]) {
+fn write_hunk(out: &mut Vec<u8>, hunk: &[LineChange], old: &[&[u8]], new: &[&[u8]]) {
     let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
     let before = first.old.start.min(CONTEXT);
     let after = (old.len() - last.old.end).min(CONTEXT);

@@ -12,7 +12,7 @@ use ops::init::{InitEvent, InitOutcome};
 use ops::providers::Trust;
 use render::text::style::Style;
 
-use super::InitView;
+use super::contract::InitView;
 use super::texts::{
     LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready, reused_version,
     trust_text,
@@ -20,7 +20,7 @@ use super::texts::{
 use crate::console::Console;
 use crate::view::downloads::Downloads;
 
-pub struct Human {
+pub struct InitHuman {
     console: Arc<Console>,
     /// Leave out advice on the next command.
     in_automation: bool,
@@ -56,10 +56,10 @@ fn reused_line(provider: &Provider, version: &Version) -> String {
     format!("- Reusing version {version} of {} from the dependency lock file", provider.for_display())
 }
 
-impl Human {
-    pub fn new(console: Arc<Console>, in_automation: bool) -> Human {
+impl InitHuman {
+    pub fn new(console: Arc<Console>, in_automation: bool) -> InitHuman {
         let downloads = Downloads::new(console.clone());
-        Human {
+        InitHuman {
             downloads,
             console,
             in_automation,
@@ -69,7 +69,7 @@ impl Human {
     }
 }
 
-impl Human {
+impl InitHuman {
     /// Whether empty lines stand between the parts: with a state store always, otherwise since Terraform 1.15.
     fn is_spaced(&self) -> bool {
         self.has_store.load(Ordering::Relaxed) || at_least(15)
@@ -82,7 +82,7 @@ impl Human {
     }
 }
 
-impl InitView for Human {
+impl InitView for InitHuman {
     fn event(&self, event: &InitEvent) {
         if let InitEvent::Diagnostics(diagnostics) = event {
             self.console.diagnostics(diagnostics.clone());

@@ -11,14 +11,14 @@ use ops::providers::Trust;
 use render::json::events;
 use render::text::style::Style;
 
-use super::InitView;
+use super::contract::InitView;
 use super::human::{install, is_of_store};
 use super::texts::{advice, message, ready, ready_codes, reused_version, trust_text};
 use crate::console::Console;
 use crate::view::get::module_message;
 use crate::view::json::{write, write_to_the_second};
 
-pub struct Json {
+pub struct InitJson {
     console: Arc<Console>,
     /// There is a state store: versions are named, as by those versions of the reference that have them.
     has_store: AtomicBool,
@@ -26,9 +26,9 @@ pub struct Json {
     begun: AtomicBool,
 }
 
-impl Json {
-    pub fn new(console: Arc<Console>) -> Json {
-        Json { console, has_store: AtomicBool::new(false), begun: AtomicBool::new(false) }
+impl InitJson {
+    pub fn new(console: Arc<Console>) -> InitJson {
+        InitJson { console, has_store: AtomicBool::new(false), begun: AtomicBool::new(false) }
     }
 
     /// Begins the stream, unless it has begun; `event` is the first that there is to write.
@@ -71,7 +71,7 @@ impl Json {
     }
 }
 
-impl InitView for Json {
+impl InitView for InitJson {
     fn event(&self, event: &InitEvent) {
         self.begin(Some(event));
         if let InitEvent::Diagnostics(diagnostics) = event {

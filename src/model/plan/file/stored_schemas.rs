@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ProviderSchemas, ResourceMode, Schema,
-    StaticSchemas,
+    SchemaError, StaticSchemas,
 };
 use terrane_value::Type;
 
@@ -52,7 +52,12 @@ impl StoredSchemas {
     }
 
     /// Adds a provider, with those of its types. Errors: see [`ProviderSchemas`].
-    pub fn add(&mut self, provider: Provider, types: &[StoredType], from: &dyn ProviderSchemas) -> Result<(), String> {
+    pub fn add(
+        &mut self,
+        provider: Provider,
+        types: &[StoredType],
+        from: &dyn ProviderSchemas,
+    ) -> Result<(), SchemaError> {
         let mut kept = StaticSchemas { provider: from.provider()?, ..StaticSchemas::default() };
         for stored in types {
             let (found, to) = match stored {
@@ -199,7 +204,9 @@ fn attribute(message: &Message<'_>, depth: usize) -> Result<Attribute, String> {
         return Err("a schema is nested too deeply".into());
     }
     let shape = match message.bytes(3) {
-        None => AttributeShape::Plain(Type::from_json_bytes(message.bytes(2).unwrap_or_default())?),
+        None => AttributeShape::Plain(
+            Type::from_json_bytes(message.bytes(2).unwrap_or_default()).map_err(|error| error.to_string())?,
+        ),
         Some(nested) => {
             let nested = Message::read(nested)?;
             let attributes = attributes(&nested, depth + 1)?;

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use terrane_protocol::provider::Identity;
-use terrane_value::Type;
+use terrane_value::{Type, TypeError};
 
 use super::addresses::{action_address, instance_of, placeholder_of, target_of, target_text};
 use super::invocations::{self, InvocationText};
@@ -315,7 +315,8 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         return Err(other_version(&version.program));
     }
     let top: Top = serde_json::from_slice(content).map_err(|e| e.to_string())?;
-    let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, _>>()?;
+    let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, TypeError>>();
+    let types = types.map_err(|error| error.to_string())?;
     let mut reader = Reader { values: ValueReader { types }, providers: FxHashMap::default() };
     let mut saved = SavedPlan::default();
     let plan = &mut saved.plan;

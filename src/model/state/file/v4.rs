@@ -415,7 +415,7 @@ fn path_step(step: &Step<'_>) -> Result<PathStep, Diagnostics> {
 
 fn read_output(name: &str, output: &Output<'_>) -> Result<OutputValue, Diagnostic> {
     let ty = match output.ty.map(RawValue::get) {
-        Some(text) => Type::from_json_bytes(text.as_bytes()),
+        Some(text) => Type::from_json_bytes(text.as_bytes()).map_err(|error| error.to_string()),
         None => Err("EOF".to_string()),
     };
     let ty = ty.map_err(|why| {

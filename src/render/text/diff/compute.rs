@@ -10,7 +10,8 @@ use terrane_value::{Type, Value};
 
 use super::change::{Change, Comparable, is_nil, join};
 use super::dynamic::dynamic;
-use super::slices::{Pairs, pair_indices, pair_lists, pair_sets, share_a_line};
+use super::parts::{elements, keys, sensitive};
+use super::slices::{pair_indices, pair_lists, pair_sets, share_a_line};
 use super::{Blocks, Diff, Kind};
 
 pub(super) fn block(schema: &Block, change: Change<'_>) -> Diff {
@@ -134,10 +135,6 @@ fn unknown_block(schema: &Block, change: &Change<'_>) -> Diff {
     unknown(&bare, parts, again).unwrap_or_else(|| known_block(schema, bare.clone()))
 }
 
-pub(super) fn keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {
-    change.before.entries().keys().chain(change.after.entries().keys()).cloned().collect()
-}
-
 /// The keys of entries that are known as a whole.
 fn present_keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {
     let after = change.after.entries().iter().filter(|(_, value)| value.is_known());
@@ -248,10 +245,6 @@ fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
     }
 }
 
-pub(super) fn elements<'p>(change: &Change<'p>, pairs: Pairs, mut one: impl FnMut(Change<'p>) -> Diff) -> Vec<Diff> {
-    pairs.into_iter().map(|(b, a)| one(change.element(b, a, false))).collect()
-}
-
 fn collection(change: &Change<'_>, elements: Vec<Diff>, kind: impl FnOnce(Vec<Diff>) -> Kind) -> Diff {
     let action = elements.iter().fold(change.collection_action(), |action, e| join(action, e.action));
     Diff { kind: kind(elements), action, replace: change.replaces() }
@@ -289,20 +282,6 @@ fn object<'p>(
         attributes.insert(name, diff);
     }
     Diff { kind: Kind::Object { attributes, nested }, action, replace: change.replaces() }
-}
-
-/// The difference of a change that is sensitive on either side; `again` compares what is hidden.
-pub(super) fn sensitive<'p>(change: &Change<'p>, again: impl FnOnce(Change<'p>) -> Diff) -> Option<Diff> {
-    let (before, after) = change.sensitive();
-    if !before && !after {
-        return None;
-    }
-    let inner = again(change.without_sensitive());
-    let absent = change.both_nil() && !change.before_explicit && !change.after_explicit;
-    let changed_marks = inner.action == Action::NoOp && before != after && !absent;
-    let action = if changed_marks { Action::Update } else { inner.action };
-    let kind = Kind::Sensitive { inner: Box::new(inner), before, after };
-    Some(Diff { kind, action, replace: change.replaces() })
 }
 
 /// The difference of a change to something unknown. `parts`: the attributes that are then unknown too; `again` compares

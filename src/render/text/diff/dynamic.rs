@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::plan::Action;
 
 use super::change::{Change, Comparable, Form, form, is_nil, join, same};
-use super::compute::{elements, keys, sensitive};
+use super::parts::{elements, keys, sensitive};
 use super::slices::{pair_lists, share_a_line};
 use super::{Diff, Kind};
 

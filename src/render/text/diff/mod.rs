@@ -7,6 +7,7 @@ mod compute;
 mod draw;
 mod dynamic;
 mod json_text;
+mod parts;
 mod slices;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Ne
 use terrane_value::{Marks, Path, Type, Value, json};
 
 use super::{block_diff, draw, value_diff};
-use crate::text::plan::with_schema_marks;
+use crate::schemas::with_schema_marks;
 use crate::text::style::Style;
 
 #[test]

@@ -13,24 +13,27 @@ use ops::interface::listen::{Listener, RemoteLine};
 use ops::interface::planning::{Planned, Tally, Unfinished};
 use render::text::progress;
 
-use super::operation::{OperationView, Written};
-use super::ticker::Ticker;
-use super::unfinished;
+use super::contract::{OperationView, Written};
 use crate::console::Console;
+use crate::view::interrupt::announce_interrupt;
+use crate::view::ticker::Ticker;
+use crate::view::{remote, shown, unfinished};
 
-pub struct Human {
+/// The lines that people follow an operation by.
+pub struct OperationHuman {
     console: Arc<Console>,
     in_automation: bool,
     ticker: Ticker,
 }
 
-impl Human {
-    pub fn new(console: Arc<Console>, in_automation: bool) -> Human {
-        Human { console, in_automation, ticker: Ticker::default() }
+impl OperationHuman {
+    /// `in_automation`: leaves out advice on the next command.
+    pub fn new(console: Arc<Console>, in_automation: bool) -> OperationHuman {
+        OperationHuman { console, in_automation, ticker: Ticker::default() }
     }
 }
 
-impl Observer for Human {
+impl Observer for OperationHuman {
     fn event(&self, event: Event) {
         if let Event::Diagnostics(diagnostics) = event {
             self.console.diagnostics(diagnostics);
@@ -56,23 +59,9 @@ impl Observer for Human {
     }
 }
 
-/// Shows of a validation which requests to providers are not answered, on a terminal.
-pub struct Pending(pub Arc<Console>);
-
-impl Observer for Pending {
-    fn event(&self, event: Event) {
-        if matches!(event, Event::RequestPending { .. })
-            && self.0.advises()
-            && let Some(line) = progress::line(&event, &self.0.style)
-        {
-            self.0.print(&line);
-        }
-    }
-}
-
-impl Listener for Human {
+impl Listener for OperationHuman {
     fn planned(&self, planned: &Planned) {
-        self.console.print(&super::shown::plan(planned, &self.console.style, self.in_automation));
+        self.console.print(&shown::plan(planned, &self.console.style, self.in_automation));
     }
 
     // People have seen the plan when they made it.
@@ -87,11 +76,11 @@ impl Listener for Human {
     }
 
     fn remote(&self, line: RemoteLine<'_>) {
-        super::remote::show(&self.console, line, self.in_automation);
+        remote::show(&self.console, line, self.in_automation);
     }
 }
 
-impl OperationView for Human {
+impl OperationView for OperationHuman {
     fn next_steps(&self, plan: &Plan, written: Written<'_>) {
         if !plan.applyable {
             return;
@@ -163,7 +152,7 @@ impl OperationView for Human {
         }
         let style = &self.console.style;
         let heading = style.fill("[reset][bold][green]\nOutputs:\n\n", &[]);
-        self.console.print(&format!("{heading}{}", super::shown::outputs(state, style)));
+        self.console.print(&format!("{heading}{}", shown::outputs(state, style)));
     }
 
     fn cancelled(&self, mode: Mode) {
@@ -182,28 +171,5 @@ impl OperationView for Human {
 
     fn finish(&self, diagnostics: Diagnostics) {
         self.console.diagnostics(diagnostics);
-    }
-}
-
-/// Reports an interrupt of a command without its own view. Nothing runs while a question waits for its answer, so at a terminal
-/// there is nothing to wait for.
-pub fn announce_interrupt(console: &Console, stage: Stage) {
-    match stage {
-        Stage::Running => {}
-        Stage::Stopping if console.is_asking() && console.advises() => console.print("\n\nInterrupt received.\n"),
-        Stage::Stopping => {
-            // Away from the question.
-            let apart = if console.is_asking() { "\n" } else { "" };
-            console.print(
-                &format!("{apart}\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
-            );
-        }
-        Stage::Killed => {
-            let note = match console.advises() {
-                true => "Two interrupts received: what still runs is abandoned, and what is known of it is saved.",
-                false => "Two interrupts received. Exiting immediately. Note that data loss may have occurred.",
-            };
-            console.print_error(&format!("\n{}\n\n", console.style.wrapped(note)));
-        }
     }
 }

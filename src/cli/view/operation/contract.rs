@@ -1,4 +1,4 @@
-//! What plan, apply, destroy and refresh show.
+//! What every view of an operation on infrastructure does.
 
 use std::sync::Arc;
 
@@ -9,10 +9,7 @@ use model::state::State;
 use ops::interface::listen::Listener;
 use ops::interface::planning::{Tally, Unfinished};
 
-use super::both::Both;
-use super::human::Human;
-use super::json::Json;
-use crate::console::Console;
+use crate::view::both::Both;
 
 /// Who reads what a command shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,27 +55,44 @@ pub trait OperationView: Listener {
     fn finish(&self, diagnostics: Diagnostics);
 }
 
-/// The view for an audience.
-pub fn view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
-    let view: Arc<dyn OperationView> = match audience {
-        Audience::Programs => Arc::new(Json::new(console.clone())),
-        Audience::People { in_automation } => Arc::new(Human::new(console.clone(), in_automation)),
-    };
-    match &console.copy {
-        Some(copy) => Arc::new(Both(view, Arc::new(Json::new(copy.clone())))),
-        None => view,
+impl OperationView for Both<Arc<dyn OperationView>> {
+    fn next_steps(&self, plan: &Plan, written: Written<'_>) {
+        self.0.next_steps(plan, written);
+        self.1.next_steps(plan, written);
     }
-}
 
-/// As [`view`], for a query.
-pub fn query_view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
-    match audience {
-        Audience::Programs => Arc::new(Json::of_query(console.clone())),
-        Audience::People { .. } => view(console, audience),
+    fn remote_next_steps(&self, written: Written<'_>) {
+        self.0.remote_next_steps(written);
+        self.1.remote_next_steps(written);
     }
-}
 
-/// Passes a view on as the listener that it is.
-pub fn listener(view: &Arc<dyn OperationView>) -> Arc<dyn Listener> {
-    view.clone()
+    fn complete(&self, mode: Mode, tally: Tally) {
+        self.0.complete(mode, tally);
+        self.1.complete(mode, tally);
+    }
+
+    fn unfinished(&self, mode: Mode, tally: Tally, unfinished: &Unfinished) {
+        self.0.unfinished(mode, tally, unfinished);
+        self.1.unfinished(mode, tally, unfinished);
+    }
+
+    fn outputs(&self, state: &State) {
+        self.0.outputs(state);
+        self.1.outputs(state);
+    }
+
+    fn cancelled(&self, mode: Mode) {
+        self.0.cancelled(mode);
+        self.1.cancelled(mode);
+    }
+
+    fn interrupted(&self, stage: Stage) {
+        self.0.interrupted(stage);
+        self.1.interrupted(stage);
+    }
+
+    fn finish(&self, diagnostics: Diagnostics) {
+        self.0.finish(diagnostics.clone());
+        self.1.finish(diagnostics);
+    }
 }

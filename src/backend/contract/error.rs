@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use net::rsa_key::KeyError;
+
 /// A store's failure, worded for people; names the path or address concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
@@ -81,6 +83,12 @@ impl std::error::Error for StoreError {}
 
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> StoreError {
+        StoreError::new(error.to_string())
+    }
+}
+
+impl From<KeyError> for StoreError {
+    fn from(error: KeyError) -> StoreError {
         StoreError::new(error.to_string())
     }
 }

@@ -258,7 +258,7 @@ fn query_failed(provider: &Provider, error: &SourceError, alternative: Option<&P
 }
 
 /// The error if the version that is locked for the state store is not one that all modules allow.
-fn conflicts_with_store(provider: &Provider, problem: &str) -> Diagnostic {
+fn conflicts_with_store(provider: &Provider, problem: &SourceError) -> Diagnostic {
     let (kind, shown) = (&*provider.kind, provider.for_display());
     let detail = format!(
         "Provider {kind:?} ({shown}) is used to store state, so the root module's version constraints take precedence when downloading \
@@ -335,7 +335,8 @@ mod tests {
 
     #[test]
     fn the_provider_of_a_state_store_says_how_it_is_upgraded() {
-        let found = conflicts_with_store(&Provider::parse_source("a/b").unwrap(), "locked provider x");
+        let error = SourceError::Failed("locked provider x".to_owned());
+        let found = conflicts_with_store(&Provider::parse_source("a/b").unwrap(), &error);
         let detail = found.detail;
         assert!(
             detail.contains("state migrate -upgrade\n\nError from the installer: locked provider x\n\nTo see"),

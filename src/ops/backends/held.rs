@@ -52,7 +52,7 @@ pub async fn hold(
         base::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
         let waiting = || access.listener().into_iter().for_each(Listener::waiting_for_lock);
-        let taken = backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
+        let taken = store.acquire(&info, options.lock_timeout, &setup.stop, waiting).await;
         let is_of_process = store.facts().locks_are_of_processes;
         Some(taken.map_err(|e| Diagnostics::from(locking::not_locked(&e, is_of_process)))?)
     } else {

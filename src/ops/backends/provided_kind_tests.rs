@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use ::backend::conformance;
-use ::backend::contract::{Backend, FirstState, StateStore};
+use ::backend::contract::{Backend, FirstState};
 use base::env::Environment;
 use plugin::reattach::Reattach;
 use plugin::start::{ProviderProcess, reattach_provider};

@@ -17,7 +17,7 @@ use terrane_protocol::provider::{
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
     StateStores, UpgradeRequest, ValidateListRequest, has_errors,
 };
-use terrane_protocol::schema::{ProviderSchemas, Schema, SchemaError};
+use terrane_protocol::schema::{ProviderSchemas, Schema};
 use terrane_protocol::wire::dynamic_value::DynamicValue;
 use terrane_protocol::wire::protocol::{Call, Protocol};
 use terrane_protocol::wire::schema::WireSchemas;

@@ -10,9 +10,9 @@ use super::go;
 #[derive(Debug)]
 pub struct Message {
     level: &'static str,
-    text: String,
-    kind: &'static str,
-    members: Map<String, Json>,
+    pub(super) text: String,
+    pub(super) kind: &'static str,
+    pub(super) members: Map<String, Json>,
 }
 
 impl Message {

@@ -50,7 +50,7 @@ pub fn kms_key<'a>(settings: &Settings<'a>) -> Option<&'a str> {
     settings.text("kms_encryption_key", &[env::GOOGLE_KMS_ENCRYPTION_KEY])
 }
 
-pub fn credentials(settings: &Settings) -> Result<google::Settings, StoreError> {
+pub fn credentials(settings: &Settings) -> Result<google::GoogleLogin, StoreError> {
     let token = settings.text("access_token", &[env::GOOGLE_OAUTH_ACCESS_TOKEN]);
     let variables = [env::GOOGLE_BACKEND_CREDENTIALS, env::GOOGLE_CREDENTIALS];
     let json = settings.text("credentials", &variables).filter(|_| token.is_none()).map(|text| {
@@ -66,7 +66,7 @@ pub fn credentials(settings: &Settings) -> Result<google::Settings, StoreError> 
         settings.config.get("impersonate_service_account_delegates").map(Value::elements).unwrap_or_default();
     let delegates: Option<Vec<String>> = delegates.iter().map(|value| value.as_str().map(str::to_owned)).collect();
     let delegates = delegates.ok_or("impersonate_service_account_delegates elements must not be null")?;
-    Ok(google::Settings {
+    Ok(google::GoogleLogin {
         access_token: token.map(Secret::new),
         credentials: json.transpose()?,
         impersonate: settings.text("impersonate_service_account", &account).map(|name| (name.to_owned(), delegates)),

@@ -323,7 +323,8 @@ fn schemas_in_plans_of_opentofu_are_read() {
     let type_of = |provider: &Provider, addr: &AbsResourceInstance| {
         let schemas = &schemas[provider];
         let kind = &addr.resource.resource.kind;
-        let schema = if addr.mode() == ResourceMode::Data { schemas.data(kind)? } else { schemas.managed(kind)? };
+        let schema = if addr.mode() == ResourceMode::Data { schemas.data(kind) } else { schemas.managed(kind) };
+        let schema = schema.map_err(|error| error.to_string())?;
         Ok(schema.unwrap().implied_type().clone())
     };
     saved.decode(&type_of, &|_, kind| Err(kind.to_owned())).unwrap();

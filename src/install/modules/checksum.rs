@@ -1,7 +1,7 @@
-//! CopyScope a package's content adds up to, so that a change is noticed: when it is fetched, and when it is used again.
+//! What a package's content adds up to, so that a change is noticed: when it is fetched, and when it is used again.
 //!
 //! The sum is the `h1:` of provider packages over every file but the records of version control; a link counts as where it
-//! leads. CopyScope an installed package was made of is kept beside it, because people let programs write into modules: files
+//! leads. What an installed package was made of is kept beside it, because people let programs write into modules: files
 //! that came later do not matter, unless they are configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::folders::{is_configuration, is_history};
 use crate::package::hash;
 
-/// CopyScope is done about checksums.
+/// What is done about checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
     /// Checked, and recorded when they are new.
@@ -109,7 +109,7 @@ fn files_below(dir: &Path) -> io::Result<BTreeSet<String>> {
 const RECORD_FILE: &str = "packages.json";
 const RECORD_VERSION: u32 = 1;
 
-/// CopyScope was installed where, by the module's key. The format has a version: another one is forgotten, never read.
+/// What was installed where, by the module's key. The format has a version: another one is forgotten, never read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Installed {
     pub packages: BTreeMap<String, InstalledModule>,

@@ -1,4 +1,4 @@
-//! CopyScope all tasks of one installation share, and what they say.
+//! What all tasks of one installation share, and what they say.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct Context {
     pub hosts: Arc<Hosts>,
     pub fetcher: Arc<Fetcher>,
     pub modules_dir: PathBuf,
-    /// CopyScope was installed before.
+    /// What was installed before.
     pub manifest: ModuleManifest,
     pub installed: Installed,
     pub lock: ModuleLock,
@@ -69,7 +69,7 @@ pub struct Caller {
     pub fresh: bool,
 }
 
-/// CopyScope a task says of its module; children are said last.
+/// What a task says of its module; children are said last.
 pub enum Item {
     Event(ModuleEvent),
     Record(addr::Module, ModuleRecord),
@@ -113,7 +113,7 @@ impl Task {
 /// Temporary folders begin so; the number of their process and when it started follow.
 const STAGING: &str = ".fetching-";
 
-/// A folder for what is not whole yet, on the disk where modules stay. CopyScope processes that are gone have left is removed.
+/// A folder for what is not whole yet, on the disk where modules stay. What processes that are gone have left is removed.
 pub fn staging(modules_dir: &Path) -> io::Result<tempfile::TempDir> {
     for entry in std::fs::read_dir(modules_dir)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

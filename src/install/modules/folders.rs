@@ -106,7 +106,7 @@ fn class(pattern: &[u8], byte: u8) -> Option<usize> {
     (inside != negated).then_some(end + 1)
 }
 
-/// Puts a folder in its place. CopyScope is there goes to `attic` first, so that the place is empty for no longer than a rename.
+/// Puts a folder in its place. What is there goes to `attic` first, so that the place is empty for no longer than a rename.
 pub fn replace(from: &Path, place: &Path, attic: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_ok() {
         fs::rename(place, attic).map_err(|e| named(e, "remove", place))?;
@@ -125,7 +125,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     result.map_err(|e| named(e, "remove", path))
 }
 
-/// CopyScope of a folder is copied.
+/// What of a folder is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyScope {
     /// Everything but the records of version control.
@@ -134,7 +134,7 @@ pub enum CopyScope {
     Visible,
 }
 
-/// CopyScope a folder holds, by paths relative to it; folders before what is in them. Links are links, but for the folder itself.
+/// What a folder holds, by paths relative to it; folders before what is in them. Links are links, but for the folder itself.
 struct Listing {
     folders: Vec<PathBuf>,
     files: Vec<PathBuf>,

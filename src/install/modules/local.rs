@@ -48,7 +48,7 @@ impl Task {
         format!("There is no folder {:?}.{}", wanted.display().to_string(), found.unwrap_or_default())
     }
 
-    /// CopyScope to say if the path leaves the package that the caller belongs to.
+    /// What to say if the path leaves the package that the caller belongs to.
     fn escape(&self) -> Option<Diagnostic> {
         let mut steps: Vec<(addr::Module, String)> = vec![(self.path.clone(), self.source.to_string())];
         let mut caller: &Arc<Caller> = &self.caller;

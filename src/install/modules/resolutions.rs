@@ -9,7 +9,7 @@ use crate::registry::modules::RegistryError;
 
 type AnswerCell<T> = Arc<OnceCell<Result<T, RegistryError>>>;
 
-/// CopyScope registries have said.
+/// What registries have said.
 #[derive(Default)]
 pub struct Resolutions {
     pub(super) versions: Mutex<HashMap<String, AnswerCell<Arc<Vec<String>>>>>,

@@ -27,14 +27,14 @@ use super::resolutions::Resolutions;
 use crate::event::ModuleEvent;
 use crate::registry::discovery::Hosts;
 
-/// CopyScope to install, and over what.
+/// What to install, and over what.
 pub struct Input<'a> {
     pub root: &'a Module,
     /// Calls beside those of the root, each with the path of what calls it: the modules that tests bring.
     pub test_calls: Vec<(addr::Module, ModuleCall)>,
     /// `.terraform/modules`; it exists.
     pub modules_dir: &'a Path,
-    /// CopyScope is recorded as installed.
+    /// What is recorded as installed.
     pub manifest: ModuleManifest,
     /// The packages whose content is known.
     pub lock: ModuleLock,
@@ -43,7 +43,7 @@ pub struct Input<'a> {
     pub checksums: Checksums,
 }
 
-/// CopyScope is installed in the end, problems or not.
+/// What is installed in the end, problems or not.
 pub struct Outcome {
     pub manifest: ModuleManifest,
     /// Complete only if there are no errors.
@@ -54,7 +54,7 @@ pub struct Outcome {
 /// Calls are not followed deeper; loading reports the error.
 const MAX_DEPTH: usize = 64;
 
-/// Brings every module that the root needs to its folder. CopyScope was installed before stays if it is what the calls ask for.
+/// Brings every module that the root needs to its folder. What was installed before stays if it is what the calls ask for.
 pub async fn install(
     hosts: Arc<Hosts>,
     fetcher: Arc<Fetcher>,
@@ -184,7 +184,7 @@ impl Collected {
     }
 }
 
-/// CopyScope a task has found: where its module is, and whether that is new.
+/// What a task has found: where its module is, and whether that is new.
 struct LocatedModule {
     dir: PathBuf,
     fresh: bool,

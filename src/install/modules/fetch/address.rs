@@ -39,7 +39,7 @@ impl Address {
         first.filter(|value| !value.is_empty())
     }
 
-    /// CopyScope follows `scheme://host`, decoded.
+    /// What follows `scheme://host`, decoded.
     pub fn path(&self) -> String {
         let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
         rest.find('/').map_or_else(String::new, |at| percent_decoded(&rest[at..], false))

@@ -22,7 +22,7 @@ const DEFAULT_TAG: &str = "latest";
 const PACKAGE: &str = "application/vnd.opentofu.modulepkg";
 const ARCHIVE: &str = "archive/zip";
 
-/// CopyScope a manifest says.
+/// What a manifest says.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PackageManifest {
@@ -98,7 +98,7 @@ impl ManifestAddress {
         Ok(ManifestAddress { repository, reference })
     }
 
-    /// CopyScope is wrong if the registry knows nothing of it.
+    /// What is wrong if the registry knows nothing of it.
     fn missing(&self) -> String {
         let reference = &self.reference;
         match reference.as_str() {

@@ -63,7 +63,7 @@ pub async fn follow(fetcher: &Fetcher, address: &Address, target: &Path, led: us
     Ok(Fetched::Files)
 }
 
-/// CopyScope `<meta name="terraform-get" content="...">` in a page's head names.
+/// What `<meta name="terraform-get" content="...">` in a page's head names.
 fn meta(page: &str) -> Option<String> {
     let lower = page.to_ascii_lowercase();
     let end = ["<body", "</head"].iter().filter_map(|tag| lower.find(tag)).min().unwrap_or(lower.len());

@@ -18,7 +18,7 @@ use model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
 use model::plan::{PlanScope, Refresh};
 use model::state::State;
 use results::Results;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use terrane_value::Value;
 
 use crate::blocks::Blocks;
@@ -56,6 +56,8 @@ pub struct Run {
     pub verb: Verb,
     pub ports: Ports,
     pub inputs: Inputs,
+    /// What the request replaces, for a look-up by each instance.
+    pub replaced: FxHashSet<AbsResourceInstance>,
     pub blocks: Blocks,
     pub prior: Prior,
     pub schedule: Schedule,

@@ -94,6 +94,7 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
     let run = Run {
         verb: request.verb,
         ports: ports.clone(),
+        replaced: request.inputs.scope.force_replace.iter().cloned().collect(),
         inputs: request.inputs,
         blocks: Blocks {
             config: request.config,

@@ -30,7 +30,7 @@ impl Forced {
     /// What a plan finds out about an instance.
     pub fn of(instance: &Instance<'_>) -> (Forced, Diagnostics) {
         let (triggered, found) = triggers::is_triggered(instance);
-        let forced = match (triggered, instance.run.inputs.scope.force_replace.contains(&instance.addr)) {
+        let forced = match (triggered, instance.run.replaced.contains(&instance.addr)) {
             (true, _) => Forced::ByTriggers,
             (_, true) => Forced::ByRequest,
             _ => Forced::No,

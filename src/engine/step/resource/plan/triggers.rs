@@ -32,7 +32,7 @@ struct Trigger {
 /// The warning of a request to replace a resource that has instances with keys, or none.
 pub fn without_key(run: &Run, resource: &AbsResource, expansion: &Expansion) -> Option<Diagnostic> {
     let asked = resource.instance(InstanceKey::None);
-    if expansion.index_of(&InstanceKey::None).is_some() || !run.inputs.scope.force_replace.contains(&asked) {
+    if expansion.index_of(&InstanceKey::None).is_some() || !run.replaced.contains(&asked) {
         return None;
     }
     let options: Vec<String> = (0..expansion.len())

@@ -181,7 +181,7 @@ impl Life {
     pub fn plan(&mut self, name: &'static str, mode: Mode, refresh: Refresh) -> Arc<Plan> {
         let plan = self.cost(name, |life| {
             block_on(async {
-                let loaded = load(&*life.store(), StateAccess::Locked).await.unwrap();
+                let loaded = load(&life.store(), StateAccess::Locked).await.unwrap();
                 let state = loaded.file.map(|file| file.state).unwrap_or_default();
                 let input = PlanInput {
                     config: life.config.clone(),
@@ -226,7 +226,7 @@ impl Life {
         let state = self.cost(name, |life| {
             block_on(async {
                 let store = life.store();
-                let loaded = load(&*store, StateAccess::Locked).await.unwrap();
+                let loaded = load(&store, StateAccess::Locked).await.unwrap();
                 let journal = JournaledState::new(store, &loaded).unwrap();
                 let variables = GivenVariables::new();
                 let input =
@@ -250,7 +250,7 @@ impl Life {
     /// The state on the disk, as `show` and `show -json` have it.
     pub fn show(&mut self) {
         self.cost("show", |life| {
-            let file = block_on(load(&*life.store(), StateAccess::ReadOnly)).unwrap().file.unwrap();
+            let file = block_on(load(&life.store(), StateAccess::ReadOnly)).unwrap().file.unwrap();
             state_text(&file.state, &schema, &Style::plain()).unwrap();
             go::compact(&state_json(Some(&file.state), &schema).unwrap());
         });

@@ -60,8 +60,8 @@ fn store_in(dir: &Path) -> Arc<StateSession> {
 
 async fn run(dir: &Path) -> JournaledState {
     let store = store_in(dir);
-    let mut loaded = load(&*store, StateAccess::Locked).await.unwrap();
-    finish_replay(&*store, &mut loaded).unwrap();
+    let mut loaded = load(&store, StateAccess::Locked).await.unwrap();
+    finish_replay(&store, &mut loaded).unwrap();
     let run = JournaledState::new(store, &loaded).unwrap();
     // No snapshots of their own accord in tests: the journal is what is looked at.
     run.writing.lock().await.cost = Duration::from_secs(3600);
@@ -69,7 +69,7 @@ async fn run(dir: &Path) -> JournaledState {
 }
 
 async fn loaded(dir: &Path, access: StateAccess) -> String {
-    show(&load(&*store_in(dir), access).await.unwrap().file.map(|f| f.state).unwrap_or_default())
+    show(&load(&store_in(dir), access).await.unwrap().file.map(|f| f.state).unwrap_or_default())
 }
 
 /// A base with two instances; a run that refreshes one, changes it, removes the other and begins a third.
@@ -126,12 +126,12 @@ async fn killed_at_any_byte_no_whole_record_is_lost() {
         let store = store_in(dir.path());
         // A run that is killed before its warnings are shown leaves them to the next one.
         for _ in 0..2 {
-            let again = load(&*store, StateAccess::Locked).await.unwrap();
+            let again = load(&store, StateAccess::Locked).await.unwrap();
             assert_eq!(show(&again.file.unwrap().state), expected(lines), "cut at {cut}");
             assert_eq!(uncertain(&again.warnings).is_empty(), lines < 3, "cut at {cut}: {:?}", again.warnings);
         }
-        let mut last = load(&*store, StateAccess::Locked).await.unwrap();
-        finish_replay(&*store, &mut last).unwrap();
+        let mut last = load(&store, StateAccess::Locked).await.unwrap();
+        finish_replay(&store, &mut last).unwrap();
         // Replay is on disk now: the next one finds the same and no journal.
         assert!(!store.facts().journal.exists());
         assert_eq!(loaded(dir.path(), StateAccess::Locked).await, expected(lines));
@@ -147,7 +147,7 @@ fn uncertain(warnings: &Diagnostics) -> Vec<&Diagnostic> {
 async fn interrupted_instances_are_named() {
     let dir = tempfile::tempdir().unwrap();
     std::mem::forget(interrupted(dir.path()).await);
-    let loaded = load(&*store_in(dir.path()), StateAccess::Locked).await.unwrap();
+    let loaded = load(&store_in(dir.path()), StateAccess::Locked).await.unwrap();
     let warnings = loaded.warnings.into_vec();
     assert_eq!(warnings.len(), 2);
     assert!(warnings[0].detail.contains("  - t.n[2]\n") && !warnings[0].detail.contains("t.n[0]"));
@@ -164,7 +164,7 @@ async fn a_foreign_base_is_left_alone() {
     let foreign = file::write(&meta, &state_of(&[(7, "z")])).unwrap();
     std::fs::write(&path, &foreign).unwrap();
     for access in [StateAccess::ReadOnly, StateAccess::Locked] {
-        let problems = load(&*store_in(dir.path()), access).await.map(|_| ()).unwrap_err().into_vec();
+        let problems = load(&store_in(dir.path()), access).await.map(|_| ()).unwrap_err().into_vec();
         assert_eq!(problems[0].summary, "State changed since an interrupted run");
         assert!(problems[0].detail.contains("  - t.n[0]\n  - t.n[1]\n  - t.n[2]\n"), "{}", problems[0].detail);
     }
@@ -178,16 +178,16 @@ async fn a_journal_is_done_if_the_state_has_all_of_it() {
     let dir = tempfile::tempdir().unwrap();
     std::mem::forget(interrupted(dir.path()).await);
     let path = dir.path().join("terraform.tfstate");
-    let mut pushed = load(&*store_in(dir.path()), StateAccess::ReadOnly).await.unwrap().file.unwrap();
+    let mut pushed = load(&store_in(dir.path()), StateAccess::ReadOnly).await.unwrap().file.unwrap();
     pushed.meta.serial += 5;
     let pushed = file::write(&pushed.meta, &pushed.state).unwrap();
     std::fs::write(&path, &pushed).unwrap();
     let store = store_in(dir.path());
-    let mut loaded = load(&*store, StateAccess::Locked).await.unwrap();
+    let mut loaded = load(&store, StateAccess::Locked).await.unwrap();
     let warnings = loaded.warnings.clone().into_vec();
     assert_eq!(warnings.len(), 1, "what is uncertain stays so: {warnings:?}");
     assert!(warnings[0].detail.contains("  - t.n[2]\n"), "{}", warnings[0].detail);
-    finish_replay(&*store, &mut loaded).unwrap();
+    finish_replay(&store, &mut loaded).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), pushed);
     assert!(!dir.path().join(".terraform.tfstate.journal").exists());
 }
@@ -239,7 +239,7 @@ async fn open_changes_keep_the_journal_of_an_abandoned_run() {
             run.finished(&addr(2), &provider(), &instance("late")).await.unwrap();
         }
         std::mem::forget(run);
-        let loaded = load(&*store_in(dir.path()), StateAccess::Locked).await.unwrap();
+        let loaded = load(&store_in(dir.path()), StateAccess::Locked).await.unwrap();
         let added = if late { " [2]{\"v\":\"late\"}" } else { "" };
         assert_eq!(show(&loaded.file.unwrap().state), format!("[0]{{\"v\":\"changed\"}}{added}"));
         let warnings = uncertain(&loaded.warnings);

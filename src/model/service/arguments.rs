@@ -4,22 +4,22 @@ use std::fmt;
 
 use super::cli_file::{Item, LineColumn, Node};
 
-/// An argument of another type than is required. `kind`: what the reference calls the type that it has.
+/// An argument that is not of the type that is required. `kind`: what the reference calls the type that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentError {
-    NoString { at: LineColumn, name: String, kind: &'static str },
-    NoBoolean { at: LineColumn, name: String },
-    NoList { at: LineColumn, kind: &'static str },
+    String { at: LineColumn, name: String, kind: &'static str },
+    Boolean { at: LineColumn, name: String },
+    List { at: LineColumn, kind: &'static str },
 }
 
 impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ArgumentError::NoString { at, name, kind } => {
+            ArgumentError::String { at, name, kind } => {
                 write!(f, "At {at}: root.{name}: unknown type for string {kind}")
             }
-            ArgumentError::NoBoolean { at, name } => write!(f, "At {at}: root.{name}: a boolean is required"),
-            ArgumentError::NoList { at, kind } => write!(f, "At {at}: unknown slice type: {kind}"),
+            ArgumentError::Boolean { at, name } => write!(f, "At {at}: root.{name}: a boolean is required"),
+            ArgumentError::List { at, kind } => write!(f, "At {at}: unknown slice type: {kind}"),
         }
     }
 }
@@ -30,7 +30,7 @@ impl std::error::Error for ArgumentError {}
 pub fn text(body: &[Item], name: &str) -> Result<Option<String>, ArgumentError> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(None) };
     let text = plain(&item.value);
-    text.map(Some).ok_or_else(|| ArgumentError::NoString {
+    text.map(Some).ok_or_else(|| ArgumentError::String {
         at: item.value_at,
         name: name.to_owned(),
         kind: kind(&item.value),
@@ -41,7 +41,7 @@ pub fn text(body: &[Item], name: &str) -> Result<Option<String>, ArgumentError> 
 pub fn truth(body: &[Item], name: &str) -> Result<bool, ArgumentError> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(false) };
     let value = item.value.as_bool();
-    value.ok_or_else(|| ArgumentError::NoBoolean { at: item.value_at, name: name.to_owned() })
+    value.ok_or_else(|| ArgumentError::Boolean { at: item.value_at, name: name.to_owned() })
 }
 
 /// A list of strings that need not be there.
@@ -49,10 +49,10 @@ pub fn texts(body: &[Item], name: &str) -> Result<Vec<String>, ArgumentError> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(Vec::new()) };
     let at = item.value_at;
     let Node::List(nodes) = &item.value else {
-        return Err(ArgumentError::NoList { at, kind: kind(&item.value) });
+        return Err(ArgumentError::List { at, kind: kind(&item.value) });
     };
     let text = |(i, node)| {
-        plain(node).ok_or_else(|| ArgumentError::NoString { at, name: format!("{name}[{i}]"), kind: kind(node) })
+        plain(node).ok_or_else(|| ArgumentError::String { at, name: format!("{name}[{i}]"), kind: kind(node) })
     };
     nodes.iter().enumerate().map(text).collect()
 }

@@ -63,8 +63,8 @@ pub async fn hold(
         (Some(_), HeldAccess::Read) => StateAccess::LockedToRead,
         (Some(_), HeldAccess::Change(_)) => StateAccess::Locked,
     };
-    let loaded = backend::load(&*store, of_backend).await;
-    match loaded.and_then(|loaded| report_replay(loaded, &*store, access)) {
+    let loaded = backend::load(&store, of_backend).await;
+    match loaded.and_then(|loaded| report_replay(loaded, &store, access)) {
         Ok(loaded) => {
             match &loaded.file {
                 Some(file) => base::log!(
@@ -102,10 +102,10 @@ impl HeldState {
         if !self.loaded.includes_journal {
             return Ok(());
         }
-        let taken = backend::take_up(&*self.store, &mut self.loaded).await;
+        let taken = backend::take_up(&self.store, &mut self.loaded).await;
         listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
         taken?;
-        backend::finish_replay(&*self.store, &mut self.loaded)
+        backend::finish_replay(&self.store, &mut self.loaded)
     }
 
     /// Stops a command whose lock is lost. Never completes.

@@ -114,7 +114,7 @@ fn find_files(wanted: &mut BackendSettings, root: &Root) {
     let found = |value: &Value| {
         let text = value.as_str().filter(|text| Path::new(text).is_relative())?;
         let path = root.path(Path::new(text));
-        path.is_file().then(|| Value::string(path.to_string_lossy().into_owned()))
+        path.is_file().then(|| Value::string(path.to_string_lossy()))
     };
     let all = |list: &Value| list.elements().iter().map(|one| found(one).unwrap_or_else(|| one.clone())).collect();
     for name in FILES {

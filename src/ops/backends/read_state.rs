@@ -16,7 +16,7 @@ use crate::setup::Setup;
 /// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
 pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(BackendInUse, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
-    let loaded = backend::load(&*opened.store, StateAccess::ReadOnly).await?;
+    let loaded = backend::load(&opened.store, StateAccess::ReadOnly).await?;
     Ok((opened, loaded))
 }
 
@@ -44,7 +44,7 @@ pub async fn open_to_change(
     options: &StateOptions,
 ) -> Result<(Arc<StateSession>, Diagnostics), Diagnostics> {
     let BackendInUse { backend, store, mut warnings } = open(setup, options).await?;
-    warnings.extend(version::check(&*backend, &setup.workdir.workspace, OnMismatch::of(options)).await?);
+    warnings.extend(version::check(&backend, &setup.workdir.workspace, OnMismatch::of(options)).await?);
     Ok((store, warnings))
 }
 

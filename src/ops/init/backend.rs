@@ -78,7 +78,7 @@ pub async fn state(in_use: Option<&InUse>) -> Result<Option<model::state::State>
     let Some(in_use) = in_use else { return Ok(None) };
     let store = in_use.backend.store(&in_use.workspace).await;
     let store = store.map_err(|e| plain(format!("Error loading state: {e}")))?;
-    let loaded = load(&*store, StateAccess::ReadOnly).await;
+    let loaded = load(&store, StateAccess::ReadOnly).await;
     let loaded = loaded.map_err(refresh_failed)?;
     Ok(loaded.file.map(|file| file.state))
 }
@@ -446,7 +446,7 @@ impl Step<'_, '_> {
         };
         let current = self.workspace.clone();
         match &names[..] {
-            [] if self.setup.ask.is_some() && is_cloud(&**backend) => self.first_workspace(backend).await,
+            [] if self.setup.ask.is_some() && is_cloud(backend) => self.first_workspace(backend).await,
             [] => Err(plain(format!(
                 "No existing workspaces.\n\nUse the \"{COMMAND} workspace\" command to create and select a new workspace.\nIf the \
                  backend already contains existing workspaces, you may need to update\nthe backend configuration."
@@ -505,7 +505,7 @@ async fn filled_workspaces(local: &Arc<OpenBackend>) -> Result<Vec<String>, Diag
     let mut filled = Vec::new();
     for name in local.workspaces().await.map_err(|e| failed(e.text))? {
         let store = local.store(&name).await.map_err(|e| failed(e.text))?;
-        let loaded = load(&*store, StateAccess::ReadOnly).await.map_err(|problems| failed(error_text(&problems)))?;
+        let loaded = load(&store, StateAccess::ReadOnly).await.map_err(|problems| failed(error_text(&problems)))?;
         if loaded.file.is_some_and(|file| !is_empty(&file)) {
             filled.push(name);
         }

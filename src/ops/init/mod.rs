@@ -138,7 +138,7 @@ async fn prepare(
 }
 
 fn place(in_use: Option<&backend::InUse>) -> StatePlace {
-    match in_use.is_some_and(|in_use| is_cloud(&*in_use.backend)) {
+    match in_use.is_some_and(|in_use| is_cloud(&in_use.backend)) {
         true => StatePlace::Cloud,
         false => StatePlace::Backend,
     }

@@ -88,7 +88,7 @@ impl Migration<'_> {
         let from = self.workspaces(&self.from.backend).await?;
         let to = self.workspaces(&self.to.backend).await?;
         if !self.ignore_version {
-            let checked = version::check_destination(&*self.to.backend, to.as_deref()).await;
+            let checked = version::check_destination(&self.to.backend, to.as_deref()).await;
             self.found.extend(checked.map_err(|problems| problems_text(&problems))?);
         }
         let cloud = |side: &Side| side.is_cloud().then(|| side.backend.clone());
@@ -314,7 +314,7 @@ fn same_content(a: &StateFile, b: &StateFile) -> bool {
 }
 
 pub async fn read(store: &Arc<StateSession>) -> Result<Option<StateFile>, String> {
-    let loaded = load(&**store, StateAccess::ReadOnly).await.map_err(|problems| error_text(&problems))?;
+    let loaded = load(store, StateAccess::ReadOnly).await.map_err(|problems| error_text(&problems))?;
     Ok(loaded.file)
 }
 

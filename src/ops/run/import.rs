@@ -85,7 +85,7 @@ async fn attempt(
     let lock = OperationLock { operation: None, options: &request.state };
     let (mut session, mut diagnostics) = open(&setup, config, lock, listener, diagnostics).await?;
     let workspace = &setup.workdir.workspace;
-    match version::check(&*session.opened.backend, workspace, OnMismatch::of(&request.state)).await {
+    match version::check(&session.opened.backend, workspace, OnMismatch::of(&request.state)).await {
         Ok(warnings) => {
             diagnostics.extend(warnings);
             diagnostics.extend(import(&mut session, request, addr, &collected).await);

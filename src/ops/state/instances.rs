@@ -63,7 +63,7 @@ pub async fn identities(
 
 async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), ReadRefusal> {
     let opened = read_state::open(setup, options).await?;
-    let loaded = load(&*opened.store, StateAccess::ReadOnly).await.map_err(ReadRefusal::Unread)?;
+    let loaded = load(&opened.store, StateAccess::ReadOnly).await.map_err(ReadRefusal::Unread)?;
     Ok((loaded.file.ok_or(ReadRefusal::NoState)?, loaded.warnings))
 }
 

@@ -87,17 +87,17 @@ const SIDE_BY_SIDE: usize = 8;
 /// What this machine keeps of the workspace in use.
 pub async fn list_of_machine(setup: &Setup) -> Result<Vec<Snapshot>, Diagnostics> {
     let opened = read_state::open(setup, &StateOptions::default()).await?;
-    Ok(of_machine(&*opened.store, None)?.into_iter().map(|one| one.snapshot).collect())
+    Ok(of_machine(&opened.store, None)?.into_iter().map(|one| one.snapshot).collect())
 }
 
 /// All that is kept of the workspace in use.
 pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
     let opened = read_state::open(setup, &StateOptions::default()).await?;
-    let loaded = load(&*opened.store, StateAccess::ReadOnly).await?;
+    let loaded = load(&opened.store, StateAccess::ReadOnly).await?;
     let current = loaded.file.map(|file| file.meta);
-    let mut all = of_machine(&*opened.store, current.as_ref())?;
+    let mut all = of_machine(&opened.store, current.as_ref())?;
     let mut warnings = Diagnostics::new();
-    match of_store(&*opened.store, current.as_ref()).await {
+    match of_store(&opened.store, current.as_ref()).await {
         Ok(stored) => {
             if let Some(why) = stored.unread_text() {
                 warnings.warning("Versions of the state could not be read", why);

@@ -77,7 +77,7 @@ pub async fn create(
     created();
     let Some(from) = from else { return Ok(()) };
     let held = held::hold(&store, "workspace-new", options, setup, HeldAccess::Change(listener)).await?;
-    let copied = copy(from, &*held.store).await;
+    let copied = copy(from, &held.store).await;
     let unlocked = held.release().await;
     copied?;
     if unlocked.has_errors() { Err(unlocked.into()) } else { Ok(()) }

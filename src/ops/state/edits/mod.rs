@@ -167,7 +167,7 @@ impl Editing {
     }
 
     pub(super) fn store(&self) -> &StateSession {
-        &*self.held.store
+        &self.held.store
     }
 
     pub(super) fn loaded(&self) -> &Loaded {

@@ -27,7 +27,7 @@ pub async fn mv(
     }
     let mut from = Editing::open(setup, &wanted.options, OPERATION, listener).await?;
     let result = match &wanted.state_out {
-        Some(path) if !is_at(&*from.held.store, path) => match open_other(setup, wanted, path, listener).await {
+        Some(path) if !is_at(&from.held.store, path) => match open_other(setup, wanted, path, listener).await {
             Ok(mut to) => {
                 let result = move_and_save(setup, wanted, &mut from, Some(&mut to), moved).await;
                 to.done(result).await.map(|edited| edited.outcome)

@@ -22,30 +22,26 @@ pub fn check(oid: &Oid, is_critical: bool, value: &[u8], facts: &mut Facts) -> R
         false => Ok(()),
     };
     match oid {
-        oid::KEY_USAGE => value.bit_string().map(drop).ok_or_else(|| X509Error::Invalid("key usage")),
-        oid::BASIC_CONSTRAINTS => {
-            basic_constraints(&mut value, facts).ok_or_else(|| X509Error::Invalid("basic constraints"))
-        }
+        oid::KEY_USAGE => value.bit_string().map(drop).ok_or(X509Error::Invalid("key usage")),
+        oid::BASIC_CONSTRAINTS => basic_constraints(&mut value, facts).ok_or(X509Error::Invalid("basic constraints")),
         oid::SUBJECT_ALT_NAME => AlternativeNames::from_der(value.rest()).map(drop),
         oid::SUBJECT_KEY_ID => {
             never_critical("subject key identifier")?;
-            let id = value.contents(tag::OCTET_STRING).ok_or_else(|| X509Error::Invalid("subject key identifier"))?;
+            let id = value.contents(tag::OCTET_STRING).ok_or(X509Error::Invalid("subject key identifier"))?;
             facts.subject_key_id = id.to_vec();
             Ok(())
         }
         oid::AUTHORITY_KEY_ID => {
             never_critical("authority key identifier")?;
-            authority_key_id(&mut value).ok_or_else(|| X509Error::Invalid("authority key identifier"))
+            authority_key_id(&mut value).ok_or(X509Error::Invalid("authority key identifier"))
         }
-        oid::EXTENDED_KEY_USAGE => identifiers(&mut value).ok_or_else(|| X509Error::Invalid("extended key usages")),
+        oid::EXTENDED_KEY_USAGE => identifiers(&mut value).ok_or(X509Error::Invalid("extended key usages")),
         oid::CERTIFICATE_POLICIES => policies(&mut value),
         oid::CRL_DISTRIBUTION_POINTS => distribution_points(&mut value),
-        oid::NAME_CONSTRAINTS => {
-            value.sequence().map(drop).ok_or_else(|| X509Error::Invalid("NameConstraints extension"))
-        }
+        oid::NAME_CONSTRAINTS => value.sequence().map(drop).ok_or(X509Error::Invalid("NameConstraints extension")),
         oid::AUTHORITY_INFO_ACCESS => {
             never_critical("authority info access")?;
-            access_descriptions(&mut value).ok_or_else(|| X509Error::Invalid("authority info access"))
+            access_descriptions(&mut value).ok_or(X509Error::Invalid("authority info access"))
         }
         _ => Ok(()),
     }

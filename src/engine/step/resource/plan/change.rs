@@ -148,7 +148,7 @@ impl<'i, 'r> Planner<'i, 'r> {
             after = before.clone();
         }
         let mut change = new_change(instance, action, before, after);
-        change.reason = self.replacement.shown(reason);
+        change.reason = self.replacement.reported_reason(reason);
         change.required_replace = paths;
         change.private = response.private;
         change.identity.before = current.and_then(|c| c.identity.clone());

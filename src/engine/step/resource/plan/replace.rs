@@ -71,7 +71,7 @@ impl Replacement<'_, '_> {
     }
 
     /// The reason that the plan shows.
-    pub fn shown(&self, reason: ActionReason) -> ActionReason {
+    pub fn reported_reason(&self, reason: ActionReason) -> ActionReason {
         if self.forced == Forced::ByTriggers { ActionReason::ReplaceByTriggers } else { reason }
     }
 

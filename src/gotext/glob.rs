@@ -12,7 +12,7 @@ pub enum Syntax {
     /// range matches even if its end is before it.
     Doublestar4,
     /// go-slug's rules for `.terraformignore`, for paths. `**` stands for folders wherever it is. No pattern is invalid: `]` at the start
-    /// of a class is a member of it, and a `[` without an end stands for itself.
+    /// of a class is a member of it, and a `[` without an end matches this character.
     Ignore,
 }
 

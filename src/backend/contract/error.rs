@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Explained(Explanation),
     /// What the store holds is not a whole state.
     Damaged,
-    /// A provider says so.
+    /// The provider of a state store reports an error.
     Provider(Explanation),
 }
 

@@ -1,4 +1,4 @@
-//! Locks of states: who holds one, and why one was not taken.
+//! Locks of states: their owners, and the errors of taking them.
 
 use std::{fmt, io};
 

@@ -1,4 +1,4 @@
-//! What makes a run's results durable, whatever store they go to: encryption, journal, replay, moves between states, history.
+//! What makes a run's results durable in every store: encryption, journal, replay, moves between states, history.
 //!
 //! Owns the state of a workspace as commands use it ([`StateSession`]), and when a snapshot is written. Never knows any kind of backend,
 //! configuration, plans or the engine.

@@ -69,8 +69,8 @@ pub struct Provided {
 /// Why there is no key provider with its settings. Texts are OpenTofu's.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BuildError {
-    /// A setting is missing, has a value that the provider does not take, or does not go with another one: the sentence
-    /// that says so.
+    /// A setting is missing, has a value that the provider does not take, or does not go with another one: the text of
+    /// the error.
     Setting(String),
     /// A file that a setting names cannot be read. `purpose`: what was done with it.
     File { purpose: &'static str, path: String, why: String },

@@ -1,6 +1,6 @@
 //! The root folder of a command: where its configuration, its lock file and its data are.
 //!
-//! Relative paths of a command start there, whatever the folder of the process is, which never changes while a command runs.
+//! Relative paths of a command start there. The folder of the process may be another one; it never changes while a command runs.
 
 use std::io;
 use std::path::{Path, PathBuf};

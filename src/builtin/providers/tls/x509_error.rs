@@ -14,7 +14,7 @@ pub enum X509Error {
     Malformed(&'static str),
     /// A part has a value that it may not have.
     Invalid(&'static str),
-    /// A rule about several parts, or about what is allowed in one, is broken: the sentence that says so.
+    /// A rule about several parts, or about what is allowed in one, is broken: the text of the error.
     Rule(&'static str),
     /// The DER of a request does not have the structure of one.
     Structure(&'static str),

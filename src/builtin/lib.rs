@@ -1,7 +1,7 @@
 //! The plugins in this binary. They do not depend on the process that they run in.
 //!
 //! Owns the built-in providers, which the library of `sdk` makes, the provisioners, and SSH. Each plugin
-//! implements a trait of `model::provider`; `table` lists them. Never knows how a plugin is started or served, nor the
+//! implements a trait of `protocol::provider`; `table` lists them. Never knows how a plugin is started or served, nor the
 //! engine.
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::interface::ask::{NoAnswer, Question};
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
 
-/// MoveEnd snapshot takes the place of the state.
+/// Which snapshot takes the place of the state.
 #[derive(Clone, Debug)]
 pub struct Restore {
     pub serial: u64,

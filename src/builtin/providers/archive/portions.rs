@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// The buffer of Go's `io.Copy`. The size matters: see `base::deflate`.
+/// The buffer of Go's `io.Copy`. The size matters: see `gotext::deflate`.
 const PORTION: usize = 32 << 10;
 
 pub enum Content<'a> {

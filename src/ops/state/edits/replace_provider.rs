@@ -9,7 +9,7 @@ use crate::interface::ask::{NoAnswer, Question};
 use crate::interface::listen::Listener;
 use crate::setup::Setup;
 
-/// MoveEnd provider's resources another one gets.
+/// Which provider's resources another one gets.
 #[derive(Clone, Debug)]
 pub struct ReplaceProvider {
     pub from: String,

@@ -1,4 +1,4 @@
-//! MoveEnd objects move where: addresses of the command line become moves within a state, or from one to another.
+//! Which objects move where: addresses of the command line become moves within a state, or from one to another.
 
 use std::path::PathBuf;
 

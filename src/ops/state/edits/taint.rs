@@ -28,7 +28,7 @@ pub enum Selector {
     Pattern(Pattern),
 }
 
-/// MoveEnd objects are to be marked how.
+/// Which objects are to be marked how.
 #[derive(Clone, Debug)]
 pub struct Marking {
     pub selectors: Vec<Selector>,

@@ -1,7 +1,7 @@
 //! Encryption by programs of the user's own.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::limits;
 use base64::Engine;
@@ -58,22 +58,24 @@ impl std::error::Error for ProgramError {}
 pub struct Programs {
     pub encrypt: Vec<String>,
     pub decrypt: Vec<String>,
+    /// Where they start. Empty: in the folder of this process.
+    pub folder: PathBuf,
 }
 
 impl Programs {
     pub async fn seal(&self, key: Option<&Key>, plain: &[u8]) -> Result<Vec<u8>, ProgramError> {
-        run(&self.encrypt, key, plain).await
+        run(&self.encrypt, &self.folder, key, plain).await
     }
 
     pub async fn open(&self, key: Option<&Key>, sealed: &[u8]) -> Result<Vec<u8>, ProgramError> {
         if sealed.is_empty() {
             return Err(ProgramError::Empty);
         }
-        run(&self.decrypt, key, sealed).await
+        run(&self.decrypt, &self.folder, key, sealed).await
     }
 }
 
-async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Vec<u8>, ProgramError> {
+async fn run(command: &[String], folder: &Path, key: Option<&Key>, payload: &[u8]) -> Result<Vec<u8>, ProgramError> {
     let mut question = String::from("{");
     if let Some(key) = key {
         question.push_str(&format!("\"key\":\"{}\",", STANDARD.encode(key.bytes())));
@@ -81,7 +83,7 @@ async fn run(command: &[String], key: Option<&Key>, payload: &[u8]) -> Result<Ve
     question.push_str("\"payload\":\"");
     STANDARD.encode_string(payload, &mut question);
     question.push_str("\"}");
-    let answer = command::ask(command, Path::new(""), &PROTOCOL, question.as_bytes(), limits::state()).await;
+    let answer = command::ask(command, folder, &PROTOCOL, question.as_bytes(), limits::state()).await;
     let (answer, stderr) = answer.map_err(ProgramError::Unanswered)?;
     payload_of(&answer).map_err(|why| ProgramError::Answer { why, stderr })
 }

@@ -162,7 +162,8 @@ impl<'s> MethodSetup<'s> {
         }
         let encrypt = self.command(content.attribute("encrypt_command")?, subject).await?;
         let decrypt = self.command(content.attribute("decrypt_command")?, subject).await?;
-        Some(Method::External { keys, programs: Programs { encrypt, decrypt } })
+        let folder = self.setup.services.folder.clone();
+        Some(Method::External { keys, programs: Programs { encrypt, decrypt, folder } })
     }
 
     async fn command(&mut self, attribute: &Attribute, subject: &str) -> Option<Vec<String>> {

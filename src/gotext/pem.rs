@@ -1,5 +1,7 @@
 //! PEM: read as tolerantly as Go's `encoding/pem` reads it, or more tolerantly where people paste keys into settings.
 
+use std::fmt;
+
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::{Engine, alphabet};
 
@@ -20,12 +22,18 @@ const COLUMNS: usize = 64;
 const TOLERANT: GeneralPurpose =
     GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// The contents between a pair of BEGIN and END lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The contents between a pair of BEGIN and END lines. Its `Debug` has no contents: they may be a private key.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Block {
     pub kind: String,
     pub headers: Vec<(String, String)>,
     pub contents: Vec<u8>,
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block").field("kind", &self.kind).finish_non_exhaustive()
+    }
 }
 
 impl Block {

@@ -87,7 +87,7 @@ fn make_absolute(wanted: &mut BackendSettings, root: &Root) {
     }
 }
 
-/// Settings of other backends that may name files, such as those with credentials.
+/// Settings of other backends that name files or folders, such as those with credentials.
 const FILES: [&str; 15] = [
     "ca_file",
     "cert_file",
@@ -96,25 +96,27 @@ const FILES: [&str; 15] = [
     "client_secret_file_path",
     "config_path",
     "config_paths",
-    "credentials",
     "custom_ca_bundle",
     "key_file",
     "oidc_token_file_path",
     "private_key_path",
     "shared_config_files",
+    "shared_credentials_dir",
     "shared_credentials_file",
     "shared_credentials_files",
 ];
 
-/// Names files of the root folder in full: backends read them from the folder of the process. What is no file there stays.
+/// Settings that are the name of a file, or what such a file contains.
+const FILES_OR_CONTENTS: [&str; 2] = ["credentials", "encryption_key"];
+
+/// Names files of the root folder in full: backends read them from the folder of the process, which may have files of the same names.
 fn find_files(wanted: &mut BackendSettings, root: &Root) {
     if !matches!(wanted.kind, KindRef::Own(_)) || is_local(wanted) {
         return;
     }
     let found = |value: &Value| {
         let text = value.as_str().filter(|text| Path::new(text).is_relative())?;
-        let path = root.path(Path::new(text));
-        path.is_file().then(|| Value::string(path.to_string_lossy()))
+        Some(Value::string(root.path(Path::new(text)).to_string_lossy()))
     };
     let all = |list: &Value| list.elements().iter().map(|one| found(one).unwrap_or_else(|| one.clone())).collect();
     for name in FILES {
@@ -126,6 +128,13 @@ fn find_files(wanted: &mut BackendSettings, root: &Root) {
         };
         if let Some(new) = new {
             settings::with_setting(wanted, name, new);
+        }
+    }
+    for name in FILES_OR_CONTENTS {
+        let text = wanted.config.get(name).and_then(Value::as_str);
+        let path = text.map(|text| root.path(Path::new(text))).filter(|path| path.is_file());
+        if let Some(path) = path {
+            settings::with_setting(wanted, name, Value::string(path.to_string_lossy()));
         }
     }
 }

@@ -10,6 +10,7 @@ use super::module_file::ModuleFile;
 use crate::config::blocks::kinds;
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("terraform", &[]));
+static FILE: LazyLock<BodySchema> = LazyLock::new(kinds::schema);
 
 /// The blocks of a file that may stand there.
 pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
@@ -19,7 +20,7 @@ pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
             diags.extend(body.partial_content(&TERRAFORM).2);
         }
     }
-    diags.take(body.content(&kinds::schema())).blocks
+    diags.take(body.content(&FILE)).blocks
 }
 
 /// What the blocks of a file declare.

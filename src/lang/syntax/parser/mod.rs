@@ -25,6 +25,7 @@ mod for_expression;
 pub mod json;
 mod json_scan;
 mod json_string;
+mod json_values;
 mod shift;
 mod string;
 mod template;

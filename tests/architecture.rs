@@ -56,6 +56,22 @@ fn the_source_keeps_the_rules() {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
+/// Events of all other crates are reduced in the log, as those of libraries are.
+#[test]
+fn the_log_knows_the_crates_of_the_program() {
+    let areas = rules::AREAS.iter().map(|(_, part)| part.path);
+    let manifest = |area: &str| std::fs::read_to_string(here("src").join(area).join("Cargo.toml")).unwrap();
+    let package = |area: &str| manifest(area).split('"').nth(1).unwrap().replace('-', "_");
+    // The macro runs in the compiler, the acceptance tests in another program.
+    let mut crates: Vec<String> = areas
+        .filter(|area| !["derive", "acceptance"].contains(area))
+        .map(package)
+        .chain(["terrane".to_owned()])
+        .collect();
+    crates.sort();
+    assert_eq!(crates, base::log::OWN_CRATES);
+}
+
 /// A kind of error has one summary, in one place.
 #[test]
 fn every_summary_is_written_once() {

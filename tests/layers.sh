@@ -13,6 +13,7 @@ cd "$copy"
 areas='
 derive terrane-derive terrane_value
 value terrane-value terrane_protocol
+logging terrane-logging terrane_value
 protocol terrane-protocol terrane_sdk
 sdk terrane-sdk terrane_sdk_acceptance
 acceptance terrane-sdk-acceptance base

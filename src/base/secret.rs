@@ -1,9 +1,13 @@
 //! Secrets, and addresses that may hold some: what is shown of them never gives them away.
 //!
-//! Never knows the source of a secret or its use.
+//! Never knows the source of a secret or its use. While a log is written, it keeps the texts of all secrets: no line may have one.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, RwLock};
+
+use terrane_logging::Masks;
 
 /// A text that only [`Secret::reveal`] shows.
 #[derive(Clone, PartialEq, Eq)]
@@ -11,7 +15,11 @@ pub struct Secret(Arc<str>);
 
 impl Secret {
     pub fn new(text: impl Into<Arc<str>>) -> Secret {
-        Secret(text.into())
+        let text = text.into();
+        if IS_KEEPING.load(Ordering::Relaxed) {
+            keep(&text);
+        }
+        Secret(text)
     }
 
     /// The text itself, for requests that contain it.
@@ -26,16 +34,39 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(sensitive)")
+        f.write_str(SENSITIVE)
     }
 }
 
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(sensitive)")
+        f.write_str(SENSITIVE)
     }
 }
 
+/// Shorter texts are not masked: they are parts of common words.
+const SHORTEST_MASKED: usize = 6;
+static IS_KEEPING: AtomicBool = AtomicBool::new(false);
+static KEPT: RwLock<Masks> = RwLock::new(Masks::new());
+
+/// From now on, [`masked`] knows every new secret.
+pub fn keep_for_masking() {
+    IS_KEEPING.store(true, Ordering::Relaxed);
+}
+
+/// Keeps each line of a secret, because keys are often shown line by line.
+fn keep(text: &str) {
+    let mut kept = KEPT.write().unwrap_or_else(|e| e.into_inner());
+    let lines = text.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_MASKED && !line.starts_with("-----"));
+    lines.for_each(|line| kept.add(line));
+}
+
+/// A text of the log without the secrets that are known.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    KEPT.read().unwrap_or_else(|e| e.into_inner()).apply(text, SENSITIVE)
+}
+
+const SENSITIVE: &str = "(sensitive)";
 /// What stands in place of a secret.
 const HIDDEN: &str = "redacted";
 

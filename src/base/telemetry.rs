@@ -90,7 +90,7 @@ pub fn record(recorder: Option<Recorder>) -> Recording {
     let span = RunningSpan::start_in(&parent, Description::new(name::current().command()));
     set_parent(span.as_ref().map(|span| span.0.clone()));
     DETAIL.store(detail as u8, Ordering::Relaxed);
-    crate::log!(Debug, "telemetry: traces are exported: {detail:?}");
+    tracing::debug!("telemetry: traces are exported: {detail:?}");
     Recording(span.map(|span| Recorded { provider, span, ended: false }))
 }
 
@@ -134,7 +134,7 @@ impl Recorded {
         }
         self.span.0.span().end();
         if let Err(why) = self.provider.shutdown_with_timeout(PATIENCE) {
-            crate::log!(Warn, "telemetry: traces may be incomplete: {why}");
+            tracing::warn!("telemetry: traces may be incomplete: {why}");
         }
     }
 }

@@ -62,17 +62,16 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let recording = net::telemetry::start(&environment);
     let code = console::exit_code(dispatch(args, environment));
     recording.end(code);
-    base::log!(Debug, "exit code: {code}");
+    tracing::debug!("exit code: {code}");
     ExitCode::from(code)
 }
 
 /// What every log begins with.
 fn log_start(args: &[String]) {
     let command = name::current().command();
-    base::log!(Info, "{} version: {}", name::current().language().program(), compatible_version());
-    base::log!(Info, "{TERRANE} version: {PROGRAM_VERSION} ({})", ops::plugins::selections::platform());
-    base::log!(
-        Info,
+    tracing::info!("{} version: {}", name::current().language().program(), compatible_version());
+    tracing::info!("{TERRANE} version: {PROGRAM_VERSION} ({})", ops::plugins::selections::platform());
+    tracing::info!(
         "CLI args: {:?}",
         std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>()
     );
@@ -83,7 +82,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     let mut view = ViewOptions::default();
     view.take(&mut args);
     let terminal = Terminal::detect();
-    base::log!(Trace, "stdout is {}a terminal", if terminal.output { "" } else { "not " });
+    tracing::trace!("stdout is {}a terminal", if terminal.output { "" } else { "not " });
     let console = Console::new(&environment, terminal, view);
     let original_dir = env::working_dir().unwrap_or_default();
 
@@ -139,8 +138,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         Ok(console) => Arc::new(console),
         Err(code) => return code,
     };
-    base::log!(
-        Info,
+    tracing::info!(
         "CLI command args: {:?}",
         entry.name.split(' ').chain(rest.iter().map(String::as_str)).collect::<Vec<_>>()
     );

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use base::{atomic, log};
+use base::atomic;
 use bytes::Bytes;
 use gotext::hex::hex;
 use sha2::{Digest, Sha256};
@@ -72,9 +72,9 @@ impl SchemaCache {
         let content = std::fs::read(self.path(key)).ok()?;
         let entry = parse(content.into());
         match entry {
-            None => log!(Warn, "the kept schema for {key} is damaged: asking the provider again"),
+            None => tracing::warn!("the kept schema for {key} is damaged: asking the provider again"),
             Some(_) => {
-                log!(Trace, "using the cached schema of {key}");
+                tracing::trace!("using the cached schema of {key}");
                 self.uses().entry(key.to_owned()).or_insert(Use::Unconfirmed);
             }
         }
@@ -93,13 +93,12 @@ impl SchemaCache {
 
     /// Removes all entries of a package and never keeps one again: its schema depends on more than an entry knows.
     pub fn exclude(&self, key: &str) {
-        log!(
-            Info,
+        tracing::info!(
             "the schema of {key} depends on more than its package and the environment: it is not cached any more"
         );
         self.uses().remove(key);
         if let Err(error) = create_private(&self.folder).and_then(|()| std::fs::write(self.excluded(key), "")) {
-            log!(Warn, "cannot exclude {key} from the schema cache: {error}");
+            tracing::warn!("cannot exclude {key} from the schema cache: {error}");
         }
         for (_, path) in self.entries(key) {
             let _ = std::fs::remove_file(path);
@@ -113,7 +112,7 @@ impl SchemaCache {
     /// Keeps a response. That it cannot be kept costs time on the next run, and nothing else.
     pub fn store(&self, key: &str, entry: &Entry) {
         if let Err(error) = self.try_store(key, entry) {
-            log!(Warn, "cannot keep the schema for {key}: {error}");
+            tracing::warn!("cannot keep the schema for {key}: {error}");
         }
     }
 

@@ -20,6 +20,7 @@ pub mod tls;
 pub mod wire;
 
 mod action_server;
+pub mod call_span;
 mod identity_server;
 mod list_server;
 pub mod provider_server;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use terrane_value::Type;
 use tokio::sync::mpsc;
 use tonic::Status;
+use tracing::Instrument as _;
 use wire::list_resource::Event;
 
 use super::grpc::{Reply, encoded};
@@ -54,7 +55,7 @@ impl<P: Protocol> ProviderServer<P> {
             Err(failures) => return Ok(Reply::Message(failed(failures))),
         };
         let provider = self.provider().clone();
-        tokio::spawn(async move {
+        let task = async move {
             let diagnostics = tokio::select! {
                 diagnostics = provider.list_resources(request, &results) => diagnostics,
                 // The caller has what it wants, or is gone.
@@ -63,7 +64,8 @@ impl<P: Protocol> ProviderServer<P> {
             if !diagnostics.is_empty() {
                 let _ = sender.send(Ok(failed(diagnostics))).await;
             }
-        });
+        };
+        tokio::spawn(task.in_current_span());
         Ok(Reply::Stream(receiver))
     }
 

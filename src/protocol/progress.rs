@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
+use tracing::Instrument as _;
 
 use super::grpc::Reply;
 use crate::provider::Output;
@@ -31,7 +32,7 @@ pub(super) fn reply_while(
     message: fn(String) -> Bytes,
 ) -> Reply {
     let (sender, receiver) = mpsc::channel(BUFFER);
-    tokio::spawn(async move {
+    let task = async move {
         let mut work = std::pin::pin!(work);
         let last = loop {
             tokio::select! {
@@ -49,6 +50,7 @@ pub(super) fn reply_while(
         if let Some(last) = last {
             let _ = sender.send(Ok(last)).await;
         }
-    });
+    };
+    tokio::spawn(task.in_current_span());
     Reply::Stream(receiver)
 }

@@ -9,7 +9,9 @@ use prost::Message;
 use terrane_value::{Type, Value};
 use tokio::sync::OnceCell;
 use tonic::Status;
+use tracing::Instrument as _;
 
+use super::call_span::call_span;
 use super::grpc::{Reply, reply};
 use super::wire::dynamic_value::DynamicValue;
 use super::wire::message as wire;
@@ -40,7 +42,7 @@ impl<P: Protocol> ProviderServer<P> {
     /// Answers a call, if the path is one of a provider.
     pub async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Reply, Status>> {
         let call = P::call(path)?;
-        Some(self.dispatch(call, request).await)
+        Some(self.dispatch(call, request).instrument(call_span(call)).await)
     }
 
     async fn dispatch(&self, call: Call, request: Bytes) -> Result<Reply, Status> {

@@ -1,42 +1,45 @@
 //! The log of a provider: JSON lines on standard error, which hosts read and filter.
 //!
 //! The level is that of TF_LOG_PROVIDER_NAME, TF_LOG_PROVIDER or TF_LOG, in this order; without them nothing is written.
+//!
+//! Providers log with the macros of `tracing`, or with the functions of this module. Each line has the fields of the spans around it:
+//! of those of the author, and of the call's span, which has `tf_rpc`, `tf_req_id` and the type that is called, such as
+//! `tf_resource_type`. [`process`] and [`call`] keep secrets out of all lines.
+//!
+//! Lines of the crates in which the provider and its types are defined are written, and of those that
+//! [`Serve::log_crate`](crate::Serve::log_crate) names. All others are libraries: they are in the log at the level "trace" only, and
+//! without values, because libraries log headers and requests.
 
-use std::io::Write as _;
-use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Trace = 1,
-    Debug,
-    Info,
-    Warn,
-    Error,
-    Off,
-}
+use serde_json::{Map, Value};
+use terrane_logging::{Level, library};
 
-impl Level {
-    /// The level that a variable's text means, in any case; None if it is no level.
-    fn parse(text: &str) -> Option<Level> {
-        Some(match text.to_ascii_uppercase().as_str() {
-            "TRACE" | "JSON" => Level::Trace,
-            "DEBUG" => Level::Debug,
-            "INFO" => Level::Info,
-            "WARN" => Level::Warn,
-            "ERROR" => Level::Error,
-            "OFF" => Level::Off,
-            _ => return None,
-        })
-    }
-}
+mod line;
+mod masking;
+mod spans;
+mod subscriber;
 
+use masking::Rules;
+pub use masking::{Masking, call, process};
+use spans::Spans;
+
+/// The log of a process.
 struct Log {
     level: Level,
+    /// "provider.todo"
     module: String,
+    spans: Spans,
+    out: Mutex<Box<dyn Write + Send>>,
 }
 
-static LOG: OnceLock<Log> = OnceLock::new();
+static LOG: OnceLock<Arc<Log>> = OnceLock::new();
+/// For all lines; also those of before the start.
+static RULES: RwLock<Rules> = RwLock::new(Rules::new());
+/// The crates that are no libraries, beside those of this library.
+static CRATES: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
 
 /// Reads the level from the environment, by `variable`; `address` is the provider's source address.
 #[doc(hidden)]
@@ -47,8 +50,30 @@ pub fn start(variable: impl Fn(&str) -> Option<String>, address: &str) {
         .into_iter()
         .find_map(|name| variable(name).filter(|text| !text.is_empty()));
     let level = level.map_or(Level::Off, |text| Level::parse(&text).unwrap_or(Level::Trace));
+    if level == Level::Off {
+        return;
+    }
+    let log = Arc::new(Log::new(level, name, Box::new(std::io::stderr())));
     // The first start counts.
-    let _ = LOG.set(Log { level, module: name.to_owned() });
+    if LOG.set(log.clone()).is_ok() {
+        // An author with another subscriber has chosen it.
+        let _ = tracing::subscriber::set_global_default(subscriber::ProviderLog(log));
+    }
+}
+
+/// Events of the crate that defines the type of this value are lines of the provider.
+pub(crate) fn add_crate_of<T>(value: &T) {
+    add_crate(library::crate_of(std::any::type_name_of_val(value)));
+}
+
+pub(crate) fn add_crate(name: &str) {
+    CRATES.write().unwrap_or_else(PoisonError::into_inner).insert(name.replace('-', "_"));
+}
+
+fn is_own(target: &str) -> bool {
+    let name = library::crate_of(target);
+    matches!(name, "terrane_sdk" | "terrane_protocol")
+        || CRATES.read().unwrap_or_else(PoisonError::into_inner).contains(name)
 }
 
 /// Writes a message with fields at the level "trace".
@@ -57,7 +82,7 @@ pub fn start(variable: impl Fn(&str) -> Option<String>, address: &str) {
 /// terrane_sdk::log::trace("connected", &[("host", "localhost")]);
 /// ```
 pub fn trace(message: &str, fields: &[(&str, &str)]) {
-    write(Level::Trace, "trace", message, fields);
+    write(Level::Trace, message, fields);
 }
 
 /// As [`trace`], at the level "debug".
@@ -66,7 +91,7 @@ pub fn trace(message: &str, fields: &[(&str, &str)]) {
 /// terrane_sdk::log::debug("request sent", &[("method", "GET"), ("path", "/notes")]);
 /// ```
 pub fn debug(message: &str, fields: &[(&str, &str)]) {
-    write(Level::Debug, "debug", message, fields);
+    write(Level::Debug, message, fields);
 }
 
 /// As [`trace`], at the level "info".
@@ -75,7 +100,7 @@ pub fn debug(message: &str, fields: &[(&str, &str)]) {
 /// terrane_sdk::log::info("note created", &[("id", "7")]);
 /// ```
 pub fn info(message: &str, fields: &[(&str, &str)]) {
-    write(Level::Info, "info", message, fields);
+    write(Level::Info, message, fields);
 }
 
 /// As [`trace`], at the level "warn".
@@ -84,7 +109,7 @@ pub fn info(message: &str, fields: &[(&str, &str)]) {
 /// terrane_sdk::log::warn("request is retried", &[("status", "503")]);
 /// ```
 pub fn warn(message: &str, fields: &[(&str, &str)]) {
-    write(Level::Warn, "warn", message, fields);
+    write(Level::Warn, message, fields);
 }
 
 /// As [`trace`], at the level "error".
@@ -93,69 +118,34 @@ pub fn warn(message: &str, fields: &[(&str, &str)]) {
 /// terrane_sdk::log::error("request failed", &[("status", "500")]);
 /// ```
 pub fn error(message: &str, fields: &[(&str, &str)]) {
-    write(Level::Error, "error", message, fields);
+    write(Level::Error, message, fields);
 }
 
-fn write(level: Level, name: &str, message: &str, fields: &[(&str, &str)]) {
+fn write(level: Level, message: &str, fields: &[(&str, &str)]) {
     let Some(log) = LOG.get().filter(|log| level >= log.level) else { return };
-    let _ = writeln!(std::io::stderr().lock(), "{}", line(&log.module, name, message, fields));
+    let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    log.write(level, &log.module, message, fields, spans::current());
 }
 
-/// One line, as go-hclog writes it.
-fn line(module: &str, level: &str, message: &str, fields: &[(&str, &str)]) -> String {
-    let mut line = serde_json::Map::new();
-    line.insert("@level".into(), level.into());
-    line.insert("@message".into(), message.into());
-    line.insert("@module".into(), format!("provider.{module}").into());
-    line.insert("@timestamp".into(), timestamp().into());
-    for (name, value) in fields {
-        line.insert((*name).to_owned(), (*value).into());
+impl Log {
+    fn new(level: Level, name: &str, out: Box<dyn Write + Send>) -> Log {
+        Log { level, module: format!("provider.{name}"), spans: Spans::default(), out: Mutex::new(out) }
     }
-    serde_json::Value::Object(line).to_string()
-}
 
-/// The present moment in UTC, with microseconds: 2026-11-28T15:21:24.000000Z.
-fn timestamp() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    moment(now.as_secs(), now.subsec_micros())
-}
-
-/// Seconds since 1970 as a date and a time of day.
-fn moment(seconds: u64, micros: u32) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Counted from the first of March in the year 0, so that a leap day is the last day of its year.
-    let day = days + 719_468;
-    let (era, of_era) = (day / 146_097, day % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let (of_month, month) = (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{of_month:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
+    /// Writes a line with the fields of the spans from `span` up, masked. A field of the line itself counts more than one of a span.
+    fn write(&self, level: Level, module: &str, message: &str, fields: Map<String, Value>, span: Option<u64>) {
+        let mut all = self.spans.fields(span);
+        all.extend(fields);
+        let mut message = message.to_owned();
+        let rules = RULES.read().unwrap_or_else(PoisonError::into_inner);
+        if !rules.apply(&mut message, &mut all) || !self.spans.apply_rules(span, &mut message, &mut all) {
+            return;
+        }
+        let line = line::line(module, level.name(), &message, all);
+        // If the log cannot be written, there is no other place to report it.
+        let _ = writeln!(self.out.lock().unwrap_or_else(PoisonError::into_inner), "{line}");
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn moments_are_dates_of_the_calendar() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00.000007Z"),
-            (951_827_696, "2000-02-29T12:34:56.000007Z"),
-            (1_709_164_800, "2024-02-29T00:00:00.000007Z"),
-            (1_735_689_599, "2024-12-31T23:59:59.000007Z"),
-            (4_107_542_400, "2100-03-01T00:00:00.000007Z"),
-        ] {
-            assert_eq!(super::moment(seconds, 7), expected);
-        }
-    }
-
-    #[test]
-    fn lines_are_objects_with_the_fields_that_hosts_read() {
-        let line = super::line("todo", "info", "created \"a\"", &[("id", "7")]);
-        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!((&read["@level"], &read["@message"]), (&"info".into(), &"created \"a\"".into()));
-        assert_eq!((&read["@module"], &read["id"]), (&"provider.todo".into(), &"7".into()));
-        assert!(!line.contains('\n'));
-    }
-}
+mod tests;

@@ -15,6 +15,7 @@ use super::erased_kinds::{AnyAction, AnyList};
 use super::error::Error;
 use super::function::Function;
 use super::list::ListResource;
+use super::log;
 use super::model::{Model, Values};
 use super::request::Validation;
 use super::resource::Resource;
@@ -197,6 +198,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Types::default().resource("todo_lock", Lock);
     /// ```
     pub fn resource(&mut self, name: &str, resource: impl Resource<Data = D>) -> &mut Self {
+        log::add_crate_of(&resource);
         let offered = Arc::new(Offered::new(resource.schema(), resource));
         let twice = self.resources.insert(Arc::from(name), offered).is_some();
         self.note("Resource", name, twice)
@@ -211,6 +213,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Types::default().data_source("todo_clock", Clock);
     /// ```
     pub fn data_source(&mut self, name: &str, source: impl DataSource<Data = D>) -> &mut Self {
+        log::add_crate_of(&source);
         let offered = Arc::new(Offered::new(source.schema(), source));
         let twice = self.data_sources.insert(Arc::from(name), offered).is_some();
         self.note("Data Source", name, twice)
@@ -225,6 +228,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Types::default().ephemeral("todo_session", Session);
     /// ```
     pub fn ephemeral(&mut self, name: &str, ephemeral: impl Ephemeral<Data = D>) -> &mut Self {
+        log::add_crate_of(&ephemeral);
         let offered = Arc::new(Offered::new(ephemeral.schema(), ephemeral));
         let twice = self.ephemeral.insert(Arc::from(name), offered).is_some();
         self.note("Ephemeral Resource", name, twice)
@@ -241,6 +245,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Types::<()>::default().function("pi", Pi);
     /// ```
     pub fn function(&mut self, name: &str, function: impl Function) -> &mut Self {
+        log::add_crate_of(&function);
         let twice = self.functions.insert(Arc::from(name), Arc::new(function)).is_some();
         self.note("Function", name, twice)
     }
@@ -254,6 +259,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Types::default().list("todo_note", Notes);
     /// ```
     pub fn list(&mut self, name: &str, list: impl ListResource<Data = D>) -> &mut Self {
+        log::add_crate_of(&list);
         let offered = Arc::new(Offered::new(list.schema(), list));
         let twice = self.lists.insert(Arc::from(name), offered).is_some();
         self.note("List Resource", name, twice)
@@ -268,6 +274,7 @@ impl<D: Send + Sync + 'static> Types<D> {
     /// Types::default().action("todo_archive", Archive);
     /// ```
     pub fn action(&mut self, name: &str, action: impl Action<Data = D>) -> &mut Self {
+        log::add_crate_of(&action);
         let offered = Arc::new(Offered::new(action.schema(), action));
         let twice = self.actions.insert(Arc::from(name), offered).is_some();
         self.note("Action", name, twice)

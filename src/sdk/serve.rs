@@ -77,6 +77,19 @@ impl Serve {
         self
     }
 
+    /// Writes the events of this crate to the log as those of the provider. The crates in which the provider and its types are defined
+    /// need not be named; those of all other crates are in the log only at the level "trace", and without values.
+    ///
+    /// ```
+    /// # use terrane_sdk::Serve;
+    /// let serve = Serve::new("registry.terraform.io/acme/todo").log_crate("acme-client");
+    /// ```
+    #[must_use]
+    pub fn log_crate(self, name: &str) -> Serve {
+        super::log::add_crate(name);
+        self
+    }
+
     /// Serves the host that started this process until it is done. With `-debug`, serves any host until it is
     /// interrupted, and prints the variable by which hosts find it. Returns the exit code for `main`.
     ///

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use terrane_protocol::call_span;
 use terrane_protocol::provider::{
     ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, DeferralReason, FunctionError, Identity,
     IdentitySchema, ImportResponse, ImportedObject, InvokeActionRequest, ListRequest, ListSink, MoveRequest,
@@ -18,6 +19,7 @@ use terrane_value::{Path, Value, json};
 use super::context::{Context, Private};
 use super::erased::{AnyType, Change, check};
 use super::error::Error;
+use super::log;
 use super::model::Values;
 use super::panic::guarded;
 use super::provider::{Provider, Types};
@@ -69,6 +71,7 @@ pub fn server<P: Provider>(provider: P) -> Served {
 
 impl<P: Provider> Server<P> {
     pub fn new(provider: P) -> Server<P> {
+        log::add_crate_of(&provider);
         let mut types = Types::default();
         provider.types(&mut types);
         let config_schema = provider.schema();
@@ -152,12 +155,23 @@ fn schemas_of<P: Provider>(provider: &P, config: &Schema, types: &Types<P::Data>
     }
 }
 
+/// The field of the log for the type of a call.
+fn type_field(what: &str) -> &'static str {
+    match what {
+        DATA_SOURCE => call_span::DATA_SOURCE_TYPE,
+        EPHEMERAL => call_span::EPHEMERAL_TYPE,
+        ACTION => call_span::ACTION_TYPE,
+        _ => call_span::RESOURCE_TYPE,
+    }
+}
+
 /// The type of this name; an error if the provider has none.
 pub(super) fn find<'t, T: ?Sized>(
     types: &'t BTreeMap<Arc<str>, Arc<T>>,
     what: &str,
     name: &str,
 ) -> Result<&'t T, Error> {
+    call_span::name_type(type_field(what), name);
     types.get(name).map(|found| &**found).ok_or_else(|| {
         let summary = format!("{what} Type Not Found");
         Error::new(summary, format!("No {} type named {name:?} was found in the provider.", what.to_lowercase()))
@@ -209,6 +223,7 @@ fn timestamp(time: SystemTime) -> Option<(i64, i32)> {
 }
 
 pub(super) const RESOURCE: &str = "Resource";
+pub(super) const ACTION: &str = "Action";
 const DATA_SOURCE: &str = "Data Source";
 const EPHEMERAL: &str = "Ephemeral Resource";
 

@@ -11,10 +11,9 @@ use super::error::Error;
 use super::list::Results;
 use super::panic::guarded;
 use super::provider::Provider;
-use super::server::{RESOURCE, Server, diagnostics, find, identity_message};
+use super::server::{ACTION, RESOURCE, Server, diagnostics, find, identity_message};
 
 const LIST: &str = "List Resource";
-const ACTION: &str = "Action";
 
 impl<P: Provider> Server<P> {
     pub(super) async fn validate_list(&self, request: ValidateListRequest) -> ProviderDiagnostics {

@@ -8,6 +8,7 @@ mod hcp;
 mod hcp_runs;
 mod http;
 mod kubernetes;
+mod logs;
 mod many_faults;
 mod moves;
 mod oci;

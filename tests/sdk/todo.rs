@@ -270,11 +270,37 @@ fn example_has_the_crates_of_the_program() {
     );
 }
 
+/// Lines have the fields of their call, those of libraries are there at trace level only, and no line has the token.
+fn check_log(lab: &Lab) {
+    let log = |level| {
+        let mut command = lab.project.command(&lab.host, &["plan", "-no-color"]);
+        command.env("TF_LOG_PROVIDER", level);
+        lab.project.finish(command).err
+    };
+    let (debug, trace) = (log("debug"), log("trace"));
+    let read = debug.lines().find(|line| line.contains("tf_rpc=ReadResource")).unwrap_or_else(|| panic!("{debug}"));
+    for text in [
+        "[DEBUG] provider.",
+        ": response of the service: ",
+        " status=200",
+        " tf_req_id=",
+        " tf_resource_type=todo_note",
+    ] {
+        assert!(read.contains(text), "no {text:?} in {read}");
+    }
+    assert!(!debug.contains("h2::") && trace.contains("@module=provider.todo.h2::"), "{trace}");
+    for log in [debug, trace] {
+        let lower = log.to_lowercase();
+        assert!(!log.contains(Fake::TOKEN) && !lower.contains("bearer") && !lower.contains("authorization"), "{log}");
+    }
+}
+
 #[test]
 fn example_provider_runs_in_terrane() {
     let Some(provider) = provider() else { return };
     let mut lab = Lab::new(program(), provider);
     play(&mut lab);
+    check_log(&lab);
     lab.run(&["state", "rm", "todo_note.bread"]).expect(0, &[]);
     lab.project.write("work/import.tf", IMPORT_BY_IDENTITY);
     lab.apply(0, &["1 imported, 0 added, 0 changed, 0 destroyed"]);

@@ -285,7 +285,7 @@ impl JournaledState {
         timing.written += snapshot.content.len() as u64;
         if let Err(reason) = self.store(snapshot).await {
             // The journal has it all; the last snapshot is the one that must succeed.
-            base::log!(Warn, "state snapshot not written: {reason}");
+            tracing::warn!("state snapshot not written: {reason}");
             let mut inner = self.inner();
             (inner.dirty, inner.unsure) = (true, true);
         }
@@ -406,7 +406,7 @@ impl RunState {
             process: ProcessId::current(),
         };
         if let Err(e) = std::fs::create_dir_all(atomic::directory_of(path)) {
-            base::log!(Warn, "no folder for the state journal: {e}");
+            tracing::warn!("no folder for the state journal: {e}");
         }
         match JournalWriter::create(path, &header.encode(), sealing) {
             Ok(journal) => self.journal = Some(journal),

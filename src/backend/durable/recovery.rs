@@ -265,7 +265,7 @@ fn warn(journal: &Journal, access: StateAccess, from: usize, changes: usize, war
     if changes > 0 && access == StateAccess::Locked {
         warn_of_recovery(journal, from, warnings);
     } else if changes > 0 {
-        base::log!(Info, "{changes} changes of an interrupted run are shown on top of the state");
+        tracing::info!("{changes} changes of an interrupted run are shown on top of the state");
     }
     let alive: Vec<String> = journal
         .plugins()

@@ -173,7 +173,7 @@ impl SessionHistory {
 
 /// A history that cannot be kept is no error of the command.
 fn warn(error: &io::Error) {
-    base::log!(Warn, "the state was not added to the history: {error}");
+    tracing::warn!("the state was not added to the history: {error}");
 }
 
 #[cfg(test)]

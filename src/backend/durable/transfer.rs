@@ -170,7 +170,7 @@ fn write(path: &Path, header: &MoveHeader, content: &[u8]) -> io::Result<()> {
 
 fn forget(path: &Path) {
     if let Err(e) = remove(path) {
-        base::log!(Warn, "{e}");
+        tracing::warn!("{e}");
     }
 }
 

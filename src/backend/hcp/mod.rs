@@ -157,7 +157,7 @@ impl Hcp {
         let made = self.workspaces.create(name, &new).await.map_err(failed)?;
         if let Err(why) = self.workspaces.use_our_version(&made).await {
             let (version, theirs) = (compatible_version(), &made.terraform_version);
-            base::log!(Warn, "{} has no version {version}: the workspace uses {theirs} ({why})", self.app_name);
+            tracing::warn!("{} has no version {version}: the workspace uses {theirs} ({why})", self.app_name);
         }
         Ok(made)
     }

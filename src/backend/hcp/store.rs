@@ -241,7 +241,7 @@ impl StateStore for HcpStore {
                 return Err(StoreError::lock_mismatch(id, &own));
             }
             if self.upload_failed.load(Ordering::SeqCst) {
-                base::log!(Warn, "{PROGRAM} keeps the workspace locked: its state could not be uploaded");
+                tracing::warn!("{PROGRAM} keeps the workspace locked: its state could not be uploaded");
                 return Ok(());
             }
             self.release().await?;

@@ -69,7 +69,7 @@ fn done(problems: ProviderDiagnostics) -> Result<(), StoreError> {
         return Err(failed(&problems));
     }
     for warning in problems {
-        base::log!(Warn, "state store: {}: {}", warning.summary, warning.detail);
+        tracing::warn!("state store: {}: {}", warning.summary, warning.detail);
     }
     Ok(())
 }

@@ -131,7 +131,7 @@ fn run_reporting<T>(
     let stop = &setup.stop;
     let done = runtime.block_on(async {
         if let Err(e) = stop::listen(stop.clone(), report) {
-            base::log!(Warn, "interrupts cannot be handled: {e}");
+            tracing::warn!("interrupts cannot be handled: {e}");
         }
         let done = tokio::select! {
             done = work => Some(done),

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use base::log;
-use base::log::Level;
+use tracing::Level;
 
 use crate::execute::name;
 use crate::graph::walk::{End, Turn};
@@ -13,24 +12,24 @@ use crate::step::run_node;
 
 /// The run's graph, with the vertices that each vertex waits for.
 pub fn log_graph(run: &Run) {
-    base::log!(Debug, "starting graph walk: {:?}, {} vertices", run.verb, run.schedule.graph.len());
-    if !log::enabled(Level::Trace) {
+    tracing::debug!("starting graph walk: {:?}, {} vertices", run.verb, run.schedule.graph.len());
+    if !tracing::enabled!(Level::TRACE) {
         return;
     }
     for node in run.schedule.graph.ids() {
         let waits: Vec<String> = run.schedule.graph.dependencies(node).iter().map(|id| name(run, *id)).collect();
-        base::log!(Trace, "vertex {:?}: waits for {waits:?}", name(run, node));
+        tracing::trace!("vertex {:?}: waits for {waits:?}", name(run, node));
     }
 }
 
 /// Runs a node, and logs when it starts and how it ends.
 pub async fn logged(run: Arc<Run>, node: NodeId, turn: Turn) -> End {
-    if !log::enabled(Level::Trace) {
+    if !tracing::enabled!(Level::TRACE) {
         return run_node(run, node, turn).await;
     }
     let name = name(&run, node);
-    base::log!(Trace, "vertex {name:?}: starting visit");
+    tracing::trace!("vertex {name:?}: starting visit");
     let end = run_node(run, node, turn).await;
-    base::log!(Trace, "vertex {name:?}: visit ended: {end:?}");
+    tracing::trace!("vertex {name:?}: visit ended: {end:?}");
     end
 }

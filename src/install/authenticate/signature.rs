@@ -100,7 +100,7 @@ impl Signature {
         }
         let (key, signer) = expired.ok_or(AuthenticationError::UnknownIssuer)?;
         for name in &signer.names {
-            base::log!(Warn, "expired openpgp key from {name}");
+            tracing::warn!("expired openpgp key from {name}");
         }
         match self.refuse_expired_keys {
             true => Err(AuthenticationError::Signature(SignatureProblem::KeyExpired)),
@@ -148,7 +148,7 @@ impl Step for Signature {
             false => &self.signature,
         };
         let (key, signer) = self.find_signer(signature, now)?;
-        base::log!(Debug, "Provider signed by {} {}", signer.key_id, signer.names.join(", "));
+        tracing::debug!("Provider signed by {} {}", signer.key_id, signer.names.join(", "));
         let key_id = signer.key_id;
         if self.anchors.official.verify(&self.document, signature, now).is_ok() {
             return Ok(Authentication::Official { key_id });

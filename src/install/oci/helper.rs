@@ -37,7 +37,7 @@ pub async fn ask(name: &str, registry: &str, search_path: &str, stop: &Stop) -> 
     let Some(program) = program::find(&file, search_path) else {
         return Err(failed(format!("there is no program {file} on the PATH")));
     };
-    base::log!(Debug, "oci: asking {file} about {registry}");
+    tracing::debug!("oci: asking {file} about {registry}");
     let mut command = tokio::process::Command::new(&program);
     command.arg("get");
     let address = if registry == DOCKER_HUB { DOCKER_HUB_KEY.to_owned() } else { format!("https://{registry}") };

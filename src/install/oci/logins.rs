@@ -109,7 +109,7 @@ impl Logins {
                     )));
                 }
                 // These files belong to other programs.
-                Err(why) => base::log!(Debug, "oci: no credentials in {}: {why}", file.display()),
+                Err(why) => tracing::debug!("oci: no credentials in {}: {why}", file.display()),
             }
         }
         Ok(all)

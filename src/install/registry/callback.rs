@@ -89,7 +89,7 @@ async fn serve(mut stream: TcpStream, state: &str) -> Option<CallbackAnswer> {
     let (status, page) = match &said {
         Ok(_) => ("200 OK", page()),
         Err(why) => {
-            base::log!(Error, "login: {why}");
+            tracing::error!("login: {why}");
             ("400 Bad Request", String::new())
         }
     };

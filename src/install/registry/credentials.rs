@@ -128,7 +128,7 @@ impl Credentials {
     /// None if there is nothing to show; what is wrong with a helper is logged, since hosts may not want a token.
     pub async fn of(&self, host: &Host) -> Option<Secret> {
         self.demanded(host).await.unwrap_or_else(|why| {
-            base::log!(Warn, "Failed to get credentials for {host}: {why} (ignoring)");
+            tracing::warn!("Failed to get credentials for {host}: {why} (ignoring)");
             None
         })
     }
@@ -187,7 +187,7 @@ impl Credentials {
 
     async fn ask(&self, helper: &CredentialHelper, host: &Host) -> Result<Option<Secret>, CredentialsError> {
         let Some((_, program)) = self.helper() else {
-            base::log!(Error, "{}; ignoring", self.no_helper());
+            tracing::error!("{}; ignoring", self.no_helper());
             return Ok(None);
         };
         let output = self.run(helper, &program, host, &HelperRequest::Get).await;

@@ -85,7 +85,7 @@ impl Source for Registry {
                 Ok(version) => versions.push(version),
                 Err(why) => {
                     let why = format!("registry response includes invalid version string {version:?}: {why}");
-                    base::log!(Warn, "{provider}: {why}");
+                    tracing::warn!("{provider}: {why}");
                     problem = Some(why);
                 }
             }

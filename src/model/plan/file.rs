@@ -201,7 +201,7 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
     }
     saved.lock = member(&mut archive, LOCK)?;
     saved.schemas = schemas(&mut archive).unwrap_or_else(|why| {
-        base::log!(Warn, "the schemas of the plan cannot be read: {why}");
+        tracing::warn!("the schemas of the plan cannot be read: {why}");
         StoredSchemas::default()
     });
     Ok(saved)

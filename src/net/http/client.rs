@@ -196,7 +196,7 @@ impl Client {
         let (first, longest) = (*settings.pauses.start(), *settings.pauses.end());
         let usual = || first.saturating_mul(2u32.saturating_pow(attempts.saturating_sub(1).min(30))).min(longest);
         let pause = asked.map_or_else(usual, |asked| asked.min(settings.asked_pause));
-        base::log!(Debug, "http: {} {} is retried in {pause:?}", request.method, settings.display_url(request));
+        tracing::debug!("http: {} {} is retried in {pause:?}", request.method, settings.display_url(request));
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(true),
             () = self.shared.stop.stopping() => Err(self.stopped(request)),
@@ -260,14 +260,14 @@ impl Client {
         let mut sent = request.clone();
         for _ in 0..=MOST_REDIRECTS {
             let shown = self.shared.settings.display_url(&sent);
-            base::log!(Debug, "http: {} {shown}", sent.method);
+            tracing::debug!("http: {} {shown}", sent.method);
             let mut builder = client.request(sent.method.clone(), sent.url.clone()).headers(sent.headers.clone());
             if let Some(body) = sent.body_bytes() {
                 builder = builder.body(body);
             }
             let response = builder.send().await.map_err(|e| self.explained(&sent, &e))?;
             let status = response.status();
-            base::log!(Debug, "http: {} {shown}: {}", sent.method, status.as_u16());
+            tracing::debug!("http: {} {shown}: {}", sent.method, status.as_u16());
             let location = sent.follows(status).then(|| response.headers().get(LOCATION)).flatten();
             let Some(location) = location.and_then(|value| value.to_str().ok()) else { return Ok((response, sent)) };
             let next = sent.url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));

@@ -90,7 +90,7 @@ impl HttpClient for Collector {
     /// The library awaits this on a separate thread, where it may block.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         self.exchange(request).map_err(|why| {
-            base::log!(Warn, "telemetry: the collector cannot be reached: {why}");
+            tracing::warn!("telemetry: the collector cannot be reached: {why}");
             why.into()
         })
     }
@@ -124,7 +124,7 @@ async fn call(client: &reqwest::Client, request: Request<Bytes>) -> Result<Respo
     let status = trailers.get("grpc-status").or_else(|| answer.headers().get("grpc-status"));
     let status = status.and_then(|text| text.to_str().ok()?.parse().ok());
     if status != Some(0) {
-        base::log!(Warn, "telemetry: the collector answers with gRPC status {status:?}");
+        tracing::warn!("telemetry: the collector answers with gRPC status {status:?}");
     }
     let mut answer = Response::new(Bytes::new());
     *answer.status_mut() = http_status(status);

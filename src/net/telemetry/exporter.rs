@@ -59,8 +59,8 @@ impl SpanExporter for Logged {
         let count = batch.len();
         let result = self.0.export(batch).await;
         match &result {
-            Ok(()) => base::log!(Debug, "telemetry: {count} spans exported"),
-            Err(why) => base::log!(Warn, "telemetry: {count} spans were not exported: {why}"),
+            Ok(()) => tracing::debug!("telemetry: {count} spans exported"),
+            Err(why) => tracing::warn!("telemetry: {count} spans were not exported: {why}"),
         }
         result
     }

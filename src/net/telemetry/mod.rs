@@ -10,7 +10,7 @@ use base::telemetry::{Recorder, Recording};
 /// Starts recording if the environment asks for it. Errors of the settings are logged: then there are no traces.
 pub fn start(environment: &Environment) -> Recording {
     base::telemetry::record(recorder(environment).unwrap_or_else(|why| {
-        base::log!(Warn, "telemetry: no traces are exported: {why}");
+        tracing::warn!("telemetry: no traces are exported: {why}");
         None
     }))
 }

@@ -86,7 +86,7 @@ pub fn read(environment: &Environment) -> Result<Option<ExportSettings>, Setting
     }
     for name in OF_LIBRARIES.iter().filter(|name| environment.non_empty(name).is_some()) {
         // The name alone: headers may be secrets.
-        base::log!(Debug, "telemetry: {name} is set");
+        tracing::debug!("telemetry: {name} is set");
     }
     let detail = detail(environment)?;
     let protocol = protocol(environment)?;

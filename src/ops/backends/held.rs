@@ -49,7 +49,7 @@ pub async fn hold(
 ) -> Result<HeldState, Diagnostics> {
     let store = store.clone();
     let lock = if options.lock {
-        base::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
+        tracing::trace!("backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
         let waiting = || access.listener().into_iter().for_each(Listener::waiting_for_lock);
         let taken = store.acquire(&info, options.lock_timeout, &setup.stop, waiting).await;
@@ -67,14 +67,13 @@ pub async fn hold(
     match loaded.and_then(|loaded| report_replay(loaded, &store, access)) {
         Ok(loaded) => {
             match &loaded.file {
-                Some(file) => base::log!(
-                    Debug,
+                Some(file) => tracing::debug!(
                     "state read: serial {}, {} resources, lineage {}",
                     file.meta.serial,
                     file.state.resources.len(),
                     file.meta.lineage
                 ),
-                None => base::log!(Debug, "state read: there is none yet"),
+                None => tracing::debug!("state read: there is none yet"),
             }
             Ok(HeldState { store, loaded, lock, lost: OnceLock::new() })
         }
@@ -112,7 +111,7 @@ impl HeldState {
     pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
         if self.lock.is_some() {
             let error = self.store.lock_lost().await;
-            base::log!(Error, "{error}");
+            tracing::error!("{error}");
             let _ = self.lost.set(error);
             stop.stop();
         }
@@ -142,7 +141,7 @@ impl HeldState {
     /// Gives the lock back.
     pub async fn release(self) -> Diagnostics {
         let Some(id) = self.lock else { return Diagnostics::new() };
-        base::log!(Trace, "backend/local: releasing state lock {id}");
+        tracing::trace!("backend/local: releasing state lock {id}");
         match self.store.unlock(&id).await {
             Ok(()) => Diagnostics::new(),
             Err(_) if self.lost.get().is_some() => Diagnostics::new(),

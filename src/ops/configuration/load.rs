@@ -119,10 +119,10 @@ fn config_with(
     let (config, diagnostics) = config::load_with(which, root, &recorder, &resolver, outside);
     let snapshot = recorder.snapshot();
     if let Some(config) = &config {
-        base::log!(Debug, "configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
+        tracing::debug!("configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
     }
     for (path, content) in &snapshot.files {
-        base::log!(Trace, "configuration read: {} ({} bytes)", path.display(), content.len());
+        tracing::trace!("configuration read: {} ({} bytes)", path.display(), content.len());
     }
     (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
 }

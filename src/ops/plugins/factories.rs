@@ -237,7 +237,7 @@ impl Providers for Factories {
             return Ok((self.with_keys(&addr.provider, earlier.process.provider()), earlier.diagnostics));
         }
         let process = self.fresh(&addr.provider).await?;
-        base::log!(Debug, "configuring {addr}: pid={}", process.pid());
+        tracing::debug!("configuring {addr}: pid={}", process.pid());
         let request = ConfigureRequest {
             terraform_version: compatible_version().to_string(),
             config: config.clone(),

@@ -10,7 +10,7 @@ use crate::setup::Setup;
 /// changed yet, the command starts anew.
 pub async fn check(setup: &Setup, factories: &Factories, failed: bool) {
     if exclude_outdated(setup, factories, failed).await {
-        base::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
+        tracing::info!("starting the command anew: it has used schemas that are not those of the providers");
         setup.restart.set();
     }
 }

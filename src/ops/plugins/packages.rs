@@ -262,10 +262,10 @@ impl<'a> PackageSearch<'a> {
         self.found.warnings.extend(warnings);
         for (provider, origin) in &self.found.origins {
             match origin {
-                Origin::Package { program, .. } => base::log!(Debug, "provider {provider}: {}", program.display()),
-                Origin::BuiltIn => base::log!(Trace, "provider {provider}: built in"),
-                Origin::Reattached(_) => base::log!(Debug, "provider {provider}: running already"),
-                Origin::Missing(_) => base::log!(Warn, "provider {provider}: not installed"),
+                Origin::Package { program, .. } => tracing::debug!("provider {provider}: {}", program.display()),
+                Origin::BuiltIn => tracing::trace!("provider {provider}: built in"),
+                Origin::Reattached(_) => tracing::debug!("provider {provider}: running already"),
+                Origin::Missing(_) => tracing::warn!("provider {provider}: not installed"),
             }
         }
         self.found

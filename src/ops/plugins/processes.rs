@@ -149,19 +149,19 @@ impl Processes {
         // What is left is still starting, or has no owner any more.
         self.children.kill_all();
         if tokio::time::timeout(END_TIMEOUT, self.children.all_ended()).await.is_err() {
-            base::log!(Warn, "plugin processes have not ended");
+            tracing::warn!("plugin processes have not ended");
         }
     }
 }
 
 async fn stop_provider(provider: Arc<dyn Provider>) {
     if let Err(why) = provider.stop().await {
-        base::log!(Warn, "a provider did not stop: {why}");
+        tracing::warn!("a provider did not stop: {why}");
     }
 }
 
 async fn stop_provisioner(process: &ProvisionerProcess) {
     if let Err(why) = process.provisioner().stop().await {
-        base::log!(Warn, "a provisioner did not stop: {why}");
+        tracing::warn!("a provisioner did not stop: {why}");
     }
 }

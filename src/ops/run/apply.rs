@@ -148,7 +148,7 @@ async fn carry_out(
     let tracker = Arc::new(Tracker::new(session.listener.clone()));
     let ports = session.ports(tracker.clone(), Arc::new(JournalSink(journal.clone())));
     let input = ApplyInput { config: session.config.clone(), plan: plan.clone(), variables, parallelism };
-    base::log!(Info, "backend/local: apply calling Apply");
+    tracing::info!("backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
         biased;
@@ -157,7 +157,7 @@ async fn carry_out(
         done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
     };
     diagnostics.extend(session.held.lock_loss());
-    base::log!(Info, "backend/local: apply operation completed");
+    tracing::info!("backend/local: apply operation completed");
     // Objects may have been changed and approval was given: the next command starts with the right schemas.
     outdated_schemas::check_after_changes(&session.setup, &session.factories, diagnostics.has_errors()).await;
     let state = match outcome {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base::log::{self, Level};
 use engine::event::{Event, ObjectLabel};
 use engine::ports::Observer;
 use model::addr::AbsResourceInstance;
@@ -15,13 +14,13 @@ struct Logged(Arc<dyn Observer>);
 
 /// The observer, with a log of what it hears if there is one at this level.
 pub fn logged(observer: Arc<dyn Observer>) -> Arc<dyn Observer> {
-    if log::enabled(Level::Debug) { Arc::new(Logged(observer)) } else { observer }
+    if tracing::enabled!(tracing::Level::DEBUG) { Arc::new(Logged(observer)) } else { observer }
 }
 
 impl Observer for Logged {
     fn event(&self, event: Event) {
         if let Some(text) = text(&event) {
-            log::write(Level::Debug, &text);
+            tracing::debug!("{text}");
         }
         self.0.event(event);
     }

@@ -40,7 +40,7 @@ pub async fn open_session(
     kind: OperationKind,
     listener: Arc<dyn Listener>,
 ) -> Result<OpenSession, Diagnostics> {
-    base::log!(Info, "backend/local: starting {kind:?} operation");
+    tracing::info!("backend/local: starting {kind:?} operation");
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
     let destroys = request.plan.scope.mode == Mode::Destroy;

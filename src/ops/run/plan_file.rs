@@ -42,7 +42,7 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
         schemas: schemas_for_showing(session, planned).await,
         undecoded: None,
     };
-    base::log!(Info, "backend/local: writing plan output to: {}", path.display());
+    tracing::info!("backend/local: writing plan output to: {}", path.display());
     let failed = |why: String| {
         Diagnostics::from(Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {why}.")))
     };
@@ -100,7 +100,7 @@ async fn schemas_for_showing(session: &Session, planned: &Planned) -> StoredSche
     for (provider, schemas) in &schemas::available(&*session.factories, needed).await {
         let types: Vec<StoredType> = types.get(provider).into_iter().flatten().cloned().collect();
         if let Err(why) = kept.add(provider.clone(), &types, &**schemas) {
-            base::log!(Warn, "the plan file has no schemas: provider {provider}: {why}");
+            tracing::warn!("the plan file has no schemas: provider {provider}: {why}");
             return StoredSchemas::default();
         }
     }

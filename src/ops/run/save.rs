@@ -62,7 +62,7 @@ pub(super) async fn rescue(journal: &JournaledState, error: FinishError) -> Diag
                 ),
             );
             if let Err(e) = journal.forget_journal_unless_open() {
-                base::log!(Warn, "the journal could not be removed: {e}");
+                tracing::warn!("the journal could not be removed: {e}");
             }
         }
         Err(e) => diagnostics.error(

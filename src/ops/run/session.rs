@@ -81,7 +81,7 @@ impl Session {
             variables: variables.clone(),
             scope: options.scope.clone(),
         };
-        base::log!(Info, "backend/local: plan calling Plan");
+        tracing::info!("backend/local: plan calling Plan");
         let observer: Arc<dyn Observer> = self.listener.clone();
         let ports = self.ports(observer, Arc::new(NoSink));
         let plan = tokio::select! {
@@ -93,7 +93,7 @@ impl Session {
             }
         };
         diagnostics.extend(self.held.lock_loss_while_planning());
-        base::log!(Info, "backend/local: plan operation completed");
+        tracing::info!("backend/local: plan operation completed");
         outdated_schemas::check(&self.setup, &self.factories, diagnostics.has_errors()).await;
         let planned = match plan {
             Some(plan) => Some(self.planned(plan).await),

@@ -55,7 +55,7 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     let mut settings = Settings { config_dir: config_dir(environment), ..Settings::default() };
     let mut diagnostics = Diagnostics::new();
     for path in files(environment, &settings, &mut diagnostics) {
-        base::log!(Debug, "reading CLI configuration file {}", path.display());
+        tracing::debug!("reading CLI configuration file {}", path.display());
         match std::fs::read_to_string(&path) {
             Ok(text) => read(&path, &text, environment, &mut settings, &mut diagnostics),
             Err(e) => diagnostics

@@ -38,7 +38,7 @@ impl Callee<'_> {
                 format!("The plugin returned an unexpected error from {method}: {}", status_text(&status)),
             ),
         };
-        base::log!(Error, "{method}: error=\"{}\" plugin={name}", status_text(&status));
+        tracing::error!("{method}: error=\"{}\" plugin={name}", status_text(&status));
         detail.push_str(&format!("\n\nThe plugin is that of {name}."));
         if status.code() == Code::Unavailable {
             detail.push_str(&process.exit_report().await);

@@ -125,7 +125,7 @@ impl<P: Protocol> ProviderClient<P> {
     }
 
     pub(super) fn log_call(&self, call: Call) {
-        base::log!(Trace, "GRPCProvider: {}: {}", call.name_for_people(), self.name);
+        tracing::trace!("GRPCProvider: {}: {}", call.name_for_people(), self.name);
     }
 
     pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {

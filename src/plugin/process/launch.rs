@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base::{env, log};
+use base::env;
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
 use terrane_protocol::tls::TlsIdentity;
@@ -127,7 +127,7 @@ impl Launch {
         let program = self.command.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let pid = child.id().unwrap_or(0);
         self.children.announce(name, pid);
-        log!(Debug, "starting plugin: path={} args={:?} pid={pid}", self.command.display(), self.args);
+        tracing::debug!("starting plugin: path={} args={:?} pid={pid}", self.command.display(), self.args);
 
         let collected = Arc::new(Mutex::new(Collected::default()));
         let (first_line, line) = oneshot::channel();
@@ -145,7 +145,7 @@ impl Launch {
         let handshake = self.handshake(line, &process).await?;
         let peer = (self.security == Security::OwnProgram).then_some(pid);
         let channel = connect(&handshake, identity.as_ref(), peer, self.start_timeout).await?;
-        log!(Debug, "using plugin: pid={pid} version={}", handshake.version);
+        tracing::debug!("using plugin: pid={pid} version={}", handshake.version);
         Ok(Plugin { channel, version: handshake.version, process })
     }
 

@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use base::log::{self, Level};
+use base::log;
+use terrane_logging::Level;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::sync::oneshot;
 

@@ -4,7 +4,6 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base::log;
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
 use terrane_protocol::wire::goplugin;
@@ -53,7 +52,7 @@ pub async fn watch_process(
         }
     };
     let how = status.map_or_else(|error| error.to_string(), describe_exit);
-    log!(Debug, "plugin process exited: pid={pid} {how}");
+    tracing::debug!("plugin process exited: pid={pid} {how}");
     drop(counted);
     if let Some(stderr) = stderr {
         // A grandchild may hold the pipe open for ever.
@@ -105,7 +104,7 @@ impl Process {
             let _ = exit.wait_for(Option::is_some).await;
         };
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, asked).await.is_err() {
-            log!(Warn, "plugin failed to exit gracefully: pid={}", self.pid);
+            tracing::warn!("plugin failed to exit gracefully: pid={}", self.pid);
             self.kill().await;
         }
     }

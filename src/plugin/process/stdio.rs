@@ -1,7 +1,6 @@
 //! What a plugin prints after its handshake, which go-plugin sends over the connection. A plugin has nothing to print:
 //! it is a forgotten debugging statement, and goes to the log as such.
 
-use base::log;
 use prost::Message;
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
@@ -21,6 +20,9 @@ pub async fn watch(channel: Channel, name: String) {
         let pipe = if piece.channel() == stdio_data::Channel::Stderr { "stderr" } else { "stdout" };
         let shown = &piece.data[..piece.data.len().min(LIMIT)];
         let more = if piece.data.len() > LIMIT { "..." } else { "" };
-        log!(Warn, "unexpected data: {name}:{pipe}={:?}", format!("{}{more}", String::from_utf8_lossy(shown).trim()));
+        tracing::warn!(
+            "unexpected data: {name}:{pipe}={:?}",
+            format!("{}{more}", String::from_utf8_lossy(shown).trim())
+        );
     }
 }

@@ -127,6 +127,7 @@ impl Client {
 async fn send(request: RequestBuilder) -> Result<Response> {
     let response = request.send().await?;
     let status = response.status();
+    tracing::debug!(status = status.as_u16(), "response of the service");
     if status.is_success() {
         return Ok(response);
     }

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use terrane_sdk::{Context, Error, Field, Model, Provider, Types, Values};
+use terrane_sdk::{Context, Error, Field, Model, Provider, Types, Values, log};
 
 use crate::archive::Archive;
 use crate::client::Client;
@@ -40,6 +40,8 @@ impl Provider for Todo {
             return Err(Error::new("Missing address", detail).at(Config::ADDRESS.path()));
         };
         let token = token.into_option().or_else(|| env::var("TODO_TOKEN").ok());
+        // No line of the log has the token, not even one about a request that contains it.
+        log::process().mask_texts(&token);
         Ok(Client::new(&address, token))
     }
 

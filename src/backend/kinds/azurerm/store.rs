@@ -201,7 +201,7 @@ impl StateStore for AzureStore {
         metadata.remove(LOCK_INFO);
         if let Err(failure) = self.blobs.set_metadata(&self.name, None, &metadata).await {
             // Most likely another process has the lease by now, and has signed it.
-            base::log!(Debug, "backend/azurerm: the name of the released lease stays: {failure}");
+            tracing::debug!("backend/azurerm: the name of the released lease stays: {failure}");
         }
         Ok(())
     }

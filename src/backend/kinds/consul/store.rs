@@ -282,7 +282,7 @@ impl StateStore for ConsulStore {
         if let Some(chunks) = old.chunks.filter(|chunks| Some(&chunks.hash) != kept.as_ref()) {
             // The state is saved: pieces that stay are only in the way.
             if let Err(error) = self.consul.delete(&chunks.folder(&self.path), true).await {
-                base::log!(Warn, "backend/consul: pieces of an old state stay: {error}");
+                tracing::warn!("backend/consul: pieces of an old state stay: {error}");
             }
         }
         Ok(())
@@ -318,7 +318,7 @@ impl StateStore for ConsulStore {
         let outcome = self.consul.transaction(&steps).await?;
         // Ends by itself too, as it is no longer renewed.
         if let Err(error) = self.consul.destroy_session(id).await {
-            base::log!(Warn, "backend/consul: the session {id} stays until it expires: {error}");
+            tracing::warn!("backend/consul: the session {id} stays until it expires: {error}");
         }
         match outcome {
             Outcome::Refused { retried: true, .. } => Ok(()),

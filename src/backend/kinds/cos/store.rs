@@ -194,7 +194,7 @@ impl StateStore for CosStore {
         self.create_tag().await?;
         let made = self.make(&info).await;
         if let Err(why) = self.remove_tag().await {
-            base::log!(Warn, "the tag that guards locks stays: {why}");
+            tracing::warn!("the tag that guards locks stays: {why}");
         }
         made
     }

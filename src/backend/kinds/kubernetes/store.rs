@@ -287,7 +287,7 @@ async fn keep(api: Api, name: String, id: String) -> String {
         match api.get(ObjectKind::Leases, &name).await {
             Ok(Some(lease)) if holder(&lease).as_deref() == Some(&id) => {}
             // Leases do not expire: a server that cannot be asked has not given it away.
-            Err(error) => base::log!(Warn, "backend/kubernetes: the lease cannot be looked at: {error}"),
+            Err(error) => tracing::warn!("backend/kubernetes: the lease cannot be looked at: {error}"),
             Ok(lease) => return no_longer(lease.as_ref()),
         }
     }

@@ -219,7 +219,7 @@ impl FileState {
         let next = self.next_path();
         let old = match old.content() {
             Ok(content) => content,
-            Err(e) => return base::log!(Warn, "{}", named(e, "restore", &self.paths.write)),
+            Err(e) => return tracing::warn!("{}", named(e, "restore", &self.paths.write)),
         };
         // Now the old snapshot is what the next command finishes, if this one cannot.
         let is_kept = !old.is_empty() && atomic::write_private(&next, &old).is_ok();
@@ -290,7 +290,7 @@ impl FileState {
         }
         let content = read_all(file).map_err(|e| named(e, "read", &self.paths.write))?;
         if let Some(snapshot) = unfinished(&next, &content) {
-            base::log!(Warn, "finishing the interrupted write of {}", self.paths.write.display());
+            tracing::warn!("finishing the interrupted write of {}", self.paths.write.display());
             overwrite(file, &snapshot).map_err(|e| named(e, "write", &self.paths.write))?;
         }
         std::fs::remove_file(&next).map_err(|e| named(e, "remove", &next))
@@ -386,7 +386,7 @@ fn discard(next: &Path) {
     if removed.is_err_and(|e| e.kind() != io::ErrorKind::NotFound)
         && let Err(e) = File::options().write(true).truncate(true).open(next)
     {
-        base::log!(Warn, "{}", named(e, "remove", next));
+        tracing::warn!("{}", named(e, "remove", next));
     }
 }
 

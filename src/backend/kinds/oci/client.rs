@@ -171,7 +171,7 @@ impl Objects {
             match self.put_parts(name, &body).await {
                 Ok(()) => return Ok(()),
                 Err(failure) if body.len() as u64 > LARGEST_PART => return Err(failure),
-                Err(failure) => base::log!(Warn, "the state is written in one part, because parts failed: {failure}"),
+                Err(failure) => tracing::warn!("the state is written in one part, because parts failed: {failure}"),
             }
         }
         let sum = STANDARD.encode(Md5::digest(&body));
@@ -190,7 +190,7 @@ impl Objects {
         if result.is_err()
             && let Err(failure) = self.call(Call::new(Method::DELETE, path)).await
         {
-            base::log!(Warn, "an unfinished upload of {name} was not removed: {failure}");
+            tracing::warn!("an unfinished upload of {name} was not removed: {failure}");
         }
         result
     }

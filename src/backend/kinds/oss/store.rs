@@ -71,7 +71,7 @@ impl Backend for OssBackend {
         if let Some(table) = &self.place.table
             && let Err(why) = table.delete(&store.digest_id()).await
         {
-            base::log!(Error, "the state's checksum was not deleted: {why}");
+            tracing::error!("the state's checksum was not deleted: {why}");
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl OssStore {
         match table.get(&self.digest_id(), &[DIGEST, PENDING]).await {
             Ok(mut columns) => RecordedChecksums::of(columns.remove(DIGEST), columns.remove(PENDING)),
             Err(why) => {
-                base::log!(Warn, "the state's checksum cannot be read: {why}");
+                tracing::warn!("the state's checksum cannot be read: {why}");
                 RecordedChecksums::default()
             }
         }

@@ -108,7 +108,7 @@ async fn create(session: &Session, schema: &str, missing: Needed) -> Result<(), 
         statements.push(format!("CREATE UNIQUE INDEX IF NOT EXISTS {INDEX} ON {table} (name)"));
     }
     for statement in statements {
-        base::log!(Debug, "backend/pg: {statement}");
+        tracing::debug!("backend/pg: {statement}");
         session.query(&statement, &[]).await?;
     }
     Ok(())

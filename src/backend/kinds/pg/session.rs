@@ -109,14 +109,14 @@ impl Connector {
             Ok(Err(error)) => return Err(StoreError::new(self.not_connected(&error))),
             Err(_) => return Err(StoreError::new(format!("dial {}: i/o timeout", self.server))),
         };
-        base::log!(Debug, "backend/pg: connected to {}", self.server);
+        tracing::debug!("backend/pg: connected to {}", self.server);
         let (notify, ended) = watch::channel(None);
         tokio::spawn(async move {
             let why = match connection.await {
                 Ok(()) => "the connection to the server was closed".to_owned(),
                 Err(error) => text(&error),
             };
-            base::log!(Debug, "backend/pg: connection ended: {why}");
+            tracing::debug!("backend/pg: connection ended: {why}");
             notify.send_replace(Some(why));
         });
         Ok(Session { client, ended })

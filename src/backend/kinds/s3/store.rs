@@ -73,7 +73,7 @@ impl Backend for S3Backend {
             Err(failure) if failure.code() == "NoSuchBucket" => Err(no_bucket(bucket, &failure)),
             // Without permission to list, the default workspace can still be used.
             Err(failure) if failure.code() == "AccessDenied" && self.prefix() == DEFAULT_PREFIX => {
-                base::log!(Warn, "other workspaces than the default one cannot be listed: {failure}");
+                tracing::warn!("other workspaces than the default one cannot be listed: {failure}");
                 Ok(vec![DEFAULT_WORKSPACE.to_owned()])
             }
             Err(failure) => Err(StoreError::new(format!(
@@ -92,7 +92,7 @@ impl Backend for S3Backend {
         if let Some(table) = &self.place.table
             && let Err(why) = table.delete(&store.digest_id()).await
         {
-            base::log!(Error, "the state's checksum was not deleted: {why}");
+            tracing::error!("the state's checksum was not deleted: {why}");
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ impl S3Store {
         match table.get_all(&self.digest_id(), [DIGEST, PENDING]).await {
             Ok([current, pending]) => RecordedChecksums::of(current, pending),
             Err(why) => {
-                base::log!(Warn, "the state's checksum cannot be read: {why}");
+                tracing::warn!("the state's checksum cannot be read: {why}");
                 RecordedChecksums::default()
             }
         }

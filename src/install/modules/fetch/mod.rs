@@ -171,7 +171,7 @@ impl Fetcher {
         let shown = redacted(request.url.as_str());
         let progress = |have: u64, all: Option<u64>| {
             if all == Some(have) || have % (16 << 20) < 16 << 10 {
-                base::log!(Debug, "modules: {have} of {all:?} bytes of {shown}");
+                tracing::debug!("modules: {have} of {all:?} bytes of {shown}");
             }
         };
         let answer = self.http.download(&request, file.as_file_mut(), self.limit(), &progress).await?;

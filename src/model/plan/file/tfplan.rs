@@ -165,7 +165,7 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
         match member(archive, OPENTOFU_SCHEMAS)?.map(|content| stored_schemas::read(&content, Writer::OpenTofu)) {
             Some(Ok(schemas)) => schemas,
             Some(Err(why)) => {
-                base::log!(Debug, "plan file: schemas not used: {why}");
+                tracing::debug!("plan file: schemas not used: {why}");
                 StoredSchemas::default()
             }
             None => StoredSchemas::default(),

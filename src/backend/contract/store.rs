@@ -90,6 +90,7 @@ pub trait StateStore: Send + Sync {
     /// Releases the lock of that id, which may be another process's: `force-unlock` gives what people were shown.
     async fn unlock(&self, id: &str) -> Result<(), StoreError>;
 
-    /// Completes, with the reason, when the lock that this store took is lost. The state must not be written then.
+    /// Completes, with the reason, when the lock that this store took is lost. The state must not be written then. Never completes
+    /// where a lock cannot be lost, or where nobody can notice it.
     async fn lock_lost(&self) -> StoreError;
 }

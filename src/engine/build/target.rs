@@ -1,4 +1,4 @@
-//! `-target`: the part of the graph that a run keeps.
+//! `-target` and `-exclude`: the part of the graph that a run keeps.
 
 use std::collections::BTreeSet;
 

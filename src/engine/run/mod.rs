@@ -121,7 +121,7 @@ impl Run {
         self.results.report(node, diagnostics);
     }
 
-    /// True if the instance is to be looked at, by the targets of the run.
+    /// True if the instance is to be looked at, by the targets and exclusions of the run.
     pub fn is_targeted(&self, node: NodeId, addr: &AbsResourceInstance) -> bool {
         let is_among = |targets: &[Target]| targets.iter().any(|target| target.contains(addr));
         (!self.schedule.filtered.contains(&node) || is_among(&self.inputs.scope.targets))

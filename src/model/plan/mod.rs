@@ -66,7 +66,7 @@ pub struct Plan {
     pub function_results: FunctionResults,
     /// False if planning failed or nothing is to be done.
     pub applyable: bool,
-    /// False with targets, deferrals or errors: another plan is needed to converge.
+    /// False with targets, exclusions, deferrals or errors: another plan is needed to converge.
     pub complete: bool,
     pub errored: bool,
     /// OpenTofu made it, and what it says as JSON is what OpenTofu says.
@@ -74,7 +74,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// True if the plan leaves something to a later one, for another reason than its targets.
+    /// True if the plan leaves something to a later one, for another reason than its targets and exclusions.
     pub fn has_deferrals(&self) -> bool {
         !self.deferred.is_empty()
             || !self.deferred_invocations.is_empty()

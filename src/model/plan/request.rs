@@ -1,4 +1,5 @@
-//! What a plan is asked for: the one list of planning options. Commands fill it in, the engine obeys it, and a plan keeps it.
+//! What a plan is asked for: the one list of planning options. Commands fill it in, the engine obeys it, and a plan has it;
+//! what of it a saved plan keeps is said in `model::plan::file::text`.
 
 use crate::addr::{AbsActionInstance, AbsResourceInstance, Target};
 

@@ -1,6 +1,6 @@
 //! The table of the kinds of blocks that may stand in the files of a module. The schema of a file, the decoding of its
 //! blocks, the merge of files and the effect of override files follow from it: a new kind of block is a file beside this
-//! one and a row.
+//! one, a row, and the fields for it in `ModuleFile` and `Module`.
 
 use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::ast::Block;

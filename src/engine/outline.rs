@@ -189,7 +189,20 @@ impl<'a> Sketch<'a> {
                 let addr = self.builder.providers.get(id).addr.to_string();
                 (addr.clone(), OutlineKind::Provider(addr))
             }
-            other => (other.name(tree, &|_| String::new()), OutlineKind::Other),
+            other @ (Node::Variable { .. }
+            | Node::Local { .. }
+            | Node::Output { .. }
+            | Node::Call { .. }
+            | Node::Close { .. }
+            | Node::Check { .. }
+            | Node::Action(_)
+            | Node::Request(_)
+            | Node::CloseEphemeral(_)
+            | Node::Generate(_)
+            | Node::Orphans(_)
+            | Node::Instance(_)
+            | Node::Destroy(_)
+            | Node::Gate) => (other.name(tree, &|_| String::new()), OutlineKind::Other),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Commands from outside: each folder beside this file is a case, with a configuration, the commands to run and all that
 //! they are expected to show.
 //!
-//! What is expected was recorded from the reference: `tests/record.sh` does it again.
+//! What is expected was recorded from the reference: `tests/record.sh` does it again. What the reference does not have is in `OURS`:
+//! Terrane plays these cases itself.
 
 mod compatible;
 mod completion;

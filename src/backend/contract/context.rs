@@ -25,8 +25,8 @@ impl Context {
         Context { environment, data_dir: data_dir.into(), files, services }
     }
 
-    /// As [`Context::journal`], where one working directory may have the states of several places, as settings of the
-    /// environment change. `place` identifies the state.
+    /// Where the journal of a state belongs that is not kept in files of this machine. One working directory may have the states of
+    /// several places, as settings of the environment change; `place` identifies the state.
     pub fn journal_of(&self, workspace: &str, place: &[&str]) -> PathBuf {
         let mut hash = Sha256::new();
         for part in place {
@@ -34,11 +34,6 @@ impl Context {
             hash.update([0]);
         }
         journal_in(&self.data_dir, &format!("{workspace}.{}", hex(&hash.finalize()[..PLACE_DIGITS / 2])))
-    }
-
-    /// Where the journal of a state belongs that is not kept in files of this machine.
-    pub fn journal(&self, workspace: &str) -> PathBuf {
-        journal_in(&self.data_dir, workspace)
     }
 }
 
@@ -87,7 +82,7 @@ mod tests {
         for journal in &journals {
             std::fs::write(journal, "").unwrap();
         }
-        std::fs::write(context.journal("a"), "").unwrap();
+        std::fs::write(journal_in(&context.data_dir, "a"), "").unwrap();
         let mut others = journals[1..3].to_vec();
         others.sort();
         assert_eq!(other_journals(&journals[0]), others);

@@ -20,9 +20,10 @@ pub struct StoreFacts<'s> {
     pub lock_pauses: RangeInclusive<Duration>,
     /// True if a lock can only be released by the process that holds it.
     pub locks_are_of_processes: bool,
-    /// The file of this machine that the state is in, if it is in one.
+    /// The file of this machine that the state is in, if it is in one: two stores with one file are the same place.
     pub state_file: Option<PathBuf>,
-    /// True if states are in files of this machine, which are laid out for people.
+    /// True if states are files of this machine: then their history may be as readable as they are, encrypted ones are laid out for
+    /// people, and the journal is not what is left of a write that was refused.
     pub keeps_files: bool,
     /// The shortest time between two snapshots of one run: stores that others pay for are not written to every second.
     pub snapshot_pause: Duration,

@@ -6,7 +6,8 @@ use base::identity;
 use model::version::compatible_version;
 use serde::{Deserialize, Serialize};
 
-/// The lock owner and its operation: the content of `.terraform.tfstate.lock.info`, in the format of the reference.
+/// The lock owner and its operation, in the format of the reference: what most kinds write as the lock, and `local` beside the state as
+/// `.terraform.tfstate.lock.info`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct LockInfo {

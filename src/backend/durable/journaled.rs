@@ -304,9 +304,9 @@ impl JournaledState {
         Ok(())
     }
 
-    /// True if the state is in the store of another machine, so that the journal is what is kept if that refuses it.
+    /// True if the journal is what is kept when the store refuses the state.
     pub fn keeps_journal(&self) -> bool {
-        self.store.facts().state_file.is_none()
+        !self.store.facts().keeps_files
     }
 
     /// Ends the run: writes the last snapshot, if the store does not have it, and removes the journal, unless changes are

@@ -66,7 +66,7 @@ impl OpenBackend {
     }
 
     fn session(&self, store: Arc<dyn StateStore>, workspace: &str) -> Arc<StateSession> {
-        let is_elsewhere = store.facts().state_file.is_none();
+        let is_elsewhere = !store.facts().keeps_files;
         let session = StateSession::new(store, self.cipher.clone());
         let Some(place) = &self.history else { return Arc::new(session) };
         if is_elsewhere && place.user_key.is_none() && self.cipher.is_none() {

@@ -1,5 +1,5 @@
-//! What kinds share that keep states as objects of a service: names,
-//! workspaces, lists of keys, checksums, compression, and locks that have to be kept up.
+//! What kinds share that keep states as objects of a service: names, lists of keys, checksums, compression, and what other kinds
+//! may use too: names of workspaces, and locks that have to be kept up.
 //!
 //! Never knows any service.
 

@@ -36,7 +36,16 @@ impl NodeNames<'_> {
                 Some(key) => format!("{} (destroy deposed {key})", self.tasks[id.index()].change.addr),
                 None => format!("{} (destroy)", self.tasks[id.index()].change.addr),
             },
-            _ => String::new(),
+            Node::Variable { .. }
+            | Node::Local { .. }
+            | Node::Output { .. }
+            | Node::Call { .. }
+            | Node::Close { .. }
+            | Node::Resource(_)
+            | Node::Check { .. }
+            | Node::Action(_)
+            | Node::CloseEphemeral(_)
+            | Node::Gate => String::new(),
         };
         (node != Node::Gate).then(|| node.name(self.tree, &detail))
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use base::source::Range;
 use model::addr::{AbsResourceInstance, ModuleInstance};
-use model::config::Config;
 use model::plan::{Plan, PlanScope};
 use model::state::State;
 use terrane_value::Value;
+
+use crate::facts::Facts;
 
 /// A value given for a root variable, not yet converted to the variable's type, and where it comes from.
 #[derive(Clone, Debug)]
@@ -35,14 +36,14 @@ pub type GivenVariables = BTreeMap<Arc<str>, GivenVariable>;
 
 #[derive(Clone, Debug)]
 pub struct ValidateInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     /// At most so many steps run at the same time.
     pub parallelism: usize,
 }
 
 #[derive(Clone, Debug)]
 pub struct PlanInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     /// The state as read.
     pub state: State,
     /// By name; variables not listed take their default.
@@ -52,7 +53,7 @@ pub struct PlanInput {
 
 #[derive(Clone, Debug)]
 pub struct QueryInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     /// The state as read.
     pub state: State,
     /// By name; variables not listed take their default.
@@ -65,7 +66,7 @@ pub struct QueryInput {
 
 #[derive(Clone, Debug)]
 pub struct ApplyInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     pub plan: Arc<Plan>,
     /// Values that the plan does not hold: those of ephemeral variables. The plan's own win.
     pub variables: GivenVariables,
@@ -82,7 +83,7 @@ pub struct ApplyOutcome {
 
 #[derive(Clone, Debug)]
 pub struct ImportInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     /// The state as read.
     pub state: State,
     /// By name; variables not listed take their default.
@@ -98,7 +99,7 @@ pub struct ImportInput {
 /// What is needed to evaluate expressions in a module outside of a run.
 #[derive(Clone, Debug)]
 pub struct EvaluateInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     pub state: State,
     pub variables: GivenVariables,
     pub module: ModuleInstance,

@@ -1,7 +1,8 @@
 //! The verbs: graph, walk, validate, plan, apply.
 //!
-//! One free function per verb with one input struct each. Accesses the outside only through [`ports`] and reports through
-//! [`event`]. Never prints, never reads arguments, environment, files or sockets, never knows a backend or a process.
+//! One free function per verb with one input struct each. The verbs of a command share the static facts about its configuration
+//! ([`Facts`]). Accesses the outside only through [`ports`] and reports through [`event`]. Never
+//! prints, never reads arguments, environment, files or sockets, never knows a backend or a process.
 
 mod blocks;
 mod build;
@@ -9,6 +10,7 @@ pub mod change;
 pub mod engine_errors;
 pub mod event;
 mod execute;
+mod facts;
 mod graph;
 mod ids;
 pub mod input;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use base::telemetry::{self, Description, Detail};
+pub use facts::Facts;
 pub use input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, ImportInput, Origin, PlanInput, QueryInput,
     ValidateInput,

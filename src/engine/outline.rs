@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use model::addr::{AbsResourceInstance, ConfigResource, Module};
-use model::config::Config;
 use model::plan::{Action, Plan};
 use model::state::State;
 use terrane_protocol::schema::ResourceMode;
@@ -24,10 +23,11 @@ use crate::blocks::provider_configs;
 use crate::blocks::references::{Gatherer, Needs};
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
+use crate::facts::Facts;
 use crate::ids::{ModuleId, NodeId, ProviderId, ROOT, ResourceId};
 
 pub struct OutlineInput {
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     pub state: State,
     pub operation: Outlined,
     /// Cycles are wanted too, and no error.
@@ -69,16 +69,15 @@ pub struct Outline {
 
 /// Draws the graph. The edges hold nothing that others imply, unless there are cycles.
 pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diagnostics> {
-    let (schemas, diagnostics) = Schemas::load(&input.config, Some(&input.state), ports).await;
+    let (schemas, diagnostics) = Schemas::load(input.facts.config(), Some(&input.state), ports).await;
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let tree = Tree::new(&input.config);
-    let mut builder = config::graph(&tree, &schemas);
+    let mut builder = config::graph(&input.facts, &schemas);
     if builder.diagnostics.has_errors() {
         return Err(builder.diagnostics);
     }
-    let stored = stored(&input.state, &tree, &mut builder);
+    let stored = stored(&input.state, &input.facts.tree, &mut builder);
     if matches!(input.operation, Outlined::Plan) {
         imports::connect(&mut builder);
     }

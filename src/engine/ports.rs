@@ -41,7 +41,8 @@ pub struct Configuring {
 /// Plugins. Errors are diagnostics that name the plugin.
 #[async_trait]
 pub trait Providers: Send + Sync {
-    /// The provider's schemas; from a cache where one may be used. Cheap when asked again.
+    /// The provider's schemas; from a cache where one may be used. Cheap when asked again in the same command: static facts are
+    /// reused if it gives the same value.
     async fn schemas(&self, provider: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics>;
 
     /// A process of the provider, for calls that need no configuration: validation, moves, functions.

@@ -12,9 +12,9 @@ use base::files::Memory;
 use base::stop::Stop;
 use engine::event::Event;
 use engine::ports::{Observer, Ports, StateSink};
-use engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
+use engine::{self, ApplyInput, Facts, GivenVariables, PlanInput, ValidateInput};
 use model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
-use model::config::{self, Config, ModuleRequest, ModuleSite, NoInputs};
+use model::config::{self, ModuleRequest, ModuleSite, NoInputs};
 use model::plan::{DEFAULT_PARALLELISM, Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
@@ -37,12 +37,12 @@ pub type Costs = Vec<(&'static str, Measured)>;
 /// A configuration, its state on the disk, and what was measured.
 pub struct Life {
     world: Arc<World>,
-    config: Arc<Config>,
+    facts: Arc<Facts>,
     folder: tempfile::TempDir,
     pub costs: Costs,
 }
 
-fn config_of(files: &[(String, String)]) -> Arc<Config> {
+fn facts_of(files: &[(String, String)]) -> Arc<Facts> {
     let memory = Memory::of(files.iter().map(|(name, text)| (name, text)));
     let resolver = |request: &ModuleRequest<'_>| {
         let dir = request.parent_dir.join(request.call.source.trim_start_matches("./"));
@@ -50,7 +50,7 @@ fn config_of(files: &[(String, String)]) -> Arc<Config> {
     };
     let (config, found) = config::load(Path::new(""), &memory, &resolver, Arc::new(NoInputs));
     assert!(!found.has_errors(), "{found:?}");
-    Arc::new(config.unwrap())
+    Facts::of(Arc::new(config.unwrap()))
 }
 
 /// Shows each event to people and to programs.
@@ -134,12 +134,12 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 impl Life {
     pub fn new(files: &[(String, String)]) -> Life {
         let folder = tempfile::tempdir().unwrap();
-        Life { world: Arc::default(), config: config_of(files), folder, costs: Costs::new() }
+        Life { world: Arc::default(), facts: facts_of(files), folder, costs: Costs::new() }
     }
 
     /// Edits the configuration.
     pub fn edit(&mut self, files: &[(String, String)]) {
-        self.config = config_of(files);
+        self.facts = facts_of(files);
     }
 
     /// Whether objects are found changed from now on.
@@ -171,7 +171,7 @@ impl Life {
 
     pub fn validate(&mut self) {
         self.cost("validate", |life| {
-            let input = ValidateInput { config: life.config.clone(), parallelism: DEFAULT_PARALLELISM };
+            let input = ValidateInput { facts: life.facts.clone(), parallelism: DEFAULT_PARALLELISM };
             let found = block_on(engine::validate(input, &life.ports(Arc::new(NoSink))));
             assert!(!found.has_errors(), "{found:?}");
         });
@@ -184,7 +184,7 @@ impl Life {
                 let loaded = load(&life.store(), StateAccess::Locked).await.unwrap();
                 let state = loaded.file.map(|file| file.state).unwrap_or_default();
                 let input = PlanInput {
-                    config: life.config.clone(),
+                    facts: life.facts.clone(),
                     state,
                     variables: GivenVariables::new(),
                     scope: PlanScope { mode, refresh, ..PlanScope::default() },
@@ -213,7 +213,7 @@ impl Life {
         let provider = schemas();
         let document = PlanDocument {
             plan,
-            config: &self.config,
+            config: self.facts.config(),
             schemas: &schema,
             provider_schemas: &|_| provider.provider().ok(),
             actions: &|_, _| None,
@@ -229,8 +229,7 @@ impl Life {
                 let loaded = load(&store, StateAccess::Locked).await.unwrap();
                 let journal = JournaledState::new(store, &loaded).unwrap();
                 let variables = GivenVariables::new();
-                let input =
-                    ApplyInput { config: life.config.clone(), plan, variables, parallelism: DEFAULT_PARALLELISM };
+                let input = ApplyInput { facts: life.facts.clone(), plan, variables, parallelism: DEFAULT_PARALLELISM };
                 let (outcome, found) = engine::apply(input, &life.ports(Arc::new(Sink(journal.clone())))).await;
                 assert!(!found.has_errors(), "{found:?}");
                 let state = outcome.state.unwrap();

@@ -173,11 +173,15 @@ impl Provider for Things {
     }
 }
 
+/// The schemas of the provider: the same value for all verbs.
 pub fn schemas() -> Arc<dyn ProviderSchemas> {
-    Arc::new(StaticSchemas {
-        managed: BTreeMap::from([("test_thing".into(), SCHEMA.clone())]),
-        ..StaticSchemas::default()
-    })
+    static SCHEMAS: LazyLock<Arc<StaticSchemas>> = LazyLock::new(|| {
+        Arc::new(StaticSchemas {
+            managed: BTreeMap::from([("test_thing".into(), SCHEMA.clone())]),
+            ..StaticSchemas::default()
+        })
+    });
+    SCHEMAS.clone()
 }
 
 pub struct Plugins(pub Arc<World>);

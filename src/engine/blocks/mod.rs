@@ -30,12 +30,12 @@ use crate::ids::{ActionId, ProviderId, ResourceId};
 /// All of it.
 pub struct Blocks {
     pub config: Arc<Config>,
-    pub tree: Tree,
+    pub tree: Arc<Tree>,
     pub schemas: Schemas,
     pub functions: ProviderFunctions,
     pub providers: ProviderUse,
     pub order: BlockOrder,
-    pub removed: RemovedBlocks,
+    pub removed: Arc<RemovedBlocks>,
     pub imports: Imports,
 }
 

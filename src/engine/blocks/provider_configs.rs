@@ -13,12 +13,13 @@ use crate::blocks::tree::Tree;
 use crate::ids::{ModuleId, ProviderId, ROOT};
 
 /// The provider configurations that a run uses, by number.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct ProviderConfigs {
     list: Vec<ProviderConfig>,
     by_addr: FxHashMap<AbsProviderConfig, ProviderId>,
 }
 
+#[derive(Clone)]
 pub struct ProviderConfig {
     pub addr: AbsProviderConfig,
     /// The module and the position of its block; None: configured by an implied empty block.

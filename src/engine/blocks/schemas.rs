@@ -17,7 +17,7 @@ use terrane_value::text::go_quoted;
 use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Schemas {
     providers: FxHashMap<Provider, Arc<dyn ProviderSchemas>>,
     provisioners: BTreeMap<Arc<str>, Arc<Schema>>,
@@ -116,6 +116,17 @@ impl Schemas {
             Some(Diagnostic::error(NO_SCHEMAS, detail))
         };
         used.into_iter().filter_map(problem).collect()
+    }
+
+    /// True if others are among these: the same values, and not only equal ones.
+    pub fn include(&self, others: &Schemas) -> bool {
+        let has_provider = |(provider, of): (&Provider, &Arc<dyn ProviderSchemas>)| {
+            self.providers.get(provider).is_some_and(|own| Arc::ptr_eq(own, of))
+        };
+        let has_provisioner = |(kind, schema): (&Arc<str>, &Arc<Schema>)| {
+            self.provisioners.get(kind).is_some_and(|own| Arc::ptr_eq(own, schema))
+        };
+        others.providers.iter().all(has_provider) && others.provisioners.iter().all(has_provisioner)
     }
 
     pub fn providers(&self) -> impl Iterator<Item = (&Provider, &Arc<dyn ProviderSchemas>)> {

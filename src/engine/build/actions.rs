@@ -62,7 +62,7 @@ pub fn gather(builder: &mut Builder<'_>, module: ModuleId) {
     for index in 0..builder.tree.module(module).actions.len() {
         let id = ActionId::new(module, index);
         let node = builder.action(id);
-        builder.needs[node.index()] = needs(builder, id);
+        builder.needs[node.index()] = Arc::new(needs(builder, id));
     }
 }
 

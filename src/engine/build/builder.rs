@@ -1,5 +1,7 @@
 //! A graph being built: its nodes by block, and the provider configurations that it uses.
 
+use std::sync::Arc;
+
 use base::diag::Diagnostics;
 use model::addr::{AbsProviderConfig, ConfigResource};
 use rustc_hash::FxHashMap;
@@ -8,6 +10,7 @@ use crate::blocks::provider_configs::{Chosen, ProviderConfigs};
 use crate::blocks::references::{Gatherer, Need, Needs};
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
+use crate::facts::{Bases, ConfigGraph};
 use crate::graph::{Dag, Node};
 use crate::ids::{ActionId, ModuleId, NodeId, ProviderId, ResourceId};
 
@@ -17,7 +20,7 @@ pub struct Builder<'a> {
     pub schemas: &'a Schemas,
     pub graph: Dag<Node>,
     /// Per node.
-    pub needs: Vec<Needs>,
+    pub needs: Vec<Arc<Needs>>,
     pub providers: ProviderConfigs,
     pub provider_of: FxHashMap<ResourceId, ProviderId>,
     /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
@@ -31,40 +34,42 @@ pub struct Builder<'a> {
     pub(super) bases: Vec<Bases>,
 }
 
-/// The first node of each kind of block of a module; the others follow in the order of the declarations.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Bases {
-    pub variables: NodeId,
-    pub locals: NodeId,
-    pub outputs: NodeId,
-    pub calls: NodeId,
-    pub resources: NodeId,
-    pub actions: NodeId,
-    pub checks: NodeId,
-    pub close: NodeId,
-}
-
 impl<'a> Builder<'a> {
-    /// A graph without nodes.
-    pub(super) fn empty(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
+    /// Goes on from a graph.
+    pub(super) fn of(tree: &'a Tree, schemas: &'a Schemas, from: ConfigGraph) -> Builder<'a> {
         Builder {
             tree,
             schemas,
-            graph: Dag::default(),
-            needs: Vec::new(),
-            providers: ProviderConfigs::default(),
-            provider_of: FxHashMap::default(),
-            chosen_of: FxHashMap::default(),
-            provider_of_action: FxHashMap::default(),
-            provider_nodes: Vec::new(),
+            graph: from.graph,
+            needs: from.needs,
+            providers: from.providers,
+            provider_of: from.provider_of,
+            chosen_of: from.chosen_of,
+            provider_of_action: from.provider_of_action,
+            provider_nodes: from.provider_nodes,
             refused_imports: FxHashMap::default(),
-            diagnostics: Diagnostics::new(),
-            bases: Vec::new(),
+            diagnostics: from.diagnostics,
+            bases: from.bases,
+        }
+    }
+
+    /// What was built from the blocks alone.
+    pub(super) fn into_config_graph(self) -> ConfigGraph {
+        ConfigGraph {
+            graph: self.graph,
+            needs: self.needs,
+            providers: self.providers,
+            provider_of: self.provider_of,
+            chosen_of: self.chosen_of,
+            provider_of_action: self.provider_of_action,
+            provider_nodes: self.provider_nodes,
+            bases: self.bases,
+            diagnostics: self.diagnostics,
         }
     }
 
     pub fn add(&mut self, node: Node) -> NodeId {
-        self.needs.push(Needs::default());
+        self.needs.push(Arc::default());
         self.graph.add(node)
     }
 
@@ -123,7 +128,7 @@ impl<'a> Builder<'a> {
                     let to = self.node_of(need);
                     self.graph.connect(node, to);
                 }
-                self.needs[node.index()] = gatherer.needs;
+                self.needs[node.index()] = Arc::new(gatherer.needs);
                 if let Some(call) = self.expansion_of(module) {
                     self.graph.connect(node, call);
                 }

@@ -1,6 +1,7 @@
 //! The graph of the configuration: a node per block, edges for references.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base::diag::Diagnostic;
 use base::{name, suggest};
@@ -10,19 +11,25 @@ use model::config::provider_check::{missing_key, unexpected_key};
 use model::config::{Local, PreventDestroy, ProvisionerWhen, Resource, ignored_attributes};
 
 use super::actions;
-use super::builder::{Bases, Builder};
+use super::builder::Builder;
 use crate::blocks::connection::connection_schema;
 use crate::blocks::provider_configs::{Choice, Chosen};
 use crate::blocks::references::{Gatherer, Need, Needs, refers_to_itself};
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::blocks::{deprecated, provider_configs};
+use crate::facts::{Bases, ConfigGraph, Facts};
 use crate::graph::Node;
 use crate::ids::{ActionId, ModuleId, NodeId, ROOT, ResourceId};
 
-/// The graph of the configuration: all blocks, all references.
-pub fn graph<'a>(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
-    let mut builder = Builder::empty(tree, schemas);
+/// The graph of the configuration: all blocks, all references. Built once for the same schemas; each verb adds to its own copy.
+pub fn graph<'a>(facts: &'a Facts, schemas: &'a Schemas) -> Builder<'a> {
+    let built = facts.graph(schemas, || of_blocks(&facts.tree, schemas));
+    Builder::of(&facts.tree, schemas, ConfigGraph::clone(&built))
+}
+
+fn of_blocks(tree: &Tree, schemas: &Schemas) -> ConfigGraph {
+    let mut builder = Builder::of(tree, schemas, ConfigGraph::default());
     builder.add_blocks();
     builder.assign_providers();
     actions::assign_providers(&mut builder);
@@ -31,7 +38,7 @@ pub fn graph<'a>(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
     }
     builder.connect_needs();
     builder.connect_modules();
-    builder
+    builder.into_config_graph()
 }
 
 impl Builder<'_> {
@@ -120,7 +127,7 @@ impl Builder<'_> {
             gatherer.expression(&local.expr);
             gatherer.needs.problems.extend(own_references(local));
             let node = self.local(module, index as u32).index();
-            self.needs[node] = gatherer.needs;
+            self.needs[node] = Arc::new(gatherer.needs);
         }
         for (index, output) in config.outputs.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
@@ -133,7 +140,7 @@ impl Builder<'_> {
             gatherer.depends_on(&output.depends_on, &output.range.file);
             output.preconditions.iter().for_each(|c| gatherer.joint_condition(c));
             let node = self.output(module, index as u32).index();
-            self.needs[node] = gatherer.needs;
+            self.needs[node] = Arc::new(gatherer.needs);
         }
         for (index, call) in config.calls.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
@@ -141,12 +148,12 @@ impl Builder<'_> {
             call.providers.iter().filter_map(|p| p.in_parent.key.as_ref()).for_each(|key| gatherer.expression(key));
             gatherer.depends_on(&call.depends_on, &call.range.file);
             let node = self.call(module, index as u32).index();
-            self.needs[node] = gatherer.needs;
+            self.needs[node] = Arc::new(gatherer.needs);
         }
         for (index, resource) in config.resources.values().enumerate() {
             let needs = self.resource_needs(module, resource);
             let node = self.resource(ResourceId::new(module, index)).index();
-            self.needs[node] = needs;
+            self.needs[node] = Arc::new(needs);
         }
         actions::gather(self, module);
         for (index, check) in config.checks.values().enumerate() {
@@ -158,7 +165,7 @@ impl Builder<'_> {
                 gatherer.resource(data);
             }
             let node = self.check(module, index as u32).index();
-            self.needs[node] = gatherer.needs;
+            self.needs[node] = Arc::new(gatherer.needs);
         }
         self.gather_variables(module);
     }
@@ -186,7 +193,7 @@ impl Builder<'_> {
             let mut needs = gatherer.needs;
             needs.on.retain(|need| *need != Need::Variable(module, index as u32));
             let node = self.variable(module, index as u32).index();
-            self.needs[node] = needs;
+            self.needs[node] = Arc::new(needs);
         }
     }
 
@@ -245,10 +252,8 @@ impl Builder<'_> {
                 // Connected when it was made.
                 continue;
             }
-            for need in std::mem::take(&mut self.needs[node.index()].on) {
-                let to = self.node_of(&need);
-                self.graph.connect(node, to);
-                self.needs[node.index()].on.push(need);
+            for need in &self.needs[node.index()].clone().on {
+                self.graph.connect(node, self.node_of(need));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Import blocks in the graph: their target blocks wait for the references of the import.
 
+use std::sync::Arc;
+
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::name::COMMAND;
 use base::source::Range;
@@ -54,7 +56,7 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
 fn fail_in_walk(builder: &mut Builder<'_>, statement: &ImportStatement, errors: Diagnostics) {
     let node = builder.add(Node::Gate);
     builder.refused_imports.insert(node, statement.resource.clone());
-    builder.needs[node.index()].problems.extend(errors);
+    Arc::make_mut(&mut builder.needs[node.index()]).problems.extend(errors);
 }
 
 /// Makes the blocks that imports are for wait for what those refer to, and nothing else.
@@ -106,7 +108,7 @@ fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &ImportStatement, bl
         builder.graph.connect(node, to);
     }
     let own = needs.places.iter().enumerate().find(|(_, (need, _))| is_own(need));
-    let problems = &mut builder.needs[node.index()].problems;
+    let problems = &mut Arc::make_mut(&mut builder.needs[node.index()]).problems;
     match own {
         // It hides what else is wrong with the import.
         Some((at, (_, range))) => problems.push(refers_to_target(at < of_for_each, range)),

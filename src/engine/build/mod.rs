@@ -1,7 +1,7 @@
 //! Building graphs: ordered lists of passes, each a function.
 //!
-//! The graph of the configuration is the same for validate, plan and apply; plan adds objects that are only in the state, apply
-//! adds the planned changes and their order.
+//! The graph of the configuration is the same for validate, plan and apply, and built by the first of them
+//! ([`crate::facts::Facts`]); plan adds objects that are only in the state, apply adds the planned changes and their order.
 //! Owns the dependencies. Never evaluates, and never calls a provider.
 
 pub mod actions;

@@ -3,6 +3,7 @@
 //! The summary lists all members. The detail shows one of the shortest cycles.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
@@ -52,7 +53,7 @@ impl NodeNames<'_> {
 }
 
 /// An error for each set of nodes that wait for each other. `needs` by node, as far as it goes.
-pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &NodeNames) -> Diagnostics {
+pub fn report(graph: &Dag<Node>, needs: &[Arc<Needs>], names: &NodeNames) -> Diagnostics {
     let cycle = |nodes: Vec<NodeId>| {
         let all: Vec<String> = nodes.iter().filter_map(|id| names.of(*graph.node(*id))).collect();
         Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine_errors::cycle(&all) }
@@ -60,7 +61,7 @@ pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &NodeNames) -> Diagnost
     graph.cycles().into_iter().map(cycle).collect()
 }
 
-fn detail(graph: &Dag<Node>, needs: &[Needs], names: &NodeNames, members: &[NodeId]) -> String {
+fn detail(graph: &Dag<Node>, needs: &[Arc<Needs>], names: &NodeNames, members: &[NodeId]) -> String {
     let way = shortest(graph, members);
     let mut text = String::from("Each of these waits for the next, and the last one for the first:");
     for (i, from) in way.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::ids::{ActionId, NodeId, ResourceId};
 pub struct Schedule {
     pub graph: Dag<Node>,
     /// Per node.
-    pub needs: Vec<Needs>,
+    pub needs: Vec<Arc<Needs>>,
     /// Some block has invalid references in the content of a `dynamic` block.
     pub has_unchecked: bool,
     pub orphans: Vec<Orphans>,
@@ -40,7 +40,7 @@ pub struct Schedule {
 /// What a graph was built with, and which of its nodes matter.
 pub struct Built {
     pub graph: Dag<Node>,
-    pub needs: Vec<Needs>,
+    pub needs: Vec<Arc<Needs>>,
     pub orphans: Vec<Orphans>,
     pub tasks: Vec<Task>,
     pub requests: Vec<Request>,

@@ -6,7 +6,7 @@ use model::state::State;
 
 use super::schedule::{Interrupt, Schedule};
 use super::world::*;
-use crate::{ApplyInput, GivenVariables, ValidateInput};
+use crate::{ApplyInput, Facts, GivenVariables, ValidateInput};
 
 const THREE: &str = r#"
     resource "test_thing" "a" {
@@ -52,7 +52,7 @@ async fn an_interrupted_plan_is_an_error_and_incomplete() {
 async fn an_interrupted_validation_is_an_error() {
     let world = World::new();
     world.schedule.stop.stop();
-    let input = ValidateInput { config: config(&[("main.tf", THREE)]), parallelism: 1 };
+    let input = ValidateInput { facts: Facts::of(config(&[("main.tf", THREE)])), parallelism: 1 };
     assert_eq!(texts(&crate::validate(input, &world.ports()).await), ["execution halted: "]);
 }
 
@@ -125,7 +125,7 @@ async fn a_waiting_provisioner_goes_on_when_the_other_instance_fails() {
     // The first instance is created when the interrupt comes; the second is never begun.
     for world in [panicking, stopping(3)] {
         let input = ApplyInput {
-            config: config.clone(),
+            facts: world.known.facts(&config),
             plan: planned.clone().unwrap().into(),
             variables: GivenVariables::new(),
             parallelism: 1,

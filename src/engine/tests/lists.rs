@@ -12,7 +12,7 @@ use model::state::State;
 use super::lister::Lister;
 use super::schedule::{Interrupt, Schedule};
 use super::world::texts;
-use crate::{GivenVariables, QueryInput, ValidateInput};
+use crate::{Facts, GivenVariables, QueryInput, ValidateInput};
 
 fn config(main: &str, query: &str) -> Arc<Config> {
     let files = Memory::of([("main.tf", main), ("q.tfquery.hcl", query)]);
@@ -25,12 +25,13 @@ fn config(main: &str, query: &str) -> Arc<Config> {
 /// Validates and queries.
 async fn query(lister: &Arc<Lister>, config: Arc<Config>, generate: bool) -> (Vec<Arc<ListResults>>, Vec<String>) {
     let ports = lister.ports();
-    let mut found = crate::validate(ValidateInput { config: config.clone(), parallelism: 2 }, &ports).await;
+    let facts = Facts::of(config);
+    let mut found = crate::validate(ValidateInput { facts: facts.clone(), parallelism: 2 }, &ports).await;
     if found.has_errors() {
         return (Vec::new(), texts(&found));
     }
     let (variables, state) = (GivenVariables::new(), State::default());
-    let input = QueryInput { config, state, variables, generate_config: generate, parallelism: 2 };
+    let input = QueryInput { facts, state, variables, generate_config: generate, parallelism: 2 };
     let results = found.take(crate::query(input, &ports).await);
     (results, texts(&found))
 }

@@ -9,6 +9,7 @@ mod deferral;
 mod drift;
 mod dynamic_blocks;
 mod ephemerals;
+mod facts;
 mod import_command;
 mod imports;
 mod instances;

@@ -8,7 +8,7 @@ use model::state::State;
 use terrane_value::{Marks, Value};
 
 use super::world::*;
-use crate::{EvaluateInput, GivenVariables};
+use crate::{EvaluateInput, Facts, GivenVariables};
 
 /// `name` is known at once, `id` only after `test_thing.early`, which refers to `name`.
 const MODULE: &str = r#"
@@ -134,7 +134,7 @@ async fn provider_configurations_wait_for_one_output() {
 /// Evaluates expressions by a state, as the console does.
 async fn evaluate(files: &[(&str, &str)], state: &State, expressions: &[&str]) -> Vec<Value> {
     let input = EvaluateInput {
-        config: config(files),
+        facts: Facts::of(config(files)),
         state: state.clone(),
         variables: GivenVariables::new(),
         module: ModuleInstance::root(),

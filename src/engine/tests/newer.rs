@@ -173,7 +173,7 @@ async fn each_use_of_a_deprecated_name_is_reported_once() {
                 output \"d\" {\n value = module.m.o\n deprecated = \"too\"\n}";
     let world = World::new();
     let config = config(&[("main.tf", root), ("m/main.tf", child)]);
-    let found = crate::validate(crate::ValidateInput { config, parallelism: 1 }, &world.ports()).await;
+    let found = validate(&world, &config).await;
     let summaries: Vec<&str> = found.iter().map(|d| d.summary.as_str()).collect();
     let used = "Deprecated value used";
     assert_eq!(summaries.iter().filter(|s| **s == used).count(), 3, "{:?}", texts(&found));
@@ -188,8 +188,7 @@ async fn nested_deprecations_can_be_ignored() {
         let world = World::new();
         let root = format!("module \"m\" {{\n source = \"./m\"\n {argument}\n}}");
         let config = config(&[("main.tf", &root), ("m/main.tf", outer), ("m/in/main.tf", inner)]);
-        let input = crate::ValidateInput { config, parallelism: 1 };
-        let found = crate::validate(input, &world.ports()).await;
+        let found = validate(&world, &config).await;
         assert_eq!(found.len(), warnings, "{:?}", texts(&found));
     }
 }
@@ -200,8 +199,7 @@ async fn each_reference_to_a_deprecated_attribute_is_reported_once() {
                 resource \"test_thing\" \"b\" {\n count = 2\n name = test_thing.a.former\n}";
     let world = World::new();
     let config = config(&[("main.tf", text)]);
-    let input = crate::ValidateInput { config: config.clone(), parallelism: 1 };
-    let validated = crate::validate(input, &world.ports()).await;
+    let validated = validate(&world, &config).await;
     let (plan, planned) = plan(&world, &config, &State::default(), Options::default()).await;
     assert!(plan.is_some_and(|plan| !plan.errored));
     for found in [validated, planned] {

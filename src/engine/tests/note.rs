@@ -1,6 +1,6 @@
 //! The provisioner `note`: it says its text.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use terrane_protocol::provider::*;
@@ -9,13 +9,17 @@ use terrane_value::{Type, Value};
 
 use super::world::World;
 
+static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+    let mut block = Block::default();
+    block.attributes.insert("text".into(), Attribute { required: true, ..Attribute::new(Type::String) });
+    Arc::new(Schema::new(0, block))
+});
+
 pub struct Note(pub Arc<World>);
 #[async_trait]
 impl Provisioner for Note {
     async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
-        let mut block = Block::default();
-        block.attributes.insert("text".into(), Attribute { required: true, ..Attribute::new(Type::String) });
-        Ok(Arc::new(Schema::new(0, block)))
+        Ok(SCHEMA.clone())
     }
     async fn validate(&self, _: Value) -> ProviderDiagnostics {
         Vec::new()

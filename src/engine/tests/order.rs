@@ -5,7 +5,7 @@ use model::plan::Mode;
 use model::state::State;
 
 use super::world::*;
-use crate::{ApplyInput, GivenVariables};
+use crate::{ApplyInput, Facts, GivenVariables};
 
 /// A failing instance blocks only what depends on it.
 #[tokio::test]
@@ -287,7 +287,8 @@ async fn cycles_of_the_apply_do_not_mark_the_plan_as_errored() {
     assert_eq!((planned.errored, planned.applyable, planned.complete), (false, true, true));
     // Applying it is no better, and stores nothing.
     let config = config(&[("main.tf", &with("1"))]);
-    let input = ApplyInput { config, plan: planned.into(), variables: GivenVariables::new(), parallelism: 1 };
+    let facts = Facts::of(config);
+    let input = ApplyInput { facts, plan: planned.into(), variables: GivenVariables::new(), parallelism: 1 };
     let (outcome, found) = crate::apply(input, &world.ports()).await;
     assert!(found.iter().any(|d| d.summary.starts_with("Cycle: ")), "{:?}", texts(&found));
     assert!(outcome.state.is_none());

@@ -339,8 +339,8 @@ fn check_configured(world: &World) -> Result<(), String> {
 /// Applies, until the end or until the run is killed. None: it was killed.
 async fn apply_or_abandon(world: &Arc<World>, config: &Arc<Config>, plan: Plan) -> Option<(State, Diagnostics)> {
     let parallelism = world.schedule.parallelism;
-    let input =
-        ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
+    let facts = world.known.facts(config);
+    let input = ApplyInput { facts, plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
     let (ports, prior) = (world.ports(), input.plan.prior_state.clone());
     tokio::select! {
         (outcome, found) = crate::apply(input, &ports) => Some((outcome.state.unwrap_or(prior), found)),

@@ -1,5 +1,6 @@
 //! The world that the tests run in.
 
+mod facts;
 mod machine;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use base::diag::Diagnostics;
 use base::files::{Files, Memory};
+use facts::Known;
 use machine::Machine;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use model::config::{Config, ModuleRequest, ModuleSite, NoInputs, load};
@@ -17,16 +19,16 @@ use model::plan::{Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
 use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use terrane_protocol::provider::*;
-use terrane_protocol::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
+use terrane_protocol::schema::{Attribute, Block, ProviderSchemas, Schema};
 use terrane_value::{Path, Type, Value, json};
 use tokio::sync::watch;
 
-use super::acts::{act_schema, invoke, plan_act};
+use super::acts::{invoke, plan_act};
 use super::note::Note;
 use super::schedule::{Schedule, StateRecord};
 use crate::event::Event;
 use crate::ports::{Configuring, Observer, Ports, Providers, StateSink};
-use crate::{ApplyInput, GivenVariables, ImportInput, PlanInput, ValidateInput};
+use crate::{ApplyInput, Facts, GivenVariables, ImportInput, PlanInput, ValidateInput};
 
 /// The provider `test` with the resource `test_thing`, the data source `test_thing` and the provisioner `note`.
 pub struct World {
@@ -37,6 +39,7 @@ pub struct World {
     pub failing: Arc<Mutex<Vec<String>>>,
     /// Names whose planning or change panics.
     pub panicking: Arc<Mutex<Vec<String>>>,
+    pub known: Known,
     /// What functions read.
     pub files: Arc<Memory>,
     /// Where calls of the world pause, and where the run is interrupted.
@@ -91,6 +94,7 @@ impl World {
             sink: Mutex::default(),
             record: Mutex::default(),
             objects: Mutex::default(),
+            known: Known::new(),
             files: Arc::new(Memory::new()),
             hanging: Mutex::default(),
             pending: Mutex::default(),
@@ -220,17 +224,7 @@ struct Plugins(Arc<World>);
 impl Providers for Plugins {
     async fn schemas(&self, _: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
         self.0.hang_if_asked("GetProviderSchema").await;
-        let thing = Arc::new(thing_schema());
-        let mut region = Block::default();
-        region.attributes.insert("region".into(), Attribute { optional: true, ..Attribute::new(Type::String) });
-        Ok(Arc::new(StaticSchemas {
-            provider: Arc::new(Schema::new(0, region)),
-            managed: BTreeMap::from([("test_thing".into(), thing.clone()), ("test_other".into(), thing.clone())]),
-            data: BTreeMap::from([("test_thing".into(), thing.clone())]),
-            ephemeral: BTreeMap::from([("test_thing".into(), thing)]),
-            actions: BTreeMap::from([("test_act".into(), Arc::new(act_schema()))]),
-            ..StaticSchemas::default()
-        }))
+        Ok(self.0.known.schemas())
     }
     async fn unconfigured(&self, _: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics> {
         Ok(Arc::new(Things(self.0.clone())))
@@ -506,7 +500,7 @@ fn deferral(config: &Value, client: ClientCapabilities, reason: DeferralReason) 
 pub const PARALLELISM: usize = 10;
 
 pub async fn validate(world: &Arc<World>, config: &Arc<Config>) -> Diagnostics {
-    crate::validate(ValidateInput { config: config.clone(), parallelism: PARALLELISM }, &world.ports()).await
+    crate::validate(ValidateInput { facts: world.known.facts(config), parallelism: PARALLELISM }, &world.ports()).await
 }
 
 pub async fn plan(
@@ -516,7 +510,7 @@ pub async fn plan(
     options: Options,
 ) -> (Option<Plan>, Diagnostics) {
     let input = PlanInput {
-        config: config.clone(),
+        facts: world.known.facts(config),
         state: state.clone(),
         variables: GivenVariables::new(),
         scope: PlanScope {
@@ -544,8 +538,8 @@ pub async fn apply_as(world: &Arc<World>, config: &Arc<Config>, state: &State, m
 
 pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) -> (State, Diagnostics) {
     let parallelism = world.schedule.parallelism;
-    let input =
-        ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
+    let facts = world.known.facts(config);
+    let input = ApplyInput { facts, plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
     let stored = input.plan.previous_state.clone();
     let (outcome, diagnostics) = crate::apply(input, &world.ports()).await;
     (outcome.state.unwrap_or(stored), diagnostics)
@@ -560,7 +554,7 @@ pub async fn import(
     id: &str,
 ) -> (Option<State>, Diagnostics) {
     let input = ImportInput {
-        config: config(&[("main.tf", text)]),
+        facts: Facts::of(config(&[("main.tf", text)])),
         state: state.clone(),
         variables: GivenVariables::new(),
         addr: addr::parse::parse_abs_instance(addr).unwrap(),

@@ -58,7 +58,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         changes,
         invocations: plan.invocations.clone(),
         calls: plan.function_results.clone(),
-        ..RunRequest::new(verb, &input.config, plan.prior_state.clone(), input.parallelism)
+        ..RunRequest::new(verb, &input.facts, plan.prior_state.clone(), input.parallelism)
     };
     // Where there is no order to apply in, not even what was refreshed is stored.
     let run = match prepare(request, ports).await {

@@ -15,7 +15,7 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
     let request = RunRequest {
         // Without a plan there is no time of planning.
         inputs: Inputs { variables: input.variables, ..Inputs::default() },
-        ..RunRequest::new(Verb::Evaluate, &input.config, input.state, input.parallelism)
+        ..RunRequest::new(Verb::Evaluate, &input.facts, input.state, input.parallelism)
     };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,

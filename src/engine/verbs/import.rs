@@ -15,7 +15,7 @@ pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagno
         // The reference does not know the time of a plan here.
         inputs: Inputs { variables: input.variables, ..Inputs::default() },
         import: Some(Requested { addr: input.addr, id: input.id }),
-        ..RunRequest::new(Verb::Import, &input.config, input.state, input.parallelism)
+        ..RunRequest::new(Verb::Import, &input.facts, input.state, input.parallelism)
     };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,

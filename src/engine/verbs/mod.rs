@@ -8,7 +8,7 @@ mod evaluation;
 mod import;
 mod plan;
 pub(super) mod planned;
-mod prepare;
+pub(super) mod prepare;
 mod query;
 mod relevant;
 mod undecodable;

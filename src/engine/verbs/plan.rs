@@ -16,6 +16,7 @@ use super::{undecodable, unmatched};
 use crate::build::destroy_order::Extent;
 use crate::build::{apply as apply_graph, config, derive};
 use crate::execute::execute;
+use crate::facts::Facts;
 use crate::graph::cycles;
 use crate::input::PlanInput;
 use crate::moves;
@@ -61,7 +62,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     plan.drift.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     // Observed: errors in the order do not mark the plan as errored, although it cannot be applied.
     if !errored {
-        diagnostics.extend(check_apply_graph(&run, &plan));
+        diagnostics.extend(check_apply_graph(&input.facts, &run, &plan));
     }
     diagnostics.extend(forget_warnings(&plan.changes, input.scope.mode));
     plan.applyable = !plan.errored && is_applyable(&plan);
@@ -128,7 +129,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: Moment) -> RunR
             plan_time: Some(now),
             ..Inputs::default()
         },
-        ..RunRequest::new(verb, &input.config, state, input.scope.parallelism)
+        ..RunRequest::new(verb, &input.facts, state, input.scope.parallelism)
     }
 }
 
@@ -186,12 +187,12 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
 }
 
 /// The graph that apply would use has an order, or its cycles are the plan's error.
-fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
+fn check_apply_graph(facts: &Facts, run: &Run, plan: &Plan) -> Diagnostics {
     if !plan.changes.iter().any(|c| matches!(c.action, Action::Delete) || c.action.is_replace()) {
         return Diagnostics::new();
     }
     let changes: Vec<Arc<ResourceChange>> = plan.changes.iter().cloned().map(Arc::new).collect();
-    let mut builder = config::graph(&run.blocks.tree, &run.blocks.schemas);
+    let mut builder = config::graph(facts, &run.blocks.schemas);
     // Apply knows nothing of objects without a block but what the plan says.
     let without_orphans = (!run.schedule.orphans.is_empty()).then(|| {
         let order = builder.graph.topological();

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use model::addr::AbsResource;
-use model::config::{Config, call_check};
+use model::config::call_check;
 use model::plan::{ActionInvocation, FunctionResults, ResourceChange};
 use model::state::State;
 use rustc_hash::FxHashMap;
 
 use crate::blocks::functions::ProviderFunctions;
 use crate::blocks::imports::{Imports, Requested};
-use crate::blocks::removed::RemovedBlocks;
 use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::blocks::{Blocks, provider_configs};
@@ -19,6 +18,7 @@ use crate::build::apply::PlannedWork;
 use crate::build::orphans::Gone;
 use crate::build::verb_graph::{Purpose, VerbGraph};
 use crate::build::{actions, config, imports, orphans};
+use crate::facts::Facts;
 use crate::graph::cycles;
 use crate::graph::schedule::Schedule;
 use crate::ids::{NodeId, ResourceId};
@@ -30,7 +30,7 @@ use crate::run::{Inputs, Prior, Run, Verb};
 /// The inputs of a run; the rest follows from configuration and state.
 pub struct RunRequest {
     pub verb: Verb,
-    pub config: Arc<Config>,
+    pub facts: Arc<Facts>,
     pub state: State,
     pub inputs: Inputs,
     pub parallelism: usize,
@@ -44,10 +44,10 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
-    pub fn new(verb: Verb, config: &Arc<Config>, state: State, parallelism: usize) -> RunRequest {
+    pub fn new(verb: Verb, facts: &Arc<Facts>, state: State, parallelism: usize) -> RunRequest {
         RunRequest {
             verb,
-            config: config.clone(),
+            facts: facts.clone(),
             state,
             inputs: Inputs::default(),
             parallelism,
@@ -61,50 +61,45 @@ impl RunRequest {
 
 /// The passes in their order. Errors that make a walk pointless are the error.
 pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
-    let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
+    let facts = request.facts.clone();
+    let (config, tree) = (facts.config(), &facts.tree);
+    let (schemas, mut diagnostics) = Schemas::load(config, Some(&request.state), ports).await;
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let tree = Tree::new(&request.config);
-    if let Some(missing) = provider_configs::missing_passed(&tree) {
+    if let Some(missing) = provider_configs::missing_passed(tree) {
         return Err(missing.into());
     }
-    let moved = follow_moves(&mut request, &tree, &schemas, ports, &mut diagnostics).await?;
-    let removed = RemovedBlocks::of(&request.config);
+    let moved = follow_moves(&mut request, tree, &schemas, ports, &mut diagnostics).await?;
     if matches!(request.verb, Verb::Plan { .. }) {
-        diagnostics.extend(removed.check(&request.config));
+        diagnostics.extend(facts.removed.check(config));
     }
-    let (graph, imports) = build(&mut request, &tree, &schemas);
-    call_check::check(&request.config, &mut diagnostics);
+    let (graph, imports) = build(&mut request, &facts, &schemas);
+    call_check::check(config, &mut diagnostics);
     diagnostics.extend(graph.diagnostics);
     let (providers, built) = (&graph.providers.configs, &graph.built);
-    let names = cycles::NodeNames {
-        tree: &tree,
-        providers,
-        orphans: &built.orphans,
-        tasks: &built.tasks,
-        requests: &built.requests,
-    };
+    let names =
+        cycles::NodeNames { tree, providers, orphans: &built.orphans, tasks: &built.tasks, requests: &built.requests };
     diagnostics.extend(cycles::report(&built.graph, &built.needs, &names));
     if diagnostics.has_errors() {
         return Err(moves::without_blocked(diagnostics));
     }
-    let stored = stored_by_block(&tree, &request.state);
-    let results = Results::new(&tree, graph.providers.configs.len(), request.state.clone(), request.calls);
+    let stored = stored_by_block(tree, &request.state);
+    let results = Results::new(tree, graph.providers.configs.len(), request.state.clone(), request.calls);
     let run = Run {
         verb: request.verb,
         ports: ports.clone(),
         replaced: request.inputs.scope.force_replace.iter().cloned().collect(),
         inputs: request.inputs,
         blocks: Blocks {
-            config: request.config,
+            config: config.clone(),
             functions: ProviderFunctions::of(&schemas, ports),
             schemas,
             providers: graph.providers,
             order: graph.order,
-            removed,
+            removed: facts.removed.clone(),
             imports,
-            tree,
+            tree: tree.clone(),
         },
         prior: Prior { state: Arc::new(request.state), stored, moved },
         schedule: Schedule::new(graph.built, request.parallelism),
@@ -125,7 +120,7 @@ async fn follow_moves(
     if !matches!(request.verb, Verb::Plan { .. } | Verb::PlanDestroy) {
         return Ok(moves::Moved::new());
     }
-    let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut request.state));
+    let (moved, origins) = diagnostics.take(moves::apply(request.facts.config(), &mut request.state));
     diagnostics.extend(moves::crossing::convert(tree, schemas, &mut request.state, origins, ports).await);
     if !diagnostics.has_errors() {
         diagnostics.extend(moves::check_targets(&moved, &request.inputs.scope.targets, &request.inputs.scope.excludes));
@@ -134,8 +129,8 @@ async fn follow_moves(
 }
 
 /// The graph: blocks, then what only the state knows, then imports, then what the verb makes of it.
-fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph, Imports) {
-    let mut builder = config::graph(tree, schemas);
+fn build(request: &mut RunRequest, facts: &Facts, schemas: &Schemas) -> (VerbGraph, Imports) {
+    let mut builder = config::graph(facts, schemas);
     let orphans = match request.verb {
         Verb::Plan { .. } => orphans::add(&mut builder, &request.state, Gone::Orphaned),
         Verb::PlanDestroy => orphans::add(&mut builder, &request.state, Gone::Everything),

@@ -13,7 +13,7 @@ use crate::ports::Ports;
 use crate::run::{Inputs, Query, Verb};
 
 pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, Diagnostics) {
-    if !input.config.root.resources.keys().any(|addr| addr.mode == ResourceMode::List) {
+    if !input.facts.config().root.resources.keys().any(|addr| addr.mode == ResourceMode::List) {
         let detail = "The configuration does not contain any resources that can be queried.";
         return (Vec::new(), Diagnostic::error("No resources to query", detail).into());
     }
@@ -26,7 +26,7 @@ pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, 
             query: Some(Query { generate: input.generate_config }),
             ..Inputs::default()
         },
-        ..RunRequest::new(verb, &input.config, input.state, input.parallelism)
+        ..RunRequest::new(verb, &input.facts, input.state, input.parallelism)
     };
     match prepare(request, ports).await {
         Ok(run) => {

@@ -38,7 +38,7 @@ struct KnownAddresses {
 impl KnownAddresses {
     fn of(input: &PlanInput) -> KnownAddresses {
         let mut known = KnownAddresses { blocks: Vec::new(), modules: BTreeSet::new() };
-        for module in input.config.modules() {
+        for module in input.facts.config().modules() {
             let imported = module.imports.iter().map(|import| (import.resource.clone(), true));
             let declared = module.resources.values().map(|resource| {
                 let has_keys = resource.count.is_some() || resource.for_each.is_some();

@@ -10,7 +10,7 @@ use crate::ports::Ports;
 use crate::run::Verb;
 
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
-    let request = RunRequest::new(Verb::Validate, &input.config, State::default(), input.parallelism);
+    let request = RunRequest::new(Verb::Validate, &input.facts, State::default(), input.parallelism);
     match prepare(request, ports).await {
         Ok(run) => execute(run).await.1,
         Err(diagnostics) => diagnostics,

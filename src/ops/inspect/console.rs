@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use base::source::SourceFile;
-use engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
+use engine::{self, EvaluateInput, Evaluation, Facts, Names, PlanInput};
 use lang::functions::type_of::{Typed, typed};
 use lang::syntax::parse_expression;
 use model::addr::ModuleInstance;
@@ -150,11 +150,16 @@ async fn start_evaluation(
     let module = request.scope.clone();
     let (evaluation, problems) = if request.plan {
         factories.start_early(requirements.0.keys().cloned());
-        let input = PlanInput { config, state, variables, scope: PlanScope::default() };
+        let input = PlanInput { facts: Facts::of(config), state, variables, scope: PlanScope::default() };
         engine::evaluate_plan(input, &module, &ports).await
     } else {
-        let input =
-            EvaluateInput { config, state, variables, module: module.clone(), parallelism: DEFAULT_PARALLELISM };
+        let input = EvaluateInput {
+            facts: Facts::of(config),
+            state,
+            variables,
+            module: module.clone(),
+            parallelism: DEFAULT_PARALLELISM,
+        };
         engine::evaluate(input, &ports).await
     };
     diagnostics.extend(problems);

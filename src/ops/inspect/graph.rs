@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::Files;
+use engine::Facts;
 use engine::outline::{self, Outline, OutlineInput, OutlineKind, Outlined};
 use model::deps::Requirements;
 use model::state::State;
@@ -101,8 +102,9 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
         (_, GraphType::PlanRefreshOnly) => Outlined::PlanRefreshOnly,
         _ => Outlined::Plan,
     };
+    let facts = Facts::of(config);
     let drawn = tokio::select! {
-        drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
+        drawn = outline::outline(OutlineInput { facts, state, operation, draw_cycles }, &ports) => drawn,
         () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
     outdated_schemas::check(setup, &factories, drawn.is_err()).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use engine::ports::Observer;
-use engine::{self, ValidateInput};
+use engine::{self, Facts, ValidateInput};
 use model::config::module_source::{self, ModuleSource};
 use model::config::{Config, RootFiles, check_versions};
 use model::deps::Requirements;
@@ -110,8 +110,9 @@ async fn one(setup: &Setup, config: Arc<Config>, selection: &Selection, observer
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
     let ports = watched_ports(setup, &factories, observer.clone());
+    let input = ValidateInput { facts: Facts::of(config), parallelism: DEFAULT_PARALLELISM };
     tokio::select! {
-        found = engine::validate(ValidateInput { config, parallelism: DEFAULT_PARALLELISM }, &ports) => diagnostics.extend(found),
+        found = engine::validate(input, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
     }
     outdated_schemas::check(setup, &factories, diagnostics.has_errors()).await;

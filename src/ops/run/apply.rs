@@ -147,8 +147,8 @@ async fn carry_out(
     session.factories.on_start(Arc::new(move |name, process| plugin_journal.plugin(name, process)));
     let tracker = Arc::new(Tracker::new(session.listener.clone()));
     let ports = session.ports(tracker.clone(), Arc::new(JournalSink(journal.clone())));
-    let input = ApplyInput { config: session.config.clone(), plan: plan.clone(), variables, parallelism };
-    tracing::info!("backend/local: apply calling Apply");
+    let input = ApplyInput { facts: session.facts.clone(), plan: plan.clone(), variables, parallelism };
+    tracing::info!( "backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
         biased;

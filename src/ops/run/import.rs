@@ -181,12 +181,12 @@ async fn import(
     collected: &Collected,
 ) -> Diagnostics {
     let setup = session.setup.clone();
-    let (variables, mut diagnostics) = variables::resolve(collected, &session.config.root, &setup).await;
+    let (variables, mut diagnostics) = variables::resolve(collected, &session.facts.config().root, &setup).await;
     if diagnostics.has_errors() {
         return diagnostics;
     }
     let input = ImportInput {
-        config: session.config.clone(),
+        facts: session.facts.clone(),
         state: session.state(),
         variables,
         addr: addr.clone(),

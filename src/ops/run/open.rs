@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{self, COMMAND, PROGRAM};
+use engine::Facts;
 use model::config::Config;
 use model::deps::Requirements;
 use model::lint;
@@ -120,7 +121,8 @@ pub async fn open(
         }
     };
     diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
-    let session = Session { setup: setup.clone(), config, snapshot, opened, held, factories, listener };
+    let facts = Facts::of(config);
+    let session = Session { setup: setup.clone(), facts, snapshot, opened, held, factories, listener };
     Ok((session, diagnostics))
 }
 

@@ -81,16 +81,17 @@ async fn open_lists(
 
 /// Checks the configuration and runs its lists.
 async fn lists(session: &Session, collected: &Collected, generate_config: bool) -> (ListedResults, Diagnostics) {
-    let (variables, mut diagnostics) = variables::resolve(collected, &session.config.root, &session.setup).await;
+    let (variables, mut diagnostics) =
+        variables::resolve(collected, &session.facts.config().root, &session.setup).await;
     if diagnostics.has_errors() {
         return (ListedResults::new(), diagnostics);
     }
     let ports = session.ports(session.listener.clone(), Arc::new(NoSink));
     let parallelism = DEFAULT_PARALLELISM;
-    let config = session.config.clone();
-    let input = QueryInput { config: config.clone(), state: session.state(), variables, generate_config, parallelism };
+    let facts = session.facts.clone();
+    let input = QueryInput { facts: facts.clone(), state: session.state(), variables, generate_config, parallelism };
     let work = async {
-        let mut found = engine::validate(ValidateInput { config, parallelism }, &ports).await;
+        let mut found = engine::validate(ValidateInput { facts, parallelism }, &ports).await;
         let results = match found.has_errors() {
             true => ListedResults::new(),
             false => found.take(engine::query(input, &ports).await),

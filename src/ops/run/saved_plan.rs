@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::{COMMAND, PROGRAM};
 use base::source::SourceFile;
+use engine::Facts;
 use model::deps::Requirements;
 use model::deps::lock::{LOCK_FILE, Lock};
 use model::lint;
@@ -75,7 +76,7 @@ pub(super) async fn open(
     }
     let session = Session {
         setup: setup.clone(),
-        config: loaded.config,
+        facts: Facts::of(loaded.config),
         snapshot: loaded.snapshot,
         opened,
         held,

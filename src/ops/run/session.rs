@@ -6,8 +6,7 @@ use std::sync::Arc;
 use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
 use engine::ports::{Observer, Ports, StateSink};
-use engine::{self, GivenVariables, PlanInput, ValidateInput};
-use model::config::Config;
+use engine::{self, Facts, GivenVariables, PlanInput, ValidateInput};
 use model::plan::Plan;
 use model::plan::file::ConfigSnapshot;
 use model::state::State;
@@ -32,7 +31,8 @@ pub const CANCELED: &str = "operation canceled";
 /// Everything that is open while an operation runs.
 pub struct Session {
     pub setup: Setup,
-    pub config: Arc<Config>,
+    /// The configuration with the static facts about it, which all verbs of the operation share.
+    pub facts: Arc<Facts>,
     /// The configuration's files as they were read.
     pub snapshot: ConfigSnapshot,
     pub opened: BackendInUse,
@@ -70,13 +70,13 @@ impl Session {
         options: &PlanOptions,
         collected: &Collected,
     ) -> (Option<Planned>, GivenVariables, Diagnostics) {
-        let (variables, mut diagnostics) = variables::resolve(collected, &self.config.root, &self.setup).await;
+        let (variables, mut diagnostics) = variables::resolve(collected, &self.facts.config().root, &self.setup).await;
         if diagnostics.has_errors() {
             return (None, variables, diagnostics);
         }
-        diagnostics.extend(lint::check(&self.config.root, &options.lint));
+        diagnostics.extend(lint::check(&self.facts.config().root, &options.lint));
         let input = PlanInput {
-            config: self.config.clone(),
+            facts: self.facts.clone(),
             state: self.state(),
             variables: variables.clone(),
             scope: options.scope.clone(),
@@ -105,7 +105,7 @@ impl Session {
     /// A plan with the schemas that it needs to be shown.
     pub async fn planned(&self, plan: Plan) -> Planned {
         let schemas = plan_schemas(&self.factories, &plan).await;
-        Planned { plan: Arc::new(plan), config: self.config.clone(), schemas }
+        Planned { plan: Arc::new(plan), config: self.facts.config().clone(), schemas }
     }
 
     /// Writes the changes of an interrupted run that are only in its journal so far. What is known of that run is reported first.
@@ -150,7 +150,7 @@ pub fn watched_ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dy
 
 /// Validates, then plans: errors that need no state are reported before any object is refreshed.
 async fn validated_plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
-    let check = ValidateInput { config: input.config.clone(), parallelism: input.scope.parallelism };
+    let check = ValidateInput { facts: input.facts.clone(), parallelism: input.scope.parallelism };
     let mut diagnostics = engine::validate(check, ports).await;
     if diagnostics.has_errors() {
         return (None, diagnostics);

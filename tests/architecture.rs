@@ -4,6 +4,7 @@
 
 mod circles;
 mod commands;
+mod dialect;
 mod docs;
 mod environment;
 mod examples;
@@ -22,6 +23,7 @@ mod text_errors;
 mod words;
 pub mod workflows;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn here(path: &str) -> PathBuf {
@@ -103,6 +105,47 @@ fn texts_take_the_name_of_the_program_from_one_place() {
     for text in ["    Terrane,", "// Terrane is", r#"Name::Terrane => "#, r#"join("terrane").join"#] {
         assert!(!found(text), "{text}");
     }
+}
+
+/// What differs between the programs is named, in one file of each area, and takes the dialect as a value: one process can speak all.
+#[test]
+fn the_dialect_is_asked_for_in_few_files() {
+    let files = source_files(&here("src"));
+    let questions = dialect::questions(&files);
+    let elsewhere: Vec<String> = questions
+        .iter()
+        .filter(|(path, _)| !dialect::may_ask(path))
+        .map(|(path, line)| format!("{path}:{line}"))
+        .collect();
+    assert!(elsewhere.is_empty(), "make these a named rule in the opentofu.rs of the area:\n{}", elsewhere.join("\n"));
+    let asking: BTreeSet<&str> = questions.iter().map(|(path, _)| *path).collect();
+    assert!(asking.len() <= dialect::MOST_FILES, "{} files ask for the dialect: {asking:?}", asking.len());
+    for (file, _) in dialect::EXCEPTIONS {
+        assert!(asking.contains(file), "{file} needs no exception");
+    }
+    let rules = files.iter().filter(|(path, _)| path.ends_with("/opentofu.rs"));
+    let without_test: Vec<&str> = rules
+        .filter(|(_, text)| !text.contains("#[test]") && !text.contains("#[tokio::test]"))
+        .map(|(path, _)| &**path)
+        .collect();
+    assert!(without_test.is_empty(), "test these rules in all dialects: {without_test:?}");
+}
+
+#[test]
+fn a_question_for_the_dialect_is_found() {
+    let file = |text: &str| [("a/b.rs".to_string(), text.to_string())];
+    for text in ["if x.dialect().is_opentofu() {", "    Dialect::Terraform => 1,", "let d = Dialect::of_process();"] {
+        assert_eq!(dialect::questions(&file(text)), [("a/b.rs", 1)], "{text}");
+    }
+    for text in [
+        "// as d.is_opentofu()",
+        "f(x.dialect())",
+        "d.language().program()",
+        "#[cfg(test)]\nmod t { Dialect::OpenTofu }",
+    ] {
+        assert!(dialect::questions(&file(text)).is_empty(), "{text}");
+    }
+    assert!(dialect::may_ask("engine/opentofu.rs") && !dialect::may_ask("engine/run.rs"));
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::dialect::Dialect;
+
 /// A variable that the program reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Variable {
@@ -231,10 +233,11 @@ pub fn all() -> impl Iterator<Item = &'static Variable> {
     ALL.iter().chain(services::ALL).chain(telemetry::ALL)
 }
 
-/// The variables of one command: the process's own, or a test's.
+/// The variables of one command, the process's own or a test's, and its dialect: [`Dialect::Terrane`] unless it is said.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: Arc<BTreeMap<String, String>>,
+    dialect: Dialect,
 }
 
 impl Environment {
@@ -245,7 +248,18 @@ impl Environment {
     }
 
     pub fn of(pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Environment {
-        Environment { variables: Arc::new(pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect()) }
+        let variables = pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
+        Environment { variables: Arc::new(variables), dialect: Dialect::default() }
+    }
+
+    /// The same variables for a command of another dialect.
+    pub fn speaking(self, dialect: Dialect) -> Environment {
+        Environment { dialect, ..self }
+    }
+
+    /// The dialect of the command that has these variables.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// The value as set, which may be empty.

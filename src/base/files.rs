@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::{fmt, io};
 
+use super::dialect::Dialect;
+
 /// Something to read files from. Paths are relative to the working directory or absolute; every error names its path.
 pub trait Files: Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
@@ -34,6 +36,35 @@ pub trait Files: Send + Sync {
 
     fn is_file(&self, path: &Path) -> bool {
         self.metadata(path).is_ok_and(|m| m.kind == FileKind::File)
+    }
+}
+
+/// Files that configurations are read from, as the program of a dialect reads them.
+pub trait ConfigFiles: Files {
+    fn dialect(&self) -> Dialect;
+}
+
+/// Other files, whose configurations are written in a dialect.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenIn<F>(pub Dialect, pub F);
+
+impl<F: Files> Files for WrittenIn<F> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.1.read(path)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.1.metadata(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.1.list(path)
+    }
+}
+
+impl<F: Files> ConfigFiles for WrittenIn<F> {
+    fn dialect(&self) -> Dialect {
+        self.0
     }
 }
 
@@ -193,23 +224,30 @@ impl Files for Memory {
     }
 }
 
+/// Terrane's own, unless [`WrittenIn`] another.
+impl ConfigFiles for Memory {
+    fn dialect(&self) -> Dialect {
+        Dialect::default()
+    }
+}
+
 /// Files in memory above other files.
 #[derive(Clone)]
 pub struct Overlay {
     upper: Memory,
-    lower: Arc<dyn Files>,
+    lower: Arc<dyn ConfigFiles>,
     masks: bool,
 }
 
 impl Overlay {
     /// Directories show the entries of both.
-    pub fn merging(upper: Memory, lower: Arc<dyn Files>) -> Overlay {
+    pub fn merging(upper: Memory, lower: Arc<dyn ConfigFiles>) -> Overlay {
         Overlay { upper, lower, masks: false }
     }
 
     /// A directory that the upper files have shows theirs only, so that files which appeared below since a snapshot
     /// stay unseen; a file that is named and not in the snapshot is still read from below.
-    pub fn masking(upper: Memory, lower: Arc<dyn Files>) -> Overlay {
+    pub fn masking(upper: Memory, lower: Arc<dyn ConfigFiles>) -> Overlay {
         Overlay { upper, lower, masks: true }
     }
 }
@@ -238,6 +276,12 @@ impl Files for Overlay {
             }
             None => self.lower.list(path),
         }
+    }
+}
+
+impl ConfigFiles for Overlay {
+    fn dialect(&self) -> Dialect {
+        self.lower.dialect()
     }
 }
 

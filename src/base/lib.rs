@@ -6,6 +6,7 @@
 pub mod atomic;
 pub mod browser;
 pub mod diag;
+pub mod dialect;
 pub mod env;
 pub mod files;
 pub mod identity;
@@ -14,6 +15,7 @@ pub mod lock;
 pub mod log;
 pub mod moment;
 pub mod name;
+mod opentofu;
 pub mod process;
 pub mod program;
 pub mod secret;

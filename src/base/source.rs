@@ -6,11 +6,14 @@ use std::sync::{Arc, OnceLock};
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::dialect::Dialect;
+
 /// A text that a user wrote: its name as shown to the user and its content.
 pub struct SourceFile {
     name: String,
     text: String,
     is_secret: bool,
+    dialect: Dialect,
     line_starts: OnceLock<Vec<u32>>,
     sections: OnceLock<Vec<Section>>,
 }
@@ -24,21 +27,28 @@ pub struct Section {
 }
 
 impl SourceFile {
-    /// A source of at most 4 GiB; `name` is a path relative to the working directory where there is one.
+    /// A source of at most 4 GiB; `name` is a path relative to the working directory where there is one. For texts that mean the
+    /// same in every dialect, such as a lock file.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
-        SourceFile::with_secrecy(name, text, false)
+        SourceFile::written_in(Dialect::default(), name, text)
+    }
+
+    /// A source that is read as a program reads it.
+    pub fn written_in(dialect: Dialect, name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
+        SourceFile::of(dialect, name, text, false)
     }
 
     /// A text that is not shown to anyone, such as the value of a sensitive variable.
     pub fn secret(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
-        SourceFile::with_secrecy(name, text, true)
+        SourceFile::of(Dialect::default(), name, text, true)
     }
 
-    fn with_secrecy(name: impl Into<String>, text: impl Into<String>, is_secret: bool) -> Arc<SourceFile> {
+    fn of(dialect: Dialect, name: impl Into<String>, text: impl Into<String>, is_secret: bool) -> Arc<SourceFile> {
         Arc::new(SourceFile {
             name: name.into(),
             text: text.into(),
             is_secret,
+            dialect,
             line_starts: OnceLock::new(),
             sections: OnceLock::new(),
         })
@@ -46,6 +56,11 @@ impl SourceFile {
 
     pub fn is_secret(&self) -> bool {
         self.is_secret
+    }
+
+    /// The dialect that the text is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     pub fn name(&self) -> &str {
@@ -164,6 +179,11 @@ impl Range {
 
     pub fn is_nowhere(&self) -> bool {
         self.file.name().is_empty() && self.file.text().is_empty()
+    }
+
+    /// The dialect of the file.
+    pub fn dialect(&self) -> Dialect {
+        self.file.dialect()
     }
 
     pub fn filename(&self) -> &str {

@@ -13,7 +13,8 @@ use opentelemetry::trace::{FutureExt, SpanKind, Status, TraceContextExt, Tracer}
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 
-use super::name;
+use super::dialect::Dialect;
+use super::opentofu;
 
 /// How long the end of a command waits for the export.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -84,10 +85,10 @@ pub struct Recorder {
 }
 
 /// Starts recording. None: nothing is recorded.
-pub fn record(recorder: Option<Recorder>) -> Recording {
+pub fn record(recorder: Option<Recorder>, dialect: Dialect) -> Recording {
     let Some(Recorder { provider, tracer, detail, parent }) = recorder else { return Recording(None) };
     let _ = TRACER.set(tracer);
-    let span = RunningSpan::start_in(&parent, Description::new(name::current().command()));
+    let span = RunningSpan::start_in(&parent, Description::new(dialect.command()));
     set_parent(span.as_ref().map(|span| span.0.clone()));
     DETAIL.store(detail as u8, Ordering::Relaxed);
     tracing::debug!("telemetry: traces are exported: {detail:?}");
@@ -95,14 +96,13 @@ pub fn record(recorder: Option<Recorder>) -> Recording {
 }
 
 /// Names the span of the command: "state list". OpenTofu's has the name of the program.
-pub fn name_command(command: &'static str) {
+pub fn name_command(dialect: Dialect, command: &'static str) {
     if !is_recorded(Detail::Command) {
         return;
     }
     if let Some(context) = parent() {
-        let program = name::current();
-        if !name::is_opentofu() {
-            context.span().update_name(format!("{} {command}", program.command()));
+        if opentofu::names_span_by_command(dialect) {
+            context.span().update_name(format!("{} {command}", dialect.command()));
         }
         context.span().set_attribute(KeyValue::new("terrane.command", command));
     }

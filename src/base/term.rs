@@ -5,7 +5,7 @@
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use super::env::{self, Environment};
-use super::name::Name;
+use super::opentofu;
 
 /// Columns assumed when the terminal does not tell.
 pub const DEFAULT_WIDTH: usize = 78;
@@ -46,22 +46,23 @@ impl Terminal {
     }
 
     /// Whether the output may have colours.
-    pub fn output_colour(&self, environment: &Environment, name: Name) -> bool {
-        may_colour(environment, name, self.output)
+    pub fn output_colour(&self, environment: &Environment) -> bool {
+        may_colour(environment, self.output)
     }
 
     /// Whether diagnostics may have colours: warnings go to the output, errors to the error output.
-    pub fn diagnostic_colour(&self, environment: &Environment, name: Name) -> bool {
-        may_colour(environment, name, self.output && self.error)
+    pub fn diagnostic_colour(&self, environment: &Environment) -> bool {
+        may_colour(environment, self.output && self.error)
     }
 }
 
 /// `NO_COLOR` counts under every name. As Terraform and OpenTofu a pipe has colours too; as Terrane only a terminal has, unless
 /// `FORCE_COLOR` or `CLICOLOR_FORCE` asks for them.
-fn may_colour(environment: &Environment, name: Name, is_terminal: bool) -> bool {
+fn may_colour(environment: &Environment, is_terminal: bool) -> bool {
     let asks = |variable| environment.non_empty(variable).is_some_and(|value| value != "0");
     let is_forced = || asks(env::FORCE_COLOR) || asks(env::CLICOLOR_FORCE);
-    environment.non_empty(env::NO_COLOR).is_none() && (is_terminal || name != Name::Terrane || is_forced())
+    environment.non_empty(env::NO_COLOR).is_none()
+        && (is_terminal || opentofu::colours_every_stream(environment.dialect()) || is_forced())
 }
 
 /// One line from standard input without its line ending; None at the end of the input.
@@ -192,6 +193,7 @@ impl Hidden {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
 
     #[test]
     fn colours_of_terminals_and_pipes() {
@@ -209,9 +211,12 @@ mod tests {
             (pipe, Environment::of([("FORCE_COLOR", "1"), ("NO_COLOR", "1")]), [false, false]),
         ];
         for (terminal, environment, expected) in cases {
-            let found = [Name::Terrane, Name::Terraform].map(|name| terminal.output_colour(&environment, name));
+            let as_dialect = |dialect| environment.clone().speaking(dialect);
+            let found =
+                [Dialect::Terrane, Dialect::Terraform].map(|dialect| terminal.output_colour(&as_dialect(dialect)));
             assert_eq!(found, expected, "{environment:?}");
-            let found = [Name::Terrane, Name::OpenTofu].map(|name| terminal.diagnostic_colour(&environment, name));
+            let found =
+                [Dialect::Terrane, Dialect::OpenTofu].map(|dialect| terminal.diagnostic_colour(&as_dialect(dialect)));
             assert_eq!(found, expected, "{environment:?}");
         }
         assert_eq!(terminal.columns(), DEFAULT_WIDTH);

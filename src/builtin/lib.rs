@@ -8,6 +8,7 @@
 #[allow(dead_code, clippy::print_stdout, clippy::unwrap_used)]
 #[path = "../../tests/support/needs.rs"]
 mod needs;
+mod opentofu;
 pub mod providers;
 pub mod provisioners;
 pub mod ssh;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 use terrane_protocol::provider::{Provider, Provisioner, RemoteStates};
 
 use super::providers::archive::provider::Archive;
@@ -19,6 +20,8 @@ pub struct Services {
     pub remote_states: Arc<dyn RemoteStates>,
     /// Whether `terraform_data` has the block `store`, which the reference of version 1.11.4 does not know.
     pub has_data_stores: bool,
+    /// Of the process that started the plugin.
+    pub dialect: Dialect,
 }
 
 /// How a plugin is made.
@@ -123,7 +126,7 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
     BuiltInPlugin {
         name: "local-exec",
         protocol: 5,
-        make: Make::Provisioner(|_| Arc::new(local_exec::LocalExec::default())),
+        make: Make::Provisioner(|services| Arc::new(local_exec::LocalExec::new(services.dialect))),
         stands_for: None,
     },
     BuiltInPlugin {

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use base::diag::{Diagnostic, Diagnostics, Severity};
+use base::dialect::Dialect;
 use base::env::{self, Environment};
 use base::files::reason;
-use base::name;
 use base::term::Terminal;
 use render::text::diagnostic::{RenderedDiagnostic, render_all};
 use render::text::style::Style;
@@ -105,13 +105,19 @@ impl Drop for Asking {
 impl Console {
     pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
         let bare = view.no_color || environment.non_empty(env::NO_COLOR).is_some();
-        let colour = !bare && terminal.output_colour(environment, name::current());
-        let style = Style { colour, width: terminal.columns(), reveal: view.show_sensitive, bare, tips: false };
-        let colour = !bare && terminal.diagnostic_colour(environment, name::current());
+        let colour = !bare && terminal.output_colour(environment);
+        let (width, reveal, dialect) = (terminal.columns(), view.show_sensitive, environment.dialect());
+        let style = Style { colour, width, reveal, bare, tips: false, dialect };
+        let colour = !bare && terminal.diagnostic_colour(environment);
         let tips = terminal.error && environment.non_empty(env::TF_IN_AUTOMATION).is_none();
         let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
         let (status, asking) = (Mutex::default(), Arc::default());
         Console { terminal, style, diagnostic_style, view, status, asking, file: None, copy: None }
+    }
+
+    /// The dialect whose texts and streams are written.
+    pub fn dialect(&self) -> Dialect {
+        self.style.dialect
     }
 
     /// Whether a person reads both outputs, and wants advice that programs would have to ignore.

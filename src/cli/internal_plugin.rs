@@ -11,14 +11,13 @@ use ops::setup::services;
 use terrane_protocol::serve::{self, Caller, Plugin};
 
 /// Serves the plugin until its caller is done with it; gives the exit code.
-pub fn run(args: &[String]) -> u8 {
+pub fn run(args: &[String], environment: Environment) -> u8 {
     let [kind, name] = args else {
         return fail(&format!("Usage: {COMMAND} internal-plugin KIND NAME\n\n{}", list()));
     };
     let Some(row) = table::find(kind, name) else {
         return fail(&format!("There is no built-in {kind} {name:?}.\n\n{}", list()));
     };
-    let environment = Environment::process();
     let Some(caller) = Caller::from_environment(|name| environment.get(name).map(str::to_owned)) else {
         return fail(&format!(
             "This is the built-in {kind} {name:?} of {PROGRAM}.\n\nIt is a plugin: {PROGRAM} starts it by itself when a configuration \
@@ -28,7 +27,9 @@ pub fn run(args: &[String]) -> u8 {
     };
     let hosts = services::of_environment(&environment);
     let has_data_stores = environment.non_empty(env::TERRANE_DATA_STORES).is_some();
-    let services = Services { remote_states: Arc::new(Backends { environment, services: hosts }), has_data_stores };
+    let dialect = environment.dialect();
+    let remote_states = Arc::new(Backends { environment, services: hosts });
+    let services = Services { remote_states, has_data_stores, dialect };
     let served = match row.make {
         Make::Provider(make) => Plugin::Provider(make(&services)),
         Make::Provisioner(make) => Plugin::Provisioner(make(&services)),

@@ -10,6 +10,7 @@ pub mod console;
 mod help;
 mod internal_plugin;
 mod line_editor;
+mod opentofu;
 mod prompt;
 pub mod reference;
 mod shell_script;
@@ -24,13 +25,14 @@ use std::sync::Arc;
 use args::view::ViewOptions;
 use args::{ArgsError, words};
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::env::{self, Environment};
-use base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
+use base::name::{COMMAND, PROGRAM, TERRANE};
 use base::term::Terminal;
 use base::{limits, log, stop, suggest, telemetry};
 use completion::install::Change;
 use console::Console;
-use model::version::{PROGRAM_VERSION, compatible_version};
+use model::version::{self, PROGRAM_VERSION, compatible_version};
 use ops::setup::compatible;
 use table::{COMMANDS, Entry, Run};
 
@@ -49,16 +51,19 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     stop::survive_file_size_limit();
     let environment = Environment::process();
     limits::set(&environment);
-    name::set(Name::detect(args.next().as_deref().map(Path::new), &environment));
+    let dialect = Dialect::detect(args.next().as_deref().map(Path::new), environment.non_empty(env::TERRANE_NAME));
+    dialect.set_for_process();
+    let environment = environment.speaking(dialect);
+    version::set_dialect(dialect);
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     if args.first().is_some_and(|arg| arg == "internal-plugin") {
-        return ExitCode::from(internal_plugin::run(&args[1..]));
+        return ExitCode::from(internal_plugin::run(&args[1..], environment));
     }
     if completion::answered(&environment, &Console::new(&environment, Terminal::detect(), ViewOptions::default())) {
         return ExitCode::from(console::exit_code(0));
     }
     log::start(log::Settings::from_environment(&environment));
-    log_start(&args);
+    log_start(&args, dialect);
     let recording = net::telemetry::start(&environment);
     let code = console::exit_code(dispatch(args, environment));
     recording.end(code);
@@ -67,9 +72,9 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// What every log begins with.
-fn log_start(args: &[String]) {
-    let command = name::current().command();
-    tracing::info!("{} version: {}", name::current().language().program(), compatible_version());
+fn log_start(args: &[String], dialect: Dialect) {
+    let command = dialect.command();
+    tracing::info!("{} version: {}", dialect.language().program(), compatible_version());
     tracing::info!("{TERRANE} version: {PROGRAM_VERSION} ({})", ops::plugins::selections::platform());
     tracing::info!(
         "CLI args: {:?}",
@@ -110,7 +115,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         return if wants_help { 0 } else { 127 };
     }
     let Some((entry, count)) = table::find(&args) else { return unknown_command(&console, &args[0]) };
-    telemetry::name_command(entry.name);
+    telemetry::name_command(environment.dialect(), entry.name);
     if !global.is_empty() {
         console.error_line(
             "Invalid flags before the subcommand. If these flags are for\nthe subcommand, please put them after the subcommand.\n",
@@ -220,7 +225,7 @@ fn change_completion(console: &Console, environment: &Environment, args: &[Strin
         (false, true) => Change::Uninstall,
     };
     let problems = match std::env::current_exe() {
-        Ok(program) => completion::install::change(environment, change, name::current().command(), &program),
+        Ok(program) => completion::install::change(environment, change, environment.dialect().command(), &program),
         Err(why) => vec![format!("the path of this program is not known: {why}")],
     };
     if problems.is_empty() {

@@ -135,7 +135,7 @@ impl Cipher {
                 }
             }
         }
-        Err(SealError::wrong_key(&self.described(), &attempts))
+        Err(SealError::wrong_key(self.setup.dialect(), &self.described(), &attempts))
     }
 
     fn not_sealed(&self, why: MethodError) -> SealError {
@@ -159,7 +159,7 @@ impl Cipher {
                 None => title.to_owned(),
             },
         };
-        SealError::not_encrypted(&self.described(), &block)
+        SealError::not_encrypted(self.setup.dialect(), &self.described(), &block)
     }
 
     /// What is no payload may be kept as it was, if that is configured.

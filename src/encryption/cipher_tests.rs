@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use base::dialect::Dialect;
 use model::config::{NoInputs, StaticContext, no_module, parse_encryption};
 
 use super::*;
@@ -11,8 +12,8 @@ const STATE: &[u8] =
     br#"{"version":4,"terraform_version":"1.11.4","serial":3,"lineage":"l","outputs":{},"resources":[]}"#;
 
 async fn encryption(text: &str) -> Result<Encryption, String> {
-    let (config, diags) = parse_encryption("e", text);
-    let early = StaticContext::root(no_module(Path::new(".")).static_names(), Arc::new(NoInputs));
+    let (config, diags) = parse_encryption(Dialect::default(), "e", text);
+    let early = StaticContext::root(no_module(Dialect::default(), Path::new(".")).static_names(), Arc::new(NoInputs));
     let services = Services::offline();
     let shown = |diags: &Diagnostics| {
         let errors = diags.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.summary, d.detail));

@@ -1,9 +1,11 @@
 //! Why something could not be encrypted or decrypted.
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::name::{self, COMMAND};
+use base::dialect::Dialect;
+use base::name::COMMAND;
 
 use super::method::MethodError;
+use super::opentofu;
 use super::payload::{PayloadError, VERSION};
 
 /// A failure to seal or to open.
@@ -20,17 +22,19 @@ pub enum SealError {
     /// The method to write with failed. `title`: what messages call what is sealed.
     NotSealed { title: String, why: MethodError },
     /// The key or the configuration does not fit what is stored: what is wrong, and what to do.
-    Explained { summary: String, detail: String },
+    /// `joint`: what stands between them within another message.
+    Explained { summary: String, detail: String, joint: &'static str },
     /// What is wrong with the configuration, found out only when its method was needed.
     Configuration(Diagnostics),
 }
 
 impl SealError {
     /// No method of the configuration could decrypt `what`. `attempts`: why each of them failed, with the origin of its key.
-    pub(super) fn wrong_key(what: &str, attempts: &[Attempt]) -> SealError {
+    pub(super) fn wrong_key(dialect: Dialect, what: &str, attempts: &[Attempt]) -> SealError {
         let lines = |line: fn(&Attempt) -> String| attempts.iter().map(line).collect::<Vec<_>>().join("\n");
         let changed = "name the old method in a \"fallback\" block until everything is written with the new one";
-        if name::is_opentofu() {
+        let joint = opentofu::joint(dialect);
+        if opentofu::has_errors_of_opentofu(dialect) {
             let failures =
                 lines(|attempt| format!("attempted decryption failed for {}: {}", attempt.title, attempt.why));
             let tried: Vec<&str> = attempts.iter().map(|attempt| &*attempt.origin).collect();
@@ -38,6 +42,7 @@ impl SealError {
             return SealError::Explained {
                 summary: NO_METHOD_FITS.to_owned(),
                 detail: format!("{failures}\n\nTried: {tried}. Check these values; after a change, {changed}."),
+                joint,
             };
         }
         let failures = lines(|attempt| format!("  - {}: {}", attempt.origin, attempt.why));
@@ -48,12 +53,13 @@ impl SealError {
                  passphrase or a key is probably another one than when it was written. If it was changed on purpose, {changed}. Nothing \
                  was changed."
             ),
+            joint,
         }
     }
 
     /// What is stored is not encrypted, and the configuration does not allow that. `block`: the block that can allow it.
-    pub(super) fn not_encrypted(what: &str, block: &str) -> SealError {
-        let summary = match name::is_opentofu() {
+    pub(super) fn not_encrypted(dialect: Dialect, what: &str, block: &str) -> SealError {
+        let summary = match opentofu::has_errors_of_opentofu(dialect) {
             true => "encountered unencrypted payload without unencrypted method configured".to_owned(),
             false => format!("{}{} is not encrypted", what[..1].to_uppercase(), &what[1..]),
         };
@@ -70,13 +76,13 @@ impl SealError {
             ),
         };
         let detail = format!("The configuration expects that {what} is encrypted. {advice}{example}");
-        SealError::Explained { summary, detail }
+        SealError::Explained { summary, detail, joint: opentofu::joint(dialect) }
     }
 
     /// On its own.
     pub fn diagnostics(&self) -> Diagnostics {
         match self {
-            SealError::Explained { summary, detail } => explained(summary, detail).into(),
+            SealError::Explained { summary, detail, .. } => explained(summary, detail).into(),
             SealError::Configuration(diagnostics) => diagnostics.iter().filter(|d| d.is_error()).cloned().collect(),
             other => Diagnostic::error(other.to_string(), "").into(),
         }
@@ -85,7 +91,7 @@ impl SealError {
     /// Summary and detail, if this needs no other words around it.
     pub fn summary_and_detail(&self) -> Option<(&str, &str)> {
         match self {
-            SealError::Explained { summary, detail } => Some((summary, detail)),
+            SealError::Explained { summary, detail, .. } => Some((summary, detail)),
             SealError::Configuration(diagnostics) => {
                 let mut errors = diagnostics.iter().filter(|d| d.is_error());
                 let first = errors.next().filter(|first| !first.detail.is_empty())?;
@@ -157,8 +163,7 @@ impl std::fmt::Display for SealError {
                 return write!(f, "invalid state metadata, {field} field mismatch {outer} vs {inner}");
             }
             SealError::NotSealed { title, why } => return write!(f, "encryption failed for {title}: {why}"),
-            SealError::Explained { summary, detail } if name::is_opentofu() => return write!(f, "{summary}\n{detail}"),
-            SealError::Explained { summary, detail } => return write!(f, "{summary}: {detail}"),
+            SealError::Explained { summary, detail, joint } => return write!(f, "{summary}{joint}{detail}"),
             SealError::Configuration(diagnostics) => diagnostics,
         };
         let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();

@@ -12,6 +12,7 @@ mod key;
 mod metadata;
 mod method;
 mod needs;
+mod opentofu;
 mod origin;
 mod payload;
 mod providers;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::name;
 use base::source::{Range, SourceFile};
 use lang::eval::{Resolved, Scope, evaluate};
 use lang::functions::{Function, Machine};
@@ -14,6 +13,7 @@ use model::config::StaticContext;
 use terrane_value::Value;
 
 use super::needs::missing_in;
+use super::opentofu;
 use super::reference::key_provider_of;
 
 /// The names that something of the configuration, `subject`, may use.
@@ -66,14 +66,14 @@ impl KeyScope<'_> {
         }
     }
 
-    /// The error for a missing value names the variable and what needs it; as `tofu`, with the sentence of OpenTofu.
+    /// The error for a missing value names the variable and what needs it.
     fn reworded(&self, problem: Diagnostic, expr: &Expression) -> Diagnostic {
         let missing = missing_in(expr, self.early).filter(|_| problem.kind == Kind::MissingValue);
         let Some(name) = missing.map(|variable| &variable.name) else { return problem };
         let advice = format!(
             "Set it with the environment variable TF_VAR_{name}, in a file of values (*.tfvars, -var-file), or with -var."
         );
-        if name::is_opentofu() {
+        if opentofu::has_errors_of_opentofu(expr.file.dialect()) {
             let detail = format!("{} depends on var.{name} which is not available. {advice}", self.subject);
             return Diagnostic::error("Unable to compute static value", detail).at_opt(self.declared.clone());
         }

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::source::SourceFile;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -45,6 +46,10 @@ impl std::fmt::Debug for Setup {
 impl Setup {
     pub fn new(config: Arc<config::Encryption>, early: StaticContext, services: Services) -> Setup {
         Setup { config, early, services, made: Mutex::default() }
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        self.services.environment.dialect()
     }
 
     /// A method to encrypt with, and what has to be kept to find its keys again. None with errors.

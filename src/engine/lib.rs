@@ -15,6 +15,7 @@ mod graph;
 mod ids;
 pub mod input;
 mod moves;
+mod opentofu;
 pub mod outline;
 mod pending_request;
 pub mod ports;

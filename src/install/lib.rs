@@ -8,6 +8,7 @@ pub mod authenticate;
 pub mod event;
 pub mod modules;
 pub mod oci;
+mod opentofu;
 pub mod package;
 pub mod providers;
 pub mod registry;

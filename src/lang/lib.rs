@@ -5,4 +5,5 @@
 
 pub mod eval;
 pub mod functions;
+mod opentofu;
 pub mod syntax;

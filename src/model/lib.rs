@@ -7,6 +7,7 @@ pub mod config;
 pub mod deps;
 pub mod lint;
 pub mod model_errors;
+pub mod opentofu;
 pub mod plan;
 pub mod provider_diagnostics;
 pub mod schema;

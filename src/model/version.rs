@@ -6,8 +6,10 @@
 
 use std::sync::{Arc, LazyLock, RwLock};
 
-use base::name::{self, Name};
+use base::dialect::Dialect;
 use terrane_value::convert::name_given_types;
+
+use crate::opentofu;
 
 /// This program's own version.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -43,6 +45,7 @@ pub type Fits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 /// What decides about the version of the run.
 #[derive(Default)]
 struct RunVersion {
+    dialect: Dialect,
     wish: Option<Wish>,
     /// The pins of the configuration.
     pins: Option<Fits>,
@@ -51,8 +54,7 @@ struct RunVersion {
     settled: Option<&'static Release>,
 }
 
-static RUN_VERSION: RwLock<RunVersion> =
-    RwLock::new(RunVersion { wish: None, pins: None, more: Vec::new(), settled: None });
+static RUN_VERSION: LazyLock<RwLock<RunVersion>> = LazyLock::new(RwLock::default);
 
 fn table_of(prefix: &str) -> Vec<Release> {
     let release = |text: &'static str| Some(Release { text, numbers: numbers(text)? });
@@ -66,57 +68,52 @@ pub fn numbers(text: &str) -> Option<(u64, u64, u64)> {
 }
 
 /// All releases of the program whose language is spoken, the oldest first.
-pub fn releases() -> &'static [Release] {
-    releases_of(name::current().language())
-}
-
-pub fn releases_of(language: Name) -> &'static [Release] {
-    match language {
-        Name::Terrane | Name::Terraform => &TERRAFORM,
-        Name::OpenTofu => &OPENTOFU,
-    }
+pub fn releases_of(dialect: Dialect) -> &'static [Release] {
+    if opentofu::has_own_releases(dialect) { &OPENTOFU } else { &TERRAFORM }
 }
 
 /// The release until which the language is complete.
-pub fn newest_of(language: Name) -> &'static Release {
+pub fn newest_of(dialect: Dialect) -> &'static Release {
     /// There is always one: the table is part of the program.
     static NONE: Release = Release { text: "0.0.0", numbers: (0, 0, 0) };
-    releases_of(language).last().unwrap_or(&NONE)
-}
-
-fn newest() -> &'static Release {
-    newest_of(name::current().language())
+    releases_of(dialect).last().unwrap_or(&NONE)
 }
 
 /// The first and the last release, in words: `Terraform 1.0 to 1.17.2`.
-pub fn supported() -> String {
-    let language = name::current().language();
-    let (major, minor, _) = releases().first().map_or((0, 0, 0), |first| first.numbers);
-    format!("{} {major}.{minor} to {}", language.program(), newest().text)
+pub fn supported(dialect: Dialect) -> String {
+    let (major, minor, _) = releases_of(dialect).first().map_or((0, 0, 0), |first| first.numbers);
+    format!("{} {major}.{minor} to {}", dialect.language().program(), newest_of(dialect).text)
 }
 
 /// The version that states, lock information, providers and JSON documents name: of the release that the run is compatible with.
 pub fn compatible_version() -> &'static str {
-    current().text
-}
-
-fn current() -> &'static Release {
-    RUN_VERSION.read().unwrap_or_else(|e| e.into_inner()).current()
+    RUN_VERSION.read().unwrap_or_else(|e| e.into_inner()).current().text
 }
 
 /// Whether the run is compatible with a release of Terraform from 1.MINOR on. Never as OpenTofu, whose releases have other numbers.
 pub fn at_least(minor: u64) -> bool {
-    !name::is_opentofu() && current().numbers >= (1, minor, 0)
+    reaches(minor, false)
 }
 
 /// Whether the run is compatible with a release of OpenTofu from 1.MINOR on. Only as OpenTofu.
 pub fn tofu_at_least(minor: u64) -> bool {
-    name::is_opentofu() && current().numbers >= (1, minor, 0)
+    reaches(minor, true)
+}
+
+/// Whether the run has releases of that kind, and one from 1.MINOR on.
+fn reaches(minor: u64, of_opentofu: bool) -> bool {
+    let choice = RUN_VERSION.read().unwrap_or_else(|e| e.into_inner());
+    opentofu::has_own_releases(choice.dialect) == of_opentofu && choice.current().numbers >= (1, minor, 0)
 }
 
 /// What the user wants, if that is known.
 pub fn wish() -> Option<Wish> {
     RUN_VERSION.read().unwrap_or_else(|e| e.into_inner()).wish.clone()
+}
+
+/// Sets the dialect, whose releases count.
+pub fn set_dialect(dialect: Dialect) {
+    RUN_VERSION.write().unwrap_or_else(|e| e.into_inner()).dialect = dialect;
 }
 
 /// Sets the wish of the user, if there is one, which no pin changes.
@@ -157,7 +154,7 @@ pub fn narrow(more: Fits) -> bool {
 
 impl RunVersion {
     fn current(&self) -> &'static Release {
-        self.wish.as_ref().map(|wish| wish.release).or(self.settled).unwrap_or_else(newest)
+        self.wish.as_ref().map(|wish| wish.release).or(self.settled).unwrap_or_else(|| newest_of(self.dialect))
     }
 
     /// Passes on what the language, which knows no versions, has to do.
@@ -166,11 +163,11 @@ impl RunVersion {
         if cfg!(test) {
             return;
         }
-        name_given_types(!name::is_opentofu() && self.current().numbers >= (1, 13, 0));
+        name_given_types(!opentofu::has_own_releases(self.dialect) && self.current().numbers >= (1, 13, 0));
     }
 
     fn newest(&self) -> Option<&'static Release> {
-        releases().iter().rev().find(|release| self.fits(release.text))
+        releases_of(self.dialect).iter().rev().find(|release| self.fits(release.text))
     }
 
     fn fits(&self, version: &str) -> bool {
@@ -197,7 +194,7 @@ mod tests {
 
     #[test]
     fn releases_are_in_order() {
-        for language in [Name::Terraform, Name::OpenTofu] {
+        for language in [Dialect::Terraform, Dialect::OpenTofu] {
             let all: Vec<_> = releases_of(language).iter().map(|release| release.numbers).collect();
             assert!(all.is_sorted() && all.len() > 30, "{all:?}");
         }

@@ -10,15 +10,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, COMMAND, Name};
+use base::dialect::Dialect;
+use base::name::COMMAND;
 use base::{atomic, env};
 use lang::syntax::fmt::format_bytes;
 use render::text::unified_diff::unified_diff;
 
+use crate::opentofu;
+
 /// Ends of the names of files that have a standard style.
 const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl"];
-/// Those that Terraform does not know.
-const OF_OPENTOFU: &[&str] = &[".tofu", ".tofutest.hcl"];
 
 /// The actions after formatting. If nothing is listed, written or shown as a difference, the
 /// formatted text itself is shown.
@@ -31,11 +32,11 @@ pub struct FmtOptions {
 }
 
 /// Formats files, and those in folders; what there is to show comes in their order, with the errors of all of them.
-pub fn run(paths: &[String], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
+pub fn run(dialect: Dialect, paths: &[String], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
     let mut jobs = Vec::new();
     let here = env::working_dir().unwrap_or_default();
     for path in paths {
-        if !target(&relative(&here, path), options.recursive, &mut jobs) {
+        if !target(dialect, &relative(&here, path), options.recursive, &mut jobs) {
             break;
         }
     }
@@ -61,14 +62,14 @@ enum Job {
 }
 
 /// Collects what a path stands for; false if there is nothing at it, which ends the work.
-fn target(path: &Path, recursive: bool, jobs: &mut Vec<Job>) -> bool {
+fn target(dialect: Dialect, path: &Path, recursive: bool, jobs: &mut Vec<Job>) -> bool {
     match fs::metadata(path) {
         Err(_) => {
             jobs.push(Job::Problem(format!("No file or directory at {}", path.display())));
             return false;
         }
-        Ok(found) if found.is_dir() => folder(path, recursive, jobs),
-        Ok(_) if has_style(&path.to_string_lossy()) => jobs.push(Job::File(path.to_path_buf())),
+        Ok(found) if found.is_dir() => folder(dialect, path, recursive, jobs),
+        Ok(_) if has_style(dialect, &path.to_string_lossy()) => jobs.push(Job::File(path.to_path_buf())),
         Ok(_) => jobs.push(Job::Problem(format!(
             "Only .tf, .tfvars, and .tftest.hcl files can be processed with {COMMAND} fmt"
         ))),
@@ -77,7 +78,7 @@ fn target(path: &Path, recursive: bool, jobs: &mut Vec<Job>) -> bool {
 }
 
 /// The files in a folder by name, those of a folder below where its name belongs. A link to a folder is not followed.
-fn folder(path: &Path, recursive: bool, jobs: &mut Vec<Job>) {
+fn folder(dialect: Dialect, path: &Path, recursive: bool, jobs: &mut Vec<Job>) {
     let entries = fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let Ok(mut entries) = entries else {
         return jobs.push(Job::Problem(format!("Cannot read directory {}", path.display())));
@@ -92,17 +93,16 @@ fn folder(path: &Path, recursive: bool, jobs: &mut Vec<Job>) {
         let below = if path == Path::new(".") { PathBuf::from(&name) } else { path.join(&name) };
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
             if recursive {
-                folder(&below, recursive, jobs);
+                folder(dialect, &below, recursive, jobs);
             }
-        } else if has_style(&text) {
+        } else if has_style(dialect, &text) {
             jobs.push(Job::File(below));
         }
     }
 }
 
-fn has_style(file: &str) -> bool {
-    let others: &[&str] = if name::current() == Name::Terraform { &[] } else { OF_OPENTOFU };
-    EXTENSIONS.iter().chain(others).any(|extension| file.ends_with(extension))
+fn has_style(dialect: Dialect, file: &str) -> bool {
+    EXTENSIONS.iter().chain(opentofu::further_endings_in_style(dialect)).any(|extension| file.ends_with(extension))
 }
 
 /// Hidden files and what editors leave behind.
@@ -255,7 +255,7 @@ mod tests {
         #[cfg(unix)]
         fs::set_permissions(path("a.tf"), std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
         let options = FmtOptions { recursive: true, list: true, write: true, diff: false };
-        let (shown, diagnostics) = run(&[dir.path().to_string_lossy().into_owned()], &options);
+        let (shown, diagnostics) = run(Dialect::default(), &[dir.path().to_string_lossy().into_owned()], &options);
         assert!(String::from_utf8(shown).unwrap().ends_with("a.tf\n"));
         assert!(diagnostics.has_errors());
         let read = |name: &str| fs::read_to_string(path(name)).unwrap();

@@ -7,6 +7,7 @@
 //! A folder imports only from those above it in this list, which a test checks.
 
 pub mod interface;
+mod opentofu;
 pub mod setup;
 
 pub mod backends;

@@ -11,6 +11,7 @@ pub mod dot;
 pub mod json;
 pub mod mermaid;
 pub mod objects;
+mod opentofu;
 pub mod schemas;
 pub mod text;
 pub mod words;

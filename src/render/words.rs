@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use base::name::by_language;
+use base::dialect::Dialect;
 use engine::event::{EphemeralVerb, Event};
 use model::plan::Action;
+
+use crate::opentofu;
 
 /// What changes of a kind are called, while they are made and after.
 pub struct Words {
@@ -38,20 +40,21 @@ pub enum Operation {
 
 impl Operation {
     /// None: there is nothing to say of it.
-    pub fn words(self) -> Option<Words> {
+    pub fn words(self, dialect: Dialect) -> Option<Words> {
         match self {
             Operation::Change(action) => words(action),
-            Operation::Ephemeral(verb) => Some(ephemeral(verb)),
+            Operation::Ephemeral(verb) => Some(ephemeral(verb, dialect)),
         }
     }
 }
 
 /// What an operation on an ephemeral object is called.
-pub fn ephemeral(verb: EphemeralVerb) -> Words {
+pub fn ephemeral(verb: EphemeralVerb, dialect: Dialect) -> Words {
+    let done = opentofu::ephemeral_done(verb, dialect);
     match verb {
-        EphemeralVerb::Open => Words { doing: "Opening", done: by_language("Opening", "Open") },
-        EphemeralVerb::Renew => Words { doing: "Renewing", done: "Renewal" },
-        EphemeralVerb::Close => Words { doing: "Closing", done: by_language("Closing", "Close") },
+        EphemeralVerb::Open => Words { doing: "Opening", done },
+        EphemeralVerb::Renew => Words { doing: "Renewing", done },
+        EphemeralVerb::Close => Words { doing: "Closing", done },
     }
 }
 

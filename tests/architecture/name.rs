@@ -2,7 +2,7 @@
 
 /// Files where the word belongs to a format, a folder or a block of the language, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("base/name.rs", "defines the names"),
+    ("base/dialect.rs", "defines the names"),
     ("plugin/schema_cache.rs", "the first line of a file format"),
     ("sdk/serve.rs", "a provider is no program that goes by a name"),
 ];

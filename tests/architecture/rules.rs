@@ -63,12 +63,12 @@ pub const AREAS: &[(u8, Part)] = &[
     (2, Part { path: "base", may: &["value", "logging", "gotext"], never: &[] }),
     (3, Part { path: "acceptance", may: &["value", "protocol", "sdk"], never: &[] }),
     (3, Part { path: "net", may: &["value", "gotext", "base"], never: &[] }),
-    (3, Part { path: "lang", may: &["value", "gotext", "base::diag", "base::files", "base::moment", "base::name", "base::source", "base::suggest"],
+    (3, Part { path: "lang", may: &["value", "gotext", "base::diag", "base::dialect", "base::files", "base::moment", "base::name", "base::source", "base::suggest"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL, ASYNC] }),
-    (4, Part { path: "model", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base::diag", "base::files", "base::name", "base::source",
+    (4, Part { path: "model", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base::diag", "base::dialect", "base::files", "base::name", "base::source",
         "base::suggest", "base::process::ProcessId", "base::secret", "lang"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL] }),
-    (5, Part { path: "engine", may: &["value", "protocol::schema", "protocol::provider", "base::diag", "base::files", "base::moment", "base::name", "base::source",
+    (5, Part { path: "engine", may: &["value", "protocol::schema", "protocol::provider", "base::diag", "base::dialect", "base::files", "base::moment", "base::name", "base::source",
         "base::stop", "base::suggest", "base::telemetry", "lang", "model"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, DEVICES, TERMINAL] }),
     (5, Part { path: "encryption", may: &["value", "gotext", "base", "net", "lang", "model::addr", "model::config", "model::model_errors"],
@@ -78,7 +78,7 @@ pub const AREAS: &[(u8, Part)] = &[
         "model::version"], never: &[TERMINAL] }),
     (6, Part { path: "backend", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base", "net", "model::addr",
         "model::state", "model::service", "model::version", "encryption"], never: &[TERMINAL] }),
-    (7, Part { path: "render", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base::diag", "base::files", "base::name", "base::source", "base::suggest",
+    (7, Part { path: "render", may: &["value", "protocol::schema", "protocol::provider", "gotext", "base::diag", "base::dialect", "base::files", "base::name", "base::source", "base::suggest",
         "lang", "model", "engine::event", "install::event"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL, ASYNC] }),
     (7, Part { path: "builtin", may: &["value", "protocol::schema", "protocol::provider", "sdk", "gotext", "base", "net", "lang", "model::addr",
@@ -102,7 +102,7 @@ pub fn area_of_crate(name: &str) -> Option<&'static str> {
 #[rustfmt::skip]
 pub const PARTS: &[Part] = &[
     Part { path: "lang::syntax", may: &["value::identifier", "value::text", "gotext", "base", "lang::syntax"], never: &[] },
-    Part { path: "model::addr", may: &["value", "protocol::schema", "base", "lang::syntax", "model::addr"], never: &[] },
+    Part { path: "model::addr", may: &["value", "protocol::schema", "base", "lang::syntax", "model::addr", "model::opentofu"], never: &[] },
     Part { path: "model::schema", may: &["value", "protocol::schema", "base", "lang", "model::addr", "model::schema"], never: &[] },
     Part { path: "protocol::schema", may: &["value", "protocol::schema"], never: &[NETWORK, RUNTIME] },
     Part { path: "protocol::provider", may: &["value", "protocol::schema", "protocol::provider"], never: &[NETWORK, RUNTIME] },
@@ -111,7 +111,7 @@ pub const PARTS: &[Part] = &[
     Part { path: "engine::change", may: &["value", "protocol", "base", "model", "engine::change"], never: &[ASYNC] },
     Part { path: "engine::event", may: &["value", "protocol", "base", "model", "engine::event"], never: &[ASYNC] },
     Part { path: "protocol::grpc", may: &["protocol::grpc"], never: &[] },
-    Part { path: "cli::args", may: &["value", "protocol", "base", "model", "ops", "cli::args"], never: &[FILES, PROCESSES, RUNTIME] },
+    Part { path: "cli::args", may: &["value", "protocol", "base", "model", "ops", "cli::args", "cli::opentofu"], never: &[FILES, PROCESSES, RUNTIME] },
 ];
 
 /// What only some files name, tests aside, and why there.
@@ -130,7 +130,7 @@ pub const ONLY_IN: &[OnlyIn] = &[
     // Users see `env::working_dir()`; what must be one name for one folder is its real name.
     OnlyIn { name: "std::env::current_dir", files: &["base/env.rs", "ops/setup/root.rs"] },
     // Built-in plugins run as separate processes, whose only input is the protocol.
-    OnlyIn { name: "crate::base::env::Environment::process", files: &["cli/lib.rs", "cli/internal_plugin.rs",
+    OnlyIn { name: "crate::base::env::Environment::process", files: &["cli/lib.rs",
         "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs", "builtin/providers/program.rs",
         "builtin/providers/http/provider.rs",
         "builtin/providers/tls/provider.rs"] },

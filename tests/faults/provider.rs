@@ -58,6 +58,7 @@ fn serves() {
     let Make::Provider(make) = row.make else { panic!("null is a provider") };
     let services = Services {
         has_data_stores: false,
+        dialect: Default::default(),
         remote_states: Arc::new(Backends { environment: Default::default(), services: Default::default() }),
     };
     let provider = Arc::new(Faulty { sound: make(&services), fault });

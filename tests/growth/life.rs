@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use backend::kinds::local::{LocalStore, StatePaths};
 use backend::{JournaledState, StateAccess, StateSession, load};
 use base::diag::Diagnostics;
+use base::dialect::Dialect;
 use base::files::Memory;
 use base::stop::Stop;
 use engine::event::Event;
@@ -60,7 +61,8 @@ struct Shown(Mutex<usize>);
 impl Observer for Shown {
     fn event(&self, event: Event) {
         let text = progress::line(&event, &Style::plain()).map_or(0, |line| line.len());
-        let json = events::event(&event).map_or(0, |message| message.line("").len());
+        let json =
+            events::event(&event, Dialect::default()).map_or(0, |message| message.line(Dialect::default(), "").len());
         *self.0.lock().unwrap() += text + json;
     }
 }
@@ -201,9 +203,11 @@ impl Life {
             assert!(!plan_text(&text).is_empty());
         });
         self.cost("its lines of JSON", |_| {
-            plan.drift.iter().for_each(|change| drop(events::drift(change).line("")));
-            plan.reported_changes().into_iter().for_each(|change| drop(events::planned_change(change).line("")));
-            drop(events::planned_outputs(&plan.outputs).map(|message| message.line("")));
+            plan.drift.iter().for_each(|change| drop(events::drift(change).line(Dialect::default(), "")));
+            plan.reported_changes()
+                .into_iter()
+                .for_each(|change| drop(events::planned_change(change).line(Dialect::default(), "")));
+            drop(events::planned_outputs(&plan.outputs).map(|message| message.line(Dialect::default(), "")));
         });
         self.cost("its JSON document", |life| life.write_document(&plan));
         plan

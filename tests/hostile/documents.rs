@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 use base::env::Environment;
 use base::files::Memory;
 use base::process::ProcessId;
@@ -143,8 +144,8 @@ fn encryption_configurations() {
 }
 
 async fn encryption_of(text: &str) -> Option<Encryption> {
-    let config = Arc::new(parse_encryption("TF_ENCRYPTION", text).0?);
-    let early = StaticContext::root(no_module(Path::new(".")).static_names(), Arc::new(NoInputs));
+    let config = Arc::new(parse_encryption(Dialect::default(), "TF_ENCRYPTION", text).0?);
+    let early = StaticContext::root(no_module(Dialect::default(), Path::new(".")).static_names(), Arc::new(NoInputs));
     let services = Services {
         environment: Environment::of([("", "")]),
         stop: Stop::new(),
@@ -246,7 +247,7 @@ fn lock_files() {
     survives("lock_files", 1_500, &seeds, HCL, |input| {
         let text = text(input);
         let (read, _) = Lock::parse(SourceFile::new(".terraform.lock.hcl", &*text));
-        let _ = read.to_text_keeping(&text);
+        let _ = read.to_text_keeping(Dialect::default(), &text);
         let (read, _) = ModuleLock::parse(SourceFile::new(".terraform.modules.lock.hcl", &*text));
         let _ = read.to_text();
         let _ = ModuleManifest::parse(&text).map(|manifest| manifest.to_json());

@@ -1,7 +1,7 @@
 //! From settings to the service: its address, the token for it, and whether the organisation is there.
 
 use base::env;
-use base::name::{self, COMMAND, PROGRAM};
+use base::name::{COMMAND, PROGRAM};
 use http::Method;
 use model::service::Host;
 use terrane_protocol::provider::ProviderDiagnostic;
@@ -16,7 +16,7 @@ use crate::contract::settings::Settings;
 
 /// The service of a `remote` backend.
 pub async fn remote(config: &Value, context: &Context) -> Result<Hcp, Vec<ProviderDiagnostic>> {
-    let wanted = settings::remote(config);
+    let wanted = settings::remote(config, context.environment.dialect());
     let hostname = wanted.hostname.clone();
     let hcp = Hcp::connect(Flavor::Remote, wanted, context).await;
     hcp.map_err(|problem| with_alias_problem(vec![problem], Flavor::Remote, &hostname))
@@ -139,7 +139,7 @@ async fn address_and_token(
     };
     let Some(token) = token else {
         let argument = match wanted.hostname.as_str() {
-            host if Some(host) == name::current().service_host() => String::new(),
+            host if Some(host) == context.environment.dialect().service_host() => String::new(),
             other => format!(" {other}"),
         };
         let detail = format!(

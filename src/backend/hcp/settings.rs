@@ -1,7 +1,8 @@
 //! The settings of the `remote` backend and of the `cloud` block: schemas, and what they come to with the environment.
 
+use base::dialect::Dialect;
 use base::env;
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::secret::Secret;
 use model::version::at_least;
 use terrane_protocol::provider::ProviderDiagnostic;
@@ -147,13 +148,13 @@ fn help() -> String {
     if at_least(15) { text.replace("[bold]", "").replace("[reset]", "") } else { text }
 }
 
-pub fn remote(config: &Value) -> Wanted {
+pub fn remote(config: &Value, dialect: Dialect) -> Wanted {
     let mapping = match (name_of(config, "name"), name_of(config, "prefix")) {
         (Some(name), _) => Mapping::Name(name.to_owned()),
         (None, prefix) => Mapping::Prefix(prefix.unwrap_or_default().to_owned()),
     };
     Wanted {
-        hostname: text(config, "hostname").or(name::current().service_host()).unwrap_or_default().to_owned(),
+        hostname: text(config, "hostname").or(dialect.service_host()).unwrap_or_default().to_owned(),
         organization: text(config, "organization").unwrap_or_default().to_owned(),
         token: text(config, "token").map(Secret::new),
         mapping,
@@ -195,7 +196,7 @@ pub fn cloud(settings: Settings<'_>) -> Result<Wanted, Vec<ProviderDiagnostic>> 
         (Ok(mapping), Some(organization)) => Ok(Wanted {
             hostname: settings
                 .text("hostname", &[env::TF_CLOUD_HOSTNAME])
-                .or(name::current().service_host())
+                .or(settings.environment.dialect().service_host())
                 .unwrap_or_default()
                 .to_owned(),
             organization: organization.to_owned(),

@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use base::name;
+use base::dialect::Dialect;
 use base::process::{self, Outcome, Signal};
 use base::stop::Stop;
 use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
@@ -13,6 +13,7 @@ use terrane_value::text::go_quoted;
 use terrane_value::{Type, Value};
 
 use super::{failed, schema, text_of};
+use crate::opentofu;
 use crate::ssh::LineSplitter;
 use crate::without_handshake;
 use crate::wording::reason;
@@ -21,9 +22,9 @@ const NAME: &str = "local-exec";
 /// How much of the output an error repeats: its end.
 const KEPT_OUTPUT: usize = 8 * 1024;
 
-#[derive(Default)]
 pub struct LocalExec {
     stop: Stop,
+    dialect: Dialect,
 }
 
 #[async_trait]
@@ -74,6 +75,11 @@ impl Provisioner for LocalExec {
 }
 
 impl LocalExec {
+    /// `dialect`: of the program that starts the command.
+    pub fn new(dialect: Dialect) -> LocalExec {
+        LocalExec { stop: Stop::default(), dialect }
+    }
+
     async fn run(&self, words: &[String], request: &ProvisionRequest, kept: &mut Vec<u8>) -> Result<(), String> {
         let folder = text_of(&request.config, "working_dir").filter(|folder| !folder.is_empty());
         if let Some(folder) = folder
@@ -102,8 +108,12 @@ impl LocalExec {
         .await;
         splitter.finish(&lines);
         match outcome {
-            // A command may end well because it was interrupted, with a part of its work. OpenTofu takes its word for it.
-            Ok(Outcome::Exited(status)) if status.success() && self.stop.is_stopping() && !name::is_opentofu() => {
+            // A command may end well because it was interrupted, with a part of its work.
+            Ok(Outcome::Exited(status))
+                if status.success()
+                    && self.stop.is_stopping()
+                    && !opentofu::trusts_interrupted_commands(self.dialect) =>
+            {
                 Err("interrupted (exit status 0)".into())
             }
             Ok(Outcome::Exited(status)) if status.success() => Ok(()),
@@ -161,7 +171,7 @@ mod tests {
     use super::*;
 
     async fn run(values: Vec<(&str, Value)>) -> (Vec<String>, Vec<String>) {
-        let provisioner = LocalExec::default();
+        let provisioner = LocalExec::new(Dialect::default());
         let ty = provisioner.schema().await.expect("a schema");
         let mut all: std::collections::BTreeMap<Arc<str>, Value> = ty
             .block

@@ -1,6 +1,6 @@
 //! `login` and `logout`
 
-use base::name;
+use base::dialect::Dialect;
 use clap::Command;
 
 use super::ArgsError;
@@ -45,16 +45,16 @@ pub struct Logout {
     pub json: bool,
 }
 
-pub fn parse(args: &[String]) -> Result<Login, ArgsError> {
+pub fn parse(args: &[String], dialect: Dialect) -> Result<Login, ArgsError> {
     let given = parsed(command(), args)?;
-    let host = one(&given, "login", "the host to log in to")?;
+    let host = one(&given, dialect, "login", "the host to log in to")?;
     let json = given.on("json");
     Ok(Login { host, input: given.on("input") && !json, json })
 }
 
-pub fn parse_logout(args: &[String]) -> Result<Logout, ArgsError> {
+pub fn parse_logout(args: &[String], dialect: Dialect) -> Result<Logout, ArgsError> {
     let given = parsed(logout_command(), args)?;
-    Ok(Logout { host: one(&given, "logout", "the host to log out of")?, json: given.on("json") })
+    Ok(Logout { host: one(&given, dialect, "logout", "the host to log out of")?, json: given.on("json") })
 }
 
 fn parsed(command: Command, args: &[String]) -> Result<clap::ArgMatches, ArgsError> {
@@ -62,9 +62,9 @@ fn parsed(command: Command, args: &[String]) -> Result<clap::ArgMatches, ArgsErr
 }
 
 /// The argument, which may be missing if there is a default.
-fn one(given: &clap::ArgMatches, command: &str, what: &str) -> Result<Option<String>, ArgsError> {
+fn one(given: &clap::ArgMatches, dialect: Dialect, command: &str, what: &str) -> Result<Option<String>, ArgsError> {
     let mut words = given.positional();
-    let (count, fits) = match name::current().service_host() {
+    let (count, fits) = match dialect.service_host() {
         Some(_) => ("at most", words.len() <= 1),
         None => ("exactly", words.len() == 1),
     };

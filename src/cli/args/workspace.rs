@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use base::diag::Diagnostic;
-use base::name::{self, Name};
+use base::dialect::Dialect;
 use clap::{ArgMatches, Command};
 use ops::interface::options::StateOptions;
 
 use super::common::{json_flags, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, BAD_FLAGS, Parsed, TOO_MANY_WORDS};
+use crate::opentofu;
 
 pub fn list_command() -> Command {
     flags::command("workspace list")
@@ -21,9 +22,9 @@ pub fn list_command() -> Command {
 }
 
 /// Whether JSON is wanted.
-pub fn parse_list(args: &[String]) -> Parsed<bool> {
+pub fn parse_list(args: &[String], dialect: Dialect) -> Parsed<bool> {
     let (given, unknown) = flags::parse_partly(list_command(), args);
-    let has_document = given.on("json") && name::current() == Name::Terraform;
+    let has_document = given.on("json") && opentofu::writes_documents(dialect);
     if let Some(error) = unknown {
         return Err(match has_document {
             true => ArgsError::Document(Diagnostic::error(BAD_FLAGS, error.to_string()).into()),

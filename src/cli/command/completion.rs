@@ -1,7 +1,6 @@
 //! `completion`
 
 use base::diag::Diagnostic;
-use base::name;
 
 use crate::Invocation;
 use crate::args::completion::parse;
@@ -19,6 +18,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
             return super::finish(&invocation.console, Diagnostic::error("Failed to write the script", detail).into());
         }
     };
-    invocation.console.print(&script(shell, name::current().command(), &program.display().to_string()));
+    invocation.console.print(&script(
+        shell,
+        invocation.environment.dialect().command(),
+        &program.display().to_string(),
+    ));
     0
 }

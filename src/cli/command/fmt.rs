@@ -19,7 +19,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let (shown, diagnostics) = match &args.paths {
-        Some(paths) => fmt::run(paths, &args.options),
+        Some(paths) => fmt::run(invocation.environment.dialect(), paths, &args.options),
         None => match term::read_all() {
             Ok(content) => fmt::run_stdin(&content, &args.options),
             Err(_) => (Vec::new(), Diagnostic::error("Failed to read <stdin>", "").into()),

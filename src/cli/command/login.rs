@@ -11,7 +11,7 @@ use crate::view::lines::Lines;
 use crate::view::login::show;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
+    let args = match parse(args, invocation.environment.dialect()) {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
@@ -42,7 +42,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_logout(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse_logout(args) {
+    let args = match parse_logout(args, invocation.environment.dialect()) {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };

@@ -10,7 +10,7 @@ use crate::args::metadata::parse_functions;
 pub fn run_functions(invocation: &Invocation, args: &[String]) -> u8 {
     match parse_functions(args) {
         Ok(true) => {
-            invocation.console.line(&signatures());
+            invocation.console.line(&signatures(invocation.environment.dialect()));
             0
         }
         Ok(false) => {

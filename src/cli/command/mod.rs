@@ -39,7 +39,7 @@ use std::time::Duration;
 use base::diag::{Diagnostic, Diagnostics};
 use base::env;
 use base::files::named;
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::stop::{self, Stage, Stop};
 use ops::configuration::target_files;
 use ops::hcp::RemoteOutcome;
@@ -174,7 +174,7 @@ fn setup_without_flag(invocation: &Invocation, input: bool) -> Result<Setup, u8>
 fn setup_and_prompt(invocation: &Invocation, input: bool) -> Result<(Setup, Arc<dyn Ask>), u8> {
     let stop = Stop::new();
     let (settings, problems) = settings::load(&invocation.environment);
-    report_settings(&invocation.console, problems, "CLI", name::current().program());
+    report_settings(&invocation.console, problems, "CLI", invocation.environment.dialect().program());
     let of_installer = settings.installer_problems.clone();
     report_settings(
         &invocation.console,

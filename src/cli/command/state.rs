@@ -17,6 +17,7 @@ use serde_json::Value as Json;
 use crate::Invocation;
 use crate::args::state::{parse_identities, parse_list, parse_pull, parse_show};
 use crate::console::Console;
+use crate::opentofu;
 use crate::view::lines::{LineOutput, Lines};
 use crate::view::{documents, shown};
 
@@ -129,7 +130,8 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let work = instances::show(&setup, &options, &args.address);
-    let (console, is_document) = (&invocation.console, documents::are_wanted(args.json));
+    let (console, is_document) =
+        (&invocation.console, args.json && opentofu::writes_documents(invocation.environment.dialect()));
     let lines = if is_document { Lines::aside_only(console) } else { Lines::new(console, args.json) };
     let result = super::run_with(invocation, &setup, work);
     if let (true, Ok(found)) = (is_document, &result) {

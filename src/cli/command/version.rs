@@ -11,7 +11,8 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(json) => json,
         Err(error) => return invocation.usage_error(error),
     };
-    note_root_version();
-    invocation.console.print(&view(json).text(&platform(), &selections()));
+    let dialect = invocation.environment.dialect();
+    note_root_version(dialect);
+    invocation.console.print(&view(json, dialect).text(&platform(), &selections()));
     0
 }

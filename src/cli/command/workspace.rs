@@ -10,16 +10,22 @@ use render::json::events;
 use crate::Invocation;
 use crate::args::workspace as args;
 use crate::console::Console;
+use crate::opentofu;
 use crate::view::documents;
 use crate::view::lines::{LineOutput, Lines};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (json, setup) = match super::parsed_and_setup(invocation, args::parse_list(args), |_| false) {
+    let (json, setup) = match super::parsed_and_setup(
+        invocation,
+        args::parse_list(args, invocation.environment.dialect()),
+        |_| false,
+    ) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let (console, is_document) = (&invocation.console, documents::are_wanted(json));
+    let (console, is_document) =
+        (&invocation.console, json && opentofu::writes_documents(invocation.environment.dialect()));
     let out = if is_document { Lines::aside_only(console) } else { Lines::new(console, json) };
     let checked = if at_least(16) { setup.workdir.check_workspace() } else { Ok(()) };
     let found = match checked {

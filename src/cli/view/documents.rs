@@ -3,18 +3,12 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, Name};
 use render::json::diagnostic::diagnostic_json;
 use render::json::go;
 use serde_json::{Map, Value as Json, json};
 
 use super::validate;
 use crate::console::Console;
-
-/// Whether `-json` stands for a document rather than for a stream.
-pub fn are_wanted(json: bool) -> bool {
-    json && name::current() == Name::Terraform
-}
 
 /// Writes the document of a command with errors in its arguments.
 pub fn errors(console: &Arc<Console>, command: &str, diagnostics: Diagnostics) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::name;
+use base::dialect::Dialect;
 use install::event::ModuleEvent;
 use render::json::events;
 use render::json::message::Message;
@@ -11,6 +11,7 @@ use render::json::message::Message;
 use super::both::Both;
 use super::json::write;
 use crate::console::Console;
+use crate::opentofu;
 
 /// The view of `get`.
 pub trait GetView: Sync {
@@ -46,14 +47,14 @@ struct GetJson(Arc<Console>);
 impl GetJson {
     /// Begins the stream.
     fn new(console: Arc<Console>) -> GetJson {
-        write(&console, &events::version(false));
+        write(&console, &events::version(false, console.dialect()));
         GetJson(console)
     }
 }
 
-/// The message of an event; OpenTofu's has no type, and other words.
-pub fn module_message(event: &ModuleEvent) -> Message {
-    match (event, name::is_opentofu()) {
+/// The message of an event.
+pub fn module_message(event: &ModuleEvent, dialect: Dialect) -> Message {
+    match (event, opentofu::has_plain_streams(dialect)) {
         (ModuleEvent::Installed { path, dir }, true) => {
             events::note(format!("installing {} in {}", path.0.join("."), dir.display()))
         }
@@ -64,7 +65,7 @@ pub fn module_message(event: &ModuleEvent) -> Message {
 
 impl GetView for GetJson {
     fn module(&self, event: &ModuleEvent) {
-        write(&self.0, &module_message(event));
+        write(&self.0, &module_message(event, self.0.dialect()));
     }
 
     fn finish(&self, diagnostics: Diagnostics) {

@@ -10,7 +10,7 @@ use crate::console::Console;
 /// One line of the stream.
 pub fn write(console: &Console, message: &Message) {
     let timestamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string();
-    console.print(&message.line(&timestamp));
+    console.print(&message.line(console.dialect(), &timestamp));
 }
 
 /// One line of the stream, in the way of `init`: its messages have no fractions of seconds before Terraform 1.15.
@@ -19,12 +19,12 @@ pub fn write_to_the_second(console: &Console, message: &Message) {
         return write(console, message);
     }
     let timestamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    console.print(&message.line(&timestamp));
+    console.print(&message.line(console.dialect(), &timestamp));
 }
 
 /// A stream of nothing but what kept the command from beginning.
 pub fn errors(console: &Console, diagnostics: Diagnostics) {
-    write(console, &events::version(false));
+    write(console, &events::version(false, console.dialect()));
     write_diagnostics(console, diagnostics);
 }
 

@@ -40,7 +40,7 @@ impl Lines {
     fn begin(mut outputs: Vec<LineOutput>, console: &Console) -> Lines {
         outputs.extend(console.copy.iter().map(|copy| LineOutput { console: copy.clone(), json: true }));
         for output in outputs.iter().filter(|output| output.json) {
-            json::write(&output.console, &events::version(false));
+            json::write(&output.console, &events::version(false, output.console.dialect()));
         }
         Lines { outputs }
     }

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn marks_become_styles() {
-        let coloured = Style { colour: true, width: 78, reveal: false, bare: false, tips: false };
+        let coloured = Style { colour: true, bare: false, ..Style::plain() };
         let text = "[bold][green]Hi![reset] [x] \u{1b}[2Jthere";
         assert_eq!(marked(&Style::plain(), text), "Hi! [x] [2Jthere");
         assert_eq!(marked(&coloured, text), "\u{1b}[1m\u{1b}[32mHi!\u{1b}[0m [x] [2Jthere\u{1b}[0m");

@@ -111,7 +111,8 @@ fn outputs_text(outputs: &Json, style: &Style) -> String {
                 let value = output_value(output);
                 let drawing = Drawing { show_unchanged: true, ..Drawing::new(style) };
                 let mut text = String::new();
-                diff::write_with(&mut text, &diff::typed_diff(value.ty(), &value, &value), 0, &drawing);
+                let diff = diff::typed_diff(value.ty(), &value, &value, style.dialect);
+                diff::write_with(&mut text, &diff, 0, &drawing);
                 text
             }
         };

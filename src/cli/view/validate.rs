@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::name::by_language;
 use engine::event::Event;
 use engine::ports::Observer;
 use ops::interface::listen::SilentListener;
@@ -15,6 +14,7 @@ use serde::{Serialize, Serializer};
 
 use super::both::Both;
 use crate::console::Console;
+use crate::opentofu;
 
 /// The view of `validate`.
 pub trait ValidateView {
@@ -86,7 +86,10 @@ impl ValidateView for Both<Box<dyn ValidateView>> {
 fn result(console: &Console, diagnostics: Diagnostics) {
     let found_none = diagnostics.is_empty();
     let diagnostics = console.view.wanted(diagnostics);
-    let silent = by_language(diagnostics.is_empty(), found_none);
+    let silent = match opentofu::mentions_suppressed_warnings(console.dialect()) {
+        true => found_none,
+        false => diagnostics.is_empty(),
+    };
     let failed = diagnostics.has_errors();
     console.diagnostics(diagnostics);
     if failed {

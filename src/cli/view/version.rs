@@ -1,10 +1,13 @@
 //! What `version` shows.
 
-use base::name::{self, Name, TERRANE};
+use base::dialect::Dialect;
+use base::name::TERRANE;
 use model::addr::Provider;
 use model::version::{PROGRAM_VERSION, at_least, compatible_version, supported};
 use render::json::go;
 use serde_json::{Map, Value as JsonValue, json};
+
+use crate::opentofu;
 
 /// The view of `version`.
 pub trait VersionView {
@@ -12,21 +15,21 @@ pub trait VersionView {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String;
 }
 
-pub fn view(json: bool) -> Box<dyn VersionView> {
-    if json { Box::new(VersionJson) } else { Box::new(VersionHuman) }
+pub fn view(json: bool, dialect: Dialect) -> Box<dyn VersionView> {
+    if json { Box::new(VersionJson) } else { Box::new(VersionHuman(dialect)) }
 }
 
-struct VersionHuman;
+struct VersionHuman(Dialect);
 
 impl VersionView for VersionHuman {
     fn text(&self, platform: &str, selected: &[(Provider, String)]) -> String {
-        let called = name::current();
+        let dialect = self.0;
         // Other programs read the version of the language from the first line, some of them from all of it.
-        let language = format!("{} v{}", called.language().program(), compatible_version());
+        let language = format!("{} v{}", dialect.language().program(), compatible_version());
         let own = format!("{TERRANE} v{PROGRAM_VERSION}");
-        let mut text = match called {
-            Name::Terrane => format!("{language} (compatible; {own})\non {platform}\n"),
-            Name::Terraform | Name::OpenTofu => format!("{language}\non {platform}\n"),
+        let mut text = match opentofu::names_terrane_in_version(dialect) {
+            true => format!("{language} (compatible; {own})\non {platform}\n"),
+            false => format!("{language}\non {platform}\n"),
         };
         for (provider, version) in selected {
             text.push_str(&match version.as_str() {
@@ -34,7 +37,7 @@ impl VersionView for VersionHuman {
                 version => format!("+ provider {provider} v{version}\n"),
             });
         }
-        text.push_str(&format!("\n{own}, compatible with {}\n", supported()));
+        text.push_str(&format!("\n{own}, compatible with {}\n", supported(dialect)));
         text
     }
 }

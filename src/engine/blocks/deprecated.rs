@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::name::{self, Name};
 use base::source::Range;
 use lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
 use lang::syntax::visit::each_child;
@@ -15,6 +14,7 @@ use model::version::at_least;
 
 use crate::blocks::tree::Tree;
 use crate::ids::{ModuleId, ROOT};
+use crate::opentofu;
 
 const VALUE_USED: &str = "Deprecated value used";
 
@@ -38,13 +38,13 @@ pub fn outputs(tree: &Tree, module: ModuleId, expr: &Expression, warnings: &mut 
 /// A variable of a module that its caller, or for the root module the user, sets.
 pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -> Option<Diagnostic> {
     let message = &variable.deprecated.as_ref()?.message;
-    let warning = match name::current().language() {
-        Name::OpenTofu => Diagnostic::warning(
+    let warning = match opentofu::has_own_deprecations(tree.dialect()) {
+        true => Diagnostic::warning(
             "Variable marked as deprecated by the module author",
             format!("Variable {:?} is marked as deprecated with the following message:\n{message}", &*variable.name),
         )
         .caused_by(format!("{}\n{message}", variable.name), &**message),
-        Name::Terraform | Name::Terrane => Diagnostic::warning("Deprecated variable got a value", &**message),
+        false => Diagnostic::warning("Deprecated variable got a value", &**message),
     };
     Some(warning.of_kind(kind(tree, module)).at(at))
 }
@@ -52,21 +52,20 @@ pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -
 /// As [`variable`], for a variable of the root module: Terraform shows where it is deprecated.
 pub fn root_variable(tree: &Tree, declared: &Variable) -> Option<Diagnostic> {
     let Deprecation { message, range } = declared.deprecated.as_ref()?;
-    Some(match name::current().language() {
-        Name::OpenTofu => {
+    Some(match opentofu::has_own_deprecations(tree.dialect()) {
+        true => {
             let name = &declared.name;
             let detail = format!("The root variable {name:?} is deprecated with the following message: {message}");
             Diagnostic::warning("Deprecated variable used from the root module", detail).at(declared.range.clone())
         }
-        Name::Terraform | Name::Terrane => {
-            variable(tree, ROOT, declared, range.clone())?.within(declared.range.clone())
-        }
+        false => variable(tree, ROOT, declared, range.clone())?.within(declared.range.clone()),
     })
 }
 
-/// The error for a deprecated output of the root module, which nothing refers to. OpenTofu allows it.
-pub fn root_output(output: &Output) -> Option<Diagnostic> {
-    let deprecation = output.deprecated.as_ref().filter(|_| !name::is_opentofu())?;
+/// The error for a deprecated output of the root module, which nothing refers to.
+pub fn root_output(tree: &Tree, output: &Output) -> Option<Diagnostic> {
+    let is_allowed = opentofu::has_own_deprecations(tree.dialect());
+    let deprecation = output.deprecated.as_ref().filter(|_| !is_allowed)?;
     let detail =
         "Root module outputs cannot be deprecated, as there is no higher-level module to inform of the deprecation.";
     Some(Diagnostic::error("Root module output deprecated", detail).at(deprecation.range.clone()))
@@ -142,11 +141,9 @@ impl Finder<'_> {
         let Some(declared) = self.tree.module(child).outputs.get(output) else { return };
         let Some(Deprecation { message, .. }) = &declared.deprecated else { return };
         let range = self.expr.range_of(expr.span);
-        self.warnings.push(match name::current().language() {
-            Name::OpenTofu => {
-                derived(self.tree, child, "This value", &format!("module.{call}{key}.{output}"), message).at(range)
-            }
-            Name::Terraform | Name::Terrane => value_used(self.tree, child, declared, message).at(range),
+        self.warnings.push(match opentofu::has_own_deprecations(self.tree.dialect()) {
+            true => derived(self.tree, child, "This value", &format!("module.{call}{key}.{output}"), message).at(range),
+            false => value_used(self.tree, child, declared, message).at(range),
         });
     }
 }
@@ -169,7 +166,7 @@ fn value_used(tree: &Tree, child: ModuleId, output: &Output, message: &str) -> D
 /// A warning for every deprecated output of a module that is the whole value of an output of the root module: as
 /// Terraform, which looks into the values of these.
 pub fn whole_module(tree: &Tree, value: &Expression) -> Diagnostics {
-    let call = called(&value.node).filter(|_| !name::is_opentofu());
+    let call = called(&value.node).filter(|_| !opentofu::has_own_deprecations(tree.dialect()));
     let index = call.and_then(|call| tree.module(ROOT).calls.get_index_of(&*call));
     let Some(child) = index.and_then(|index| tree.child(ROOT, index as u32)) else { return Diagnostics::new() };
     let deprecated = |output: &Output| {

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{PROGRAM, by_language};
+use base::name::PROGRAM;
 use base::source::{Range, SourceFile};
 use base::suggest;
 use lang::eval::dynamic::{Place, Variable};
 use lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
 use lang::syntax::visit::variables_of;
-use model::addr;
 use model::addr::parse::{INVALID_REFERENCE, parse_reference};
-use model::addr::{InstanceKey, Reference, Subject};
+use model::addr::{self, InstanceKey, Reference, Subject};
 use model::config::{ActionCall, Condition};
 use model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
 use model::schema::decode::body_variables;
@@ -26,6 +25,7 @@ use crate::blocks::schemas::Schemas;
 use crate::blocks::tree::Tree;
 use crate::engine_errors::UNDECLARED_RESOURCE;
 use crate::ids::{ActionId, ModuleId, ResourceId};
+use crate::opentofu;
 
 /// What a reference makes its block wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,8 +66,8 @@ pub struct Needs {
 
 impl Needs {
     /// Where the warnings about deprecated outputs of modules belong.
-    fn of_outputs(&mut self) -> &mut Diagnostics {
-        by_language(&mut self.warnings, &mut self.while_planning)
+    fn of_outputs(&mut self, tree: &Tree) -> &mut Diagnostics {
+        if opentofu::has_own_deprecations(tree.dialect()) { &mut self.while_planning } else { &mut self.warnings }
     }
 }
 
@@ -137,7 +137,7 @@ impl<'a> Gatherer<'a> {
 
     pub fn expression(&mut self, expr: &Expression) {
         if !self.quiet {
-            deprecated::outputs(self.tree, self.module, expr, self.needs.of_outputs());
+            deprecated::outputs(self.tree, self.module, expr, self.needs.of_outputs(self.tree));
         }
         self.together(|this| expr.variables().into_iter().for_each(|found| this.traversal(found, &expr.file)));
     }
@@ -210,7 +210,7 @@ impl<'a> Gatherer<'a> {
                     Place::NestedGenerator => this.nested_generator(traversal, &expr.file),
                 }
                 if !this.quiet && seen.insert(Arc::as_ptr(&expr.node)) {
-                    deprecated::outputs(this.tree, this.module, expr, this.needs.of_outputs());
+                    deprecated::outputs(this.tree, this.module, expr, this.needs.of_outputs(this.tree));
                 }
             }
         });

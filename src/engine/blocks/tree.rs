@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::ids::{ActionId, ModuleId, ResourceId};
+use base::dialect::Dialect;
+
+use crate::ids::{ActionId, ModuleId, ROOT, ResourceId};
 use model::addr;
 use model::config::{Action, Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
 use rustc_hash::FxHashMap;
@@ -67,6 +69,11 @@ impl Tree {
                 }
             }
         }
+    }
+
+    /// The dialect that the configuration is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.module(ROOT).dialect
     }
 
     /// The resources whose changes invoke an action, in their order.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::diag::Diagnostic;
-use base::{name, suggest};
+use base::suggest;
 use model::addr::parse::parse_reference;
 use model::addr::{AbsProviderConfig, LocalProviderConfig, Subject};
 use model::config::provider_check::{missing_key, unexpected_key};
@@ -21,6 +21,7 @@ use crate::blocks::{deprecated, provider_configs};
 use crate::facts::{Bases, ConfigGraph, Facts};
 use crate::graph::Node;
 use crate::ids::{ActionId, ModuleId, NodeId, ROOT, ResourceId};
+use crate::opentofu;
 
 /// The graph of the configuration: all blocks, all references. Built once for the same schemas; each verb adds to its own copy.
 pub fn graph<'a>(facts: &'a Facts, schemas: &'a Schemas) -> Builder<'a> {
@@ -131,8 +132,8 @@ impl Builder<'_> {
         }
         for (index, output) in config.outputs.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-            // One that is deprecated itself may pass on what is, except in OpenTofu.
-            gatherer.quiet |= output.deprecated.is_some() && !name::is_opentofu();
+            gatherer.quiet |=
+                output.deprecated.is_some() && opentofu::deprecated_outputs_are_quiet(self.tree.dialect());
             if module == ROOT && !gatherer.quiet {
                 gatherer.needs.warnings.extend(deprecated::whole_module(self.tree, &output.value));
             }
@@ -183,7 +184,7 @@ impl Builder<'_> {
                 gatherer.expression(&argument.expr);
                 needs = gatherer.needs;
                 needs.warnings.extend(deprecated::variable(self.tree, module, variable, argument.expr.range()));
-                if name::is_opentofu() {
+                if model::opentofu::warns_of_ignored_attributes(self.tree.dialect()) {
                     let ignored = ignored_attributes::in_argument(&argument.expr, &variable.name, &variable.ty);
                     needs.warnings.extend(ignored);
                 }
@@ -210,8 +211,7 @@ impl Builder<'_> {
         gatherer.maybe(resource.list.limit.as_ref());
         gatherer.maybe(resource.list.include_resource.as_ref());
         if let PreventDestroy::If(expr) = &resource.lifecycle.prevent_destroy {
-            match name::is_opentofu() {
-                // Checked by plan alone.
+            match opentofu::checks_prevention_in_plan(self.tree.dialect()) {
                 true => gatherer.trigger(expr),
                 false => gatherer.expression(expr),
             }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::name;
 use model::addr::{AbsResourceInstance, Target};
 use model::plan::ActionInvocation;
 use model::state::State;
@@ -20,6 +19,7 @@ use crate::blocks::{BlockOrder, ProviderUse};
 use crate::graph::schedule::Built;
 use crate::graph::{Dag, Node, Orphans, Request};
 use crate::ids::NodeId;
+use crate::opentofu;
 use crate::run::Verb;
 
 /// What a graph is built for.
@@ -138,8 +138,7 @@ fn selected(builder: &Builder<'_>, orphans: &mut [Orphans], purpose: &Purpose<'_
         }
         let affected;
         (active, affected) = target::exclude(builder, imports, excludes);
-        // OpenTofu destroys them although they depend on what is excluded.
-        if !is_destroy && !name::is_opentofu() {
+        if !is_destroy && !opentofu::destroys_dependents_of_excluded(tree.dialect()) {
             let is_free = |addr: &AbsResourceInstance| !target::depends_on_any(state, addr, &affected);
             orphans.iter_mut().for_each(|o| o.instances.retain(is_free));
         }

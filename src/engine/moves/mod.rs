@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::name::{self, COMMAND, PROGRAM};
+use base::name::{COMMAND, PROGRAM};
 use crossing::{MoveOrigin, Origins};
 use model::addr::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Target,
@@ -22,6 +22,8 @@ use model::state::{Instance, State};
 use rustc_hash::FxHashMap;
 use statements::MoveStatement;
 use terrane_protocol::schema::ResourceMode;
+
+use crate::opentofu;
 
 /// What was moved: new addresses with the ones the objects had in the stored state.
 pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
@@ -208,14 +210,15 @@ fn take(state: &mut State, addr: &AbsResourceInstance) -> Option<(AbsProviderCon
     Some((provider, instance))
 }
 
-/// A module call that gains `count` keeps its instance as instance 0, one that loses it keeps instance 0, as in OpenTofu. Terraform
-/// destroys the objects and creates others, but for calls with `lifecycle.enabled`, which it does not know.
+/// A module call that gains `count` keeps its instance as instance 0, one that loses it keeps instance 0: not in every dialect, except
+/// for calls with `lifecycle.enabled`.
 fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTreeSet<AbsResource>, moved: &mut Moved) {
+    let keeps_first = opentofu::keeps_first_instance_of_calls(config.dialect());
     for module in config.modules() {
         for call in module.calls.values() {
             let (from, to) = match (call.enabled.is_some(), call.count.is_some(), call.for_each.is_some()) {
                 (true, ..) => (InstanceKey::Int(0), InstanceKey::None),
-                _ if !name::is_careful() => continue,
+                _ if !keeps_first => continue,
                 (_, _, true) => continue,
                 (_, true, _) => (InstanceKey::None, InstanceKey::Int(0)),
                 _ => (InstanceKey::Int(0), InstanceKey::None),

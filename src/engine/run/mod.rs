@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
+use base::dialect::Dialect;
 use base::moment::Moment;
 use deferred::DeferredBlocks;
 use model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
@@ -117,6 +118,11 @@ pub struct Prior {
 }
 
 impl Run {
+    /// The dialect that the configuration is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.blocks.tree.dialect()
+    }
+
     pub fn report(&self, node: NodeId, diagnostics: Diagnostics) {
         self.results.report(node, diagnostics);
     }

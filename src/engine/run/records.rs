@@ -2,8 +2,10 @@
 //!
 //! Each is behind a separate lock in [`super::results::Results`]. Never knows steps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 use model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey};
 use model::plan::{
     Action, ActionInvocation, DeferredChange, DeferredInvocation, DeferredReason, OutputChange, ResourceChange,
@@ -52,10 +54,8 @@ struct OfResource {
     current: FxHashMap<InstanceKey, usize>,
     /// So many of `all` are in `current`.
     keyed: usize,
-    /// There is a change of a current object.
-    has_current: bool,
-    /// One of the current objects is updated or replaced.
-    changes_current: bool,
+    /// What becomes of the current objects.
+    of_current: BTreeSet<Action>,
 }
 
 impl PlannedChanges {
@@ -68,8 +68,7 @@ impl PlannedChanges {
         let of_resource = self.by_resource.entry(resource).or_default();
         of_resource.all.push(self.resources.len());
         if change.deposed.is_none() {
-            of_resource.has_current = true;
-            of_resource.changes_current |= change.action.triggers();
+            of_resource.of_current.insert(change.action);
         }
         self.resources.push(change);
     }
@@ -111,8 +110,10 @@ impl PlannedChanges {
     }
 
     /// Whether a change of a current object of a resource in one module instance triggers replacements; none without such objects.
-    pub fn changes_any_current(&self, resource: &AbsResource) -> Option<bool> {
-        self.by_resource.get(resource).filter(|of| of.has_current).map(|of| of.changes_current)
+    pub fn changes_any_current(&self, resource: &AbsResource, dialect: Dialect) -> Option<bool> {
+        let of_current =
+            self.by_resource.get(resource).map(|of| &of.of_current).filter(|actions| !actions.is_empty())?;
+        Some(of_current.iter().any(|action| action.triggers(dialect)))
     }
 
     /// The planned change of the current object of an instance.

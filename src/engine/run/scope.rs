@@ -8,7 +8,7 @@ use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::files::Files;
 use base::moment::Moment;
 use base::source::{Range, SourceFile};
-use base::{name, suggest};
+use base::suggest;
 use lang::eval::{Resolved, Scope};
 use lang::functions::signature::{Reads, Remembered};
 use lang::functions::{Function, Machine};
@@ -27,6 +27,7 @@ use crate::blocks::Blocks;
 use crate::blocks::references::{Gatherer, Needs};
 use crate::engine_errors::changed_file;
 use crate::ids::{ModuleId, ResourceId};
+use crate::opentofu;
 use crate::run::object::{decode, mark};
 use crate::run::results::{CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots};
 use crate::run::{Run, Verb};
@@ -201,7 +202,7 @@ impl<'r> ModuleScope<'r> {
                  terraform.workspace attribute.",
             )
             .at(range.clone())),
-            _ if name::is_opentofu() => {
+            _ if opentofu::names_terraform_as_written(range.dialect()) => {
                 let alias = range.text().split('.').next().unwrap_or_default().trim();
                 let detail = format!(
                     "The {alias:?} object does not have an attribute named {name:?}. The only supported attributes are \
@@ -318,7 +319,7 @@ fn validated_resource(run: &Run, config: &config::Resource) -> Value {
         };
         let unknown = |(name, ty): (&Arc<str>, &Type)| (name.clone(), Value::unknown(ty.clone()));
         let value = Value::object(object.attributes.iter().map(unknown));
-        if !name::is_opentofu() {
+        if !opentofu::is_unknown_as_a_whole(run.dialect()) {
             return value;
         }
         let marked = mark(&value, &[], &schema.block);

@@ -1,12 +1,12 @@
 //! OpenTofu's warnings about values that are whole modules: those of their deprecated outputs.
 
 use base::diag::Diagnostics;
-use base::name;
 use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use model::addr::InstanceKey;
 
 use crate::blocks::deprecated::{derived, is_quiet};
 use crate::blocks::tree::Tree;
+use crate::opentofu;
 use crate::run::results::ModuleSlots;
 use crate::run::{Run, Verb};
 
@@ -14,7 +14,8 @@ use crate::run::{Run, Verb};
 pub fn outputs_within(run: &Run, of: &ModuleSlots, value: &Expression) -> Diagnostics {
     let tree = &run.blocks.tree;
     let is_planned = matches!(run.verb, Verb::Plan { .. } | Verb::Import);
-    if !name::is_opentofu() || !is_planned || !tree.has_deprecated_outputs() || is_quiet(tree, of.id) {
+    let is_reported = opentofu::has_own_deprecations(run.dialect()) && is_planned;
+    if !is_reported || !tree.has_deprecated_outputs() || is_quiet(tree, of.id) {
         return Diagnostics::new();
     }
     within(tree, of, value).unwrap_or_default()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use lang::eval::evaluate;
 use lang::syntax::ast::Expression;
 use model::addr::Subject;
@@ -21,6 +21,7 @@ use crate::change::breach_text;
 use crate::change::compatible::value_compatible;
 use crate::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
 use crate::ids::{ModuleId, ROOT};
+use crate::opentofu;
 use crate::run::object::unknown_as_null;
 use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
@@ -33,7 +34,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         return Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()).into();
     }
     if module == ROOT {
-        diagnostics.extend(deprecated::root_output(output));
+        diagnostics.extend(deprecated::root_output(&run.blocks.tree, output));
     }
     let may_be_ephemeral = run.verb == Verb::Validate && names_ephemeral_output(&run.blocks, module, &output.value);
     for instance in run.results.module_instances(module) {
@@ -127,7 +128,8 @@ fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut 
         // One error at a time, as in the reference.
         return;
     }
-    if marks.contains(Marks::EPHEMERAL) && !output.ephemeral && name::is_opentofu() {
+    let explains = opentofu::explains_ephemeral_outputs(output.range.dialect());
+    if marks.contains(Marks::EPHEMERAL) && !output.ephemeral && explains {
         let detail = "The value that was generated for the output is ephemeral, but it is not configured to allow one.";
         diagnostics.push(Diagnostic::error("Output does not allow ephemeral value", detail).at(output.value.range()));
     } else if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
@@ -180,10 +182,11 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     }
 }
 
-/// OpenTofu keeps the message of a deprecated output in the state; Terraform does not.
+/// The message of a deprecated output, if the state holds it.
 fn deprecation(output: &Output) -> Option<Arc<str>> {
     let deprecation = output.deprecated.as_ref().filter(|deprecation| !deprecation.message.is_empty());
-    deprecation.filter(|_| name::is_opentofu()).map(|deprecation| deprecation.message.clone())
+    let is_stored = model::opentofu::stores_deprecations(output.range.dialect());
+    deprecation.filter(|_| is_stored).map(|deprecation| deprecation.message.clone())
 }
 
 fn change(output: &Output, before: Option<&OutputValue>, after: &Value) -> OutputChange {

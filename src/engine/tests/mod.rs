@@ -6,6 +6,7 @@ mod blocks;
 mod conditions;
 mod consistency;
 mod deferral;
+mod dialects;
 mod drift;
 mod dynamic_blocks;
 mod ephemerals;

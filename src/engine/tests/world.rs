@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use base::diag::Diagnostics;
-use base::files::{Files, Memory};
+use base::dialect::Dialect;
+use base::files::{Files, Memory, WrittenIn};
 use facts::Known;
 use machine::Machine;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
@@ -458,13 +459,22 @@ pub fn targets(of: &[&str]) -> Vec<Target> {
 
 /// A configuration from files by name; modules are folders beside.
 pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
-    let (config, diagnostics) = read_config(files);
+    config_in(Dialect::default(), files)
+}
+
+/// As [`config`], in a dialect.
+pub fn config_in(dialect: Dialect, files: &[(&str, &str)]) -> Arc<Config> {
+    let (config, diagnostics) = read_config_in(dialect, files);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     Arc::new(config.unwrap())
 }
 
 /// A configuration, and what is wrong with it before anything is evaluated.
 pub fn read_config(files: &[(&str, &str)]) -> (Option<Config>, Diagnostics) {
+    read_config_in(Dialect::default(), files)
+}
+
+fn read_config_in(dialect: Dialect, files: &[(&str, &str)]) -> (Option<Config>, Diagnostics) {
     let memory = Memory::of(files.iter().copied());
     let resolver = |request: &ModuleRequest<'_>| {
         Ok(ModuleSite {
@@ -473,7 +483,7 @@ pub fn read_config(files: &[(&str, &str)]) -> (Option<Config>, Diagnostics) {
             unreadable: None,
         })
     };
-    load(FilePath::new(""), &memory, &resolver, Arc::new(NoInputs))
+    load(FilePath::new(""), &WrittenIn(dialect, memory), &resolver, Arc::new(NoInputs))
 }
 
 pub fn texts(diagnostics: &Diagnostics) -> Vec<String> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{COMMAND, PROGRAM, by_language};
+use base::dialect::Dialect;
+use base::name::{COMMAND, PROGRAM};
 use model::model_errors::MISSING_VALUE;
 use model::plan::{Action, Mode, Plan, PlanScope, Refresh};
 use model::state::State;
@@ -14,6 +15,7 @@ use super::prepare::{RunRequest, prepare};
 use crate::engine_errors;
 use crate::execute::execute;
 use crate::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
+use crate::opentofu;
 use crate::ports::Ports;
 use crate::run::deferred::DeferredBlocks;
 use crate::run::results::Results;
@@ -80,7 +82,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     if ports.stop.is_stopping() && !diagnostics.iter().any(engine_errors::is_halted) {
         diagnostics.push(engine_errors::halted());
     }
-    let mut all = incomplete(plan);
+    let mut all = incomplete(plan, run.dialect());
     all.extend(diagnostics);
     (ApplyOutcome { state: Some(state) }, all)
 }
@@ -119,17 +121,17 @@ pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
     missing.map(error).collect()
 }
 
-fn incomplete(plan: &Plan) -> Diagnostics {
+fn incomplete(plan: &Plan, dialect: Dialect) -> Diagnostics {
     let both = (
         "the -target or the -exclude option",
         "the -target and -exclude options are not suitable for routine use, and are",
     );
-    let gap = by_language("", "\t");
+    let gap = opentofu::gap_of_incomplete_apply(dialect);
     let target = ("the -target option", "the -target option is not suitable for routine use, and is");
     let (with, these) = match (plan.scope.targets.is_empty(), plan.scope.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
-        (false, _) => by_language(target, both),
-        (true, false) => both,
+        (false, _) if !opentofu::names_both_target_options(dialect) => target,
+        _ => both,
     };
     Diagnostic::warning(
         "Applied changes may be incomplete",

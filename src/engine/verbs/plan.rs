@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::moment::Moment;
-use base::name::{self, PROGRAM, by_language};
+use base::name::PROGRAM;
 use model::addr::AbsResourceInstance;
 use model::plan::{Action, FunctionResults, Mode, Plan, PlanScope, Refresh, ResourceChange};
 use model::state::State;
@@ -20,6 +21,7 @@ use crate::facts::Facts;
 use crate::graph::cycles;
 use crate::input::PlanInput;
 use crate::moves;
+use crate::opentofu;
 use crate::ports::Ports;
 use crate::run::{Inputs, Run, Verb};
 
@@ -64,7 +66,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     if !errored {
         diagnostics.extend(check_apply_graph(&input.facts, &run, &plan));
     }
-    diagnostics.extend(forget_warnings(&plan.changes, input.scope.mode));
+    diagnostics.extend(forget_warnings(input.config.dialect(), &plan.changes, input.scope.mode));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.scope.is_whole() && !run.results.changes().has_deferrals;
     (Some(plan), with(warnings, diagnostics))
@@ -99,7 +101,7 @@ async fn plan_ahead_of_destroy(input: &PlanInput, now: Moment, ports: &Ports) ->
         let mut found = moves::without_blocked(found);
         let states = run.results.states();
         found.extend(decoding_warnings(&run, &states.previous, &states.current));
-        found.extend(forget_warnings(&run.results.changes().resources, input.scope.mode));
+        found.extend(forget_warnings(run.dialect(), &run.results.changes().resources, input.scope.mode));
         return Err(found);
     }
     let states = std::mem::take(&mut *run.results.states());
@@ -133,9 +135,9 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: Moment) -> RunR
     }
 }
 
-/// Objects that are left alone from now on. OpenTofu has a warning for each, but none for those that a destroy leaves behind.
-fn forget_warnings(changes: &[ResourceChange], mode: Mode) -> Diagnostics {
-    if !name::is_opentofu() {
+/// Objects that are left alone from now on.
+fn forget_warnings(dialect: Dialect, changes: &[ResourceChange], mode: Mode) -> Diagnostics {
+    if !opentofu::warns_of_each_forgotten_object(dialect) {
         return forget_warning(changes).into_iter().collect();
     }
     let is_told = |change: &&ResourceChange| change.action == Action::Forget && mode != Mode::Destroy;
@@ -173,8 +175,10 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
     let both = ("either the -target option or the -exclude option", "The -target and -exclude options are", "are");
     let (with, these, it) = match (input.scope.targets.is_empty(), input.scope.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
-        (false, _) => by_language(("the -target option", "The -target option is", "is"), both),
-        (true, false) => both,
+        (false, _) if !opentofu::names_both_target_options(input.config.dialect()) => {
+            ("the -target option", "The -target option is", "is")
+        }
+        _ => both,
     };
     Diagnostic::warning(
         "Resource targeting is in effect",

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::env;
-use base::files::{Disk, Memory};
+use base::files::{Disk, Memory, WrittenIn};
 use base::name::PROGRAM;
 use base::secret::redacted;
 use model::addr;
@@ -33,6 +34,7 @@ pub enum Copying {
 
 /// Fills the working directory with the module at a source address; what that calls goes below `modules_dir`.
 pub async fn copy_module(
+    dialect: Dialect,
     hosts: Arc<Hosts>,
     fetcher: Arc<Fetcher>,
     source: &str,
@@ -48,7 +50,7 @@ pub async fn copy_module(
         let detail = format!("Failed to create temporary directory {}: {e}.", staging.display());
         return Diagnostic::error("Failed to create temporary directory", detail).into();
     }
-    let caller = match caller(source) {
+    let caller = match caller(dialect, source) {
         Ok(caller) => caller,
         Err(problem) => return problem.into(),
     };
@@ -72,7 +74,7 @@ pub async fn copy_module(
     let mut diagnostics: Diagnostics =
         outcome.diagnostics.into_iter().map(|d| Diagnostic { subject: None, ..d }).collect();
     if !diagnostics.has_errors() {
-        let moved = move_into_place(source, &outcome.manifest, &staging, modules_dir, tell);
+        let moved = move_into_place(dialect, source, &outcome.manifest, &staging, modules_dir, tell);
         diagnostics.extend(moved);
     }
     // A remaining folder does no harm.
@@ -94,7 +96,7 @@ fn check_empty() -> Result<(), Diagnostic> {
 }
 
 /// A module that calls the source and nothing else.
-fn caller(source: &str) -> Result<Module, Diagnostic> {
+fn caller(dialect: Dialect, source: &str) -> Result<Module, Diagnostic> {
     // Relative to the current folder, but a separate package.
     let relative = [".", "./", "../"].iter().any(|start| source.starts_with(start));
     let source = match env::working_dir().ok().filter(|_| relative) {
@@ -116,7 +118,7 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
     }
     let quoted = source.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "$${").replace("%{", "%%{");
     let text = format!("module \"{ROOT}\" {{\n  source = \"{quoted}\"\n}}\n");
-    let files = Memory::of([("main.tf", text)]);
+    let files = WrittenIn(dialect, Memory::of([("main.tf", text)]));
     let (module, mut diagnostics) = load_root(Path::new("."), &files, Arc::new(NoInputs));
     match module {
         Some(module) if !diagnostics.has_errors() => Ok(module),
@@ -126,6 +128,7 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
 
 /// Brings what was installed aside to its place.
 fn move_into_place(
+    dialect: Dialect,
     source: &str,
     manifest: &ModuleManifest,
     staging: &Path,
@@ -146,7 +149,7 @@ fn move_into_place(
                 diagnostics.error("Failed to copy root module", detail);
                 return diagnostics;
             }
-            diagnostics.extend(parent_references(source));
+            diagnostics.extend(parent_references(dialect, source));
             continue;
         }
         tell(Copying::Child(new.clone()));
@@ -182,9 +185,9 @@ fn below_root(path: &addr::Module) -> addr::Module {
 }
 
 /// A module that reaches above itself cannot do so from its new place.
-fn parent_references(source: &str) -> Diagnostics {
+fn parent_references(dialect: Dialect, source: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let (module, _) = load_module(Path::new("."), addr::Module::root(), &Disk);
+    let (module, _) = load_module(Path::new("."), addr::Module::root(), &WrittenIn(dialect, Disk));
     for call in module.iter().flat_map(|module| module.calls.values()) {
         let Ok(ModuleSource::Local(path)) = module_source::parse(&call.source) else { continue };
         let (package, folder) = module_source::split_folder(source);

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::files::Disk;
-use base::name::{self, COMMAND};
+use base::files::{Disk, WrittenIn};
+use base::name::COMMAND;
 use base::secret::{redacted, without_secrets};
 use model::addr;
 use model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
@@ -25,6 +25,7 @@ use super::folders;
 use super::packages::{ModulePackageError, Packages};
 use super::resolutions::Resolutions;
 use crate::event::ModuleEvent;
+use crate::opentofu;
 use crate::registry::discovery::Hosts;
 
 /// What to install, and over what.
@@ -216,7 +217,7 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
 
 /// A module with its calls' sources evaluated. What is wrong inside is said when the whole is loaded.
 fn load_sound(dir: &Path, path: addr::Module, early: Option<StaticContext>, call: &ModuleCall) -> Option<Module> {
-    let (module, problems) = load_module(dir, path, &Disk);
+    let (module, problems) = load_module(dir, path, &WrittenIn(call.range.dialect(), Disk));
     let mut module = module?;
     if let Some(early) = early.filter(|_| !problems.has_errors()) {
         let early = early.child(&call.body, module.static_names());
@@ -250,9 +251,9 @@ impl Task {
         Ok(LocatedModule { dir, fresh: true })
     }
 
-    /// OpenTofu, like Terraform, also announces a module whose folder it could not find.
+    /// Announces a module whose folder could not be found.
     fn announce_unreadable(&self) {
-        if name::is_opentofu() {
+        if opentofu::announces_unreadable_modules(self.call.range.dialect()) {
             self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: PathBuf::new() }));
         }
     }

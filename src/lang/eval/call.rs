@@ -70,7 +70,7 @@ impl Evaluator<'_> {
         if self.failed_since(then) {
             return Value::dynamic();
         }
-        match invoke(function, values, &CallContext { scope }) {
+        match invoke(function, values, &CallContext { scope, dialect: self.file.dialect() }) {
             Ok(value) => value,
             Err(error) => {
                 self.failed_call(expr, call, signature, &args, &error, env);

@@ -5,6 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use base::dialect::Dialect;
 use base::source::SourceFile;
 use terrane_value::convert::convert;
 use terrane_value::{Marks, Number, Refinement, Type, Value};
@@ -217,7 +218,9 @@ fn call(chance: &mut Chance, scope: &dyn crate::eval::Scope) -> bool {
     }
     let shown = || format!("{}({:.2000})", signature.name, format!("{args:?}"));
     let start = Instant::now();
-    let outcome = catch_unwind(AssertUnwindSafe(|| invoke(function, args.clone(), &CallContext { scope })));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        invoke(function, args.clone(), &CallContext { scope, dialect: Dialect::default() })
+    }));
     let took = start.elapsed();
     assert!(took < SLOW, "{took:?}: {}", shown());
     match outcome {

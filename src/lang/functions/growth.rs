@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use base::dialect::Dialect;
 use terrane_value::convert::convert;
 use terrane_value::{Type, Value};
 
@@ -171,7 +172,7 @@ fn work(function: &dyn Function, args: &[Value], runs: usize) -> Option<Duration
     convert_all()?;
     let once = || {
         let start = thread_time();
-        drop(invoke(function, convert_all()?, &CallContext { scope: &scope }));
+        drop(invoke(function, convert_all()?, &CallContext { scope: &scope, dialect: Dialect::default() }));
         Some(thread_time() - start)
     };
     (0..runs).filter_map(|_| once()).min()

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use base::name;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use terrane_value::{Type, Value};
 
 use super::builtin::{Allow as _, Builtin, Outcome, fail, fail_argument, num, number, string, text, whole};
 use super::signature::{CallContext, FunctionError};
+use crate::opentofu;
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;
@@ -219,7 +219,7 @@ fn subnet(a: &[Value], _: &CallContext<'_>) -> Outcome {
     Ok(Value::string(result.to_string()))
 }
 
-fn subnets(a: &[Value], _: &CallContext<'_>) -> Outcome {
+fn subnets(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let base = match Prefix::parse(text(a, 0)) {
         Some(prefix) => prefix,
         None => return fail_argument(0, format!("invalid CIDR expression: invalid CIDR address: {}", text(a, 0))),
@@ -233,7 +233,7 @@ fn subnets(a: &[Value], _: &CallContext<'_>) -> Outcome {
         if new_bits < 1 {
             return fail_argument(i, "must extend prefix by at least one bit");
         }
-        if new_bits > 32 && !name::is_opentofu() {
+        if new_bits > opentofu::most_subnet_bits(context.dialect) {
             return fail_argument(i, "may not extend prefix by more than 32 bits");
         }
         let length = base.length + new_bits as u32;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use base::dialect::Dialect;
 use base::files::Files;
 use base::moment::Moment;
 use serde_json::{Value as Json, json};
@@ -142,6 +143,8 @@ impl FunctionError {
 /// What a body may use beside its arguments: the functions that a template can call, files, time and chance.
 pub struct CallContext<'s> {
     pub scope: &'s dyn Scope,
+    /// Of the file that the call stands in.
+    pub dialect: Dialect,
 }
 
 /// The machine as functions see it.

@@ -103,7 +103,7 @@ fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
     confirm(Reads::Files, "templatefile", (&a[..1], a[0].is_sensitive()), source.as_ref(), context)?;
     let content = content?;
     let name = if a[0].is_sensitive() { "(sensitive value)" } else { a[0].as_str().unwrap_or_default() };
-    let (expression, diagnostics) = parse_template(SourceFile::new(name, content));
+    let (expression, diagnostics) = parse_template(SourceFile::written_in(context.dialect, name, content));
     if diagnostics.has_errors() {
         return fail(joined(&diagnostics));
     }
@@ -115,7 +115,8 @@ fn template_string(a: &[Value], context: &CallContext<'_>) -> Outcome {
         return Ok(Value::unknown_not_null(Type::String).mark(a[0].marks()));
     }
     let name = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { "<templatestring argument>".to_owned() };
-    let (expression, diagnostics) = parse_template(SourceFile::new(name, a[0].as_str().unwrap_or_default()));
+    let (expression, diagnostics) =
+        parse_template(SourceFile::written_in(context.dialect, name, a[0].as_str().unwrap_or_default()));
     if diagnostics.has_errors() {
         return fail_argument(0, format!("invalid template: {}", joined(&diagnostics)));
     }

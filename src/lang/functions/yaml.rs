@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use base::name;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 use terrane_value::convert::convert;
 use terrane_value::{Number, Type, Value};
@@ -16,6 +15,7 @@ use super::builtin::{Allow, Builtin, Outcome, any, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
 use super::yaml_errors::{self, at};
 use super::{base64_text, time};
+use crate::opentofu;
 
 /// Nesting beyond this would exhaust the stack.
 const MAX_DEPTH: usize = 250;
@@ -228,11 +228,13 @@ fn push_escaped(c: char, out: &mut String) {
     });
 }
 
-fn decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
+fn decode(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let source = text(a, 0);
     yaml_errors::check(source).map_err(FunctionError::new)?;
     let parser = Parser::new_from_str(source);
-    let mut loader = Loader { source, parser, anchors: HashMap::new(), open: HashSet::new(), depth: 0 };
+    let merges_sequences = opentofu::merges_sequences(context.dialect);
+    let (anchors, open) = (HashMap::new(), HashSet::new());
+    let mut loader = Loader { source, parser, anchors, open, depth: 0, merges_sequences };
     loader.document().map_err(FunctionError::new)
 }
 
@@ -243,6 +245,8 @@ struct Loader<'s> {
     /// Anchors of collections that are still being read.
     open: HashSet<usize>,
     depth: usize,
+    /// Whether the mappings of a sequence are merged too, the last of which wins.
+    merges_sequences: bool,
 }
 
 type Loaded<T> = Result<T, String>;
@@ -345,7 +349,7 @@ impl<'s> Loader<'s> {
             let event = self.next()?;
             let value = self.node(event)?;
             let Some(key) = key else {
-                merge_into(&mut merged, &value, &span)?;
+                self.merge_into(&mut merged, &value, &span)?;
                 continue;
             };
             let text = match (key.as_arc_str(), key.as_number(), key.as_bool()) {
@@ -358,25 +362,24 @@ impl<'s> Loader<'s> {
             members.insert(text, value);
         }
     }
-}
 
-fn merge_into(merged: &mut BTreeMap<Arc<str>, Value>, value: &Value, key: &Span) -> Loaded<()> {
-    // OpenTofu also merges the mappings of a sequence, the last of which wins.
-    if name::is_opentofu() && value.ty().is_tuple() {
-        for element in value.elements() {
-            if element.is_null() || !element.ty().is_object() {
-                let what = element.ty().friendly_name();
-                return Err(at(&key.start, &format!("cannot merge {what} (from sequence) into mapping")));
+    fn merge_into(&self, merged: &mut BTreeMap<Arc<str>, Value>, value: &Value, key: &Span) -> Loaded<()> {
+        if self.merges_sequences && value.ty().is_tuple() {
+            for element in value.elements() {
+                if element.is_null() || !element.ty().is_object() {
+                    let what = element.ty().friendly_name();
+                    return Err(at(&key.start, &format!("cannot merge {what} (from sequence) into mapping")));
+                }
+                self.merge_into(merged, element, key)?;
             }
-            merge_into(merged, element, key)?;
+            return Ok(());
         }
-        return Ok(());
+        if value.is_null() || !value.ty().is_object() {
+            return Err(format!("cannot merge {} into mapping", value.ty().friendly_name()));
+        }
+        merged.extend(value.entries().iter().map(|(k, v)| (k.clone(), v.clone())));
+        Ok(())
     }
-    if value.is_null() || !value.ty().is_object() {
-        return Err(format!("cannot merge {} into mapping", value.ty().friendly_name()));
-    }
-    merged.extend(value.entries().iter().map(|(k, v)| (k.clone(), v.clone())));
-    Ok(())
 }
 
 const CORE: &str = "tag:yaml.org,2002:";

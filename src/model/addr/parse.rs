@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostic;
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::source::{SourceFile, Span};
 use lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use lang::syntax::parser;
@@ -12,6 +12,7 @@ use terrane_protocol::schema::ResourceMode;
 use super::{
     AbsResourceInstance, Action, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, Subject, Target,
 };
+use crate::opentofu;
 
 /// Text that is no address.
 pub const INVALID_ADDRESS: &str = "Invalid address";
@@ -46,7 +47,7 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "path" => reader.attribute(Subject::Path),
         "terraform" => reader.attribute(Subject::Terraform),
         // OpenTofu's name for the same. Everything else below it stays a resource of that type, as it is without the name.
-        "tofu" if name::is_opentofu() || matches!(reader.first_name(), Some("workspace" | "applying")) => {
+        "tofu" if opentofu::reserves_tofu(file.dialect()) || matches!(reader.first_name(), Some("workspace" | "applying")) => {
             reader.attribute(Subject::Terraform)
         }
         "self" => Ok(reader.reference(Subject::SelfObject, 0)),

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::diag::Diagnostic;
-use base::name;
+use base::dialect::Dialect;
 
 use super::Module;
 
-/// The registry host of an address that names none.
+/// The registry host of an address that names none: that of the process, as addresses are read and shown everywhere.
 pub fn default_host() -> &'static str {
-    name::current().registry_host()
+    Dialect::of_process().registry_host()
 }
+
 /// The host of the providers that live in this binary.
 pub const BUILTIN_HOST: &str = "terraform.io";
 /// The namespace of an address that names none.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 use base::source::Range;
 use lang::syntax::body::Body;
 
@@ -34,6 +35,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// The dialect that it is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.root.dialect
+    }
+
     pub fn module(&self, path: &addr::Module) -> Option<&Arc<Module>> {
         path.0.iter().try_fold(&self.root, |module, name| module.children.get(name))
     }
@@ -54,6 +60,8 @@ impl Config {
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     pub path: addr::Module,
+    /// The one that its files are read in.
+    pub dialect: Dialect,
     /// Its folder, relative to the working directory: the value of `path.module`.
     pub dir: PathBuf,
     /// The source address with which it was called; empty for the root.

@@ -1,6 +1,6 @@
 //! The choice of the release that a run is compatible with: the newest one that all pins allow.
 
-use base::name::Name;
+use base::dialect::Dialect;
 
 use super::{Constraints, Version};
 use crate::version::{Release, newest_of, releases_of};
@@ -17,13 +17,13 @@ pub enum Choice {
 }
 
 /// The newest release of a language that meets all constraints.
-pub fn choose(language: Name, pins: &[&Constraints]) -> Choice {
+pub fn choose(dialect: Dialect, pins: &[&Constraints]) -> Choice {
     let meets = |version: &Version| pins.iter().all(|pin| pin.matches(version));
-    let releases = releases_of(language);
+    let releases = releases_of(dialect);
     if let Some(found) = releases.iter().rev().find(|release| meets(&version_of(release))) {
         return Choice::Release(found);
     }
-    let newest = newest_of(language);
+    let newest = newest_of(dialect);
     let later = later_versions(newest, pins);
     let is_patch = |version: &Version| (version.segment(0), version.segment(1)) == (newest.numbers.0, newest.numbers.1);
     match later.iter().filter(|version| meets(version)).map(is_patch).max() {
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn newest_release_that_meets_all() {
-        let newest = newest_of(Name::Terraform).text;
-        let (_, minor, patch) = newest_of(Name::Terraform).numbers;
+        let newest = newest_of(Dialect::Terraform).text;
+        let (_, minor, patch) = newest_of(Dialect::Terraform).numbers;
         let next_patch = format!("= 1.{minor}.{}", patch + 1);
         let next_minor = format!("~> 1.{}.0", minor + 1);
         let cases: &[(&[&str], &str)] = &[
@@ -88,7 +88,7 @@ mod tests {
         ];
         for (pins, expected) in cases {
             let pins: Vec<Constraints> = pins.iter().map(|pin| Constraints::parse(pin).unwrap()).collect();
-            let found = match choose(Name::Terraform, &pins.iter().collect::<Vec<_>>()) {
+            let found = match choose(Dialect::Terraform, &pins.iter().collect::<Vec<_>>()) {
                 Choice::Release(release) => release.text,
                 Choice::Patch(_) => "patch",
                 Choice::Later => "later",

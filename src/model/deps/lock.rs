@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM};
+use base::dialect::Dialect;
+use base::name::PROGRAM;
 use base::source::{Range, SourceFile};
 use lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use lang::syntax::body::{BodySchema, Content};
@@ -51,8 +52,8 @@ const VERSION: &str = "version";
 const CONSTRAINTS: &str = "constraints";
 
 /// Names the command that owns the file's format, not this program: all of them write the same file.
-fn maintainer_line() -> String {
-    let command = name::current().language().command();
+fn maintainer_line(dialect: Dialect) -> String {
+    let command = dialect.language().command();
     format!("# This file is maintained automatically by \"{command} init\".")
 }
 
@@ -92,18 +93,18 @@ impl Lock {
     }
 
     /// The file's text: providers sorted, hashes sorted, aligned as formatting would.
-    pub fn to_text(&self) -> String {
-        self.written_with(&Comments::default())
+    pub fn to_text(&self, dialect: Dialect) -> String {
+        self.written_with(dialect, &Comments::default())
     }
 
     /// As [`Self::to_text`], with the comments that people wrote into an earlier text of the file, each where it was: with
     /// the provider, the argument or the hash that it is about. Those about something that is gone are gone with it.
-    pub fn to_text_keeping(&self, earlier: &str) -> String {
-        self.written_with(&Comments::of(earlier))
+    pub fn to_text_keeping(&self, dialect: Dialect, earlier: &str) -> String {
+        self.written_with(dialect, &Comments::of(earlier))
     }
 
-    fn written_with(&self, comments: &Comments) -> String {
-        let mut text = maintainer_line() + "\n" + MANUAL_EDITS + "\n";
+    fn written_with(&self, dialect: Dialect, comments: &Comments) -> String {
+        let mut text = maintainer_line(dialect) + "\n" + MANUAL_EDITS + "\n";
         comments.write_top(&mut text);
         let mut sorted: Vec<_> = self.providers.iter().collect();
         sorted.sort_by_key(|(provider, _)| (provider.host.clone(), provider.namespace.clone(), provider.kind.clone()));
@@ -331,7 +332,7 @@ mod tests {
         let (lock, diags) = Lock::parse(SourceFile::new(LOCK_FILE, text));
         assert!(diags.is_empty(), "{diags:?}");
         assert_eq!(lock.providers.len(), 2);
-        assert_eq!(lock.to_text(), text);
+        assert_eq!(lock.to_text(Dialect::default()), text);
     }
 
     /// Recorded from the reference; where it reports one error twice, the first.

@@ -241,6 +241,7 @@ fn has_empty_line(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use base::dialect::Dialect;
     use base::source::SourceFile;
 
     use crate::deps::lock::{LOCK_FILE, Lock};
@@ -254,14 +255,14 @@ mod tests {
             let text = &format!("provider \"a\" {{\n  v = 1\n  {text}");
             let (lock, diags) = Lock::parse(SourceFile::new(LOCK_FILE, text));
             assert!(diags.has_errors(), "{text:?}");
-            let _ = lock.to_text_keeping(text);
+            let _ = lock.to_text_keeping(Dialect::default(), text);
         }
     }
 
     fn rewritten(text: &str) -> String {
         let (lock, diags) = Lock::parse(SourceFile::new(LOCK_FILE, text));
         assert!(!diags.has_errors(), "{diags:?}");
-        lock.to_text_keeping(text)
+        lock.to_text_keeping(Dialect::default(), text)
     }
 
     #[test]
@@ -320,12 +321,12 @@ provider \"a.com/a/c\" {
         let (mut lock, _) = Lock::parse(SourceFile::new(LOCK_FILE, &*text));
         let locked = lock.providers.values_mut().next().unwrap();
         locked.hashes.pop_first();
-        let kept = lock.to_text_keeping(&text);
+        let kept = lock.to_text_keeping(Dialect::default(), &text);
         assert!(
             kept.contains("\"h1:b\", # kept\n") && kept.ends_with("}\n# end\n") && !kept.contains("gone"),
             "{kept}"
         );
-        assert!(Lock::default().to_text_keeping(&text).ends_with("# end\n"));
+        assert!(Lock::default().to_text_keeping(Dialect::default(), &text).ends_with("# end\n"));
     }
 
     #[test]

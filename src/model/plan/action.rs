@@ -1,6 +1,8 @@
 //! What a change does, and why.
 
-use base::name::{by_language, is_opentofu};
+use base::dialect::Dialect;
+
+use crate::opentofu;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
@@ -26,9 +28,9 @@ impl Action {
         matches!(self, Action::CreateThenDelete | Action::CreateThenForget)
     }
 
-    /// An object that refers to it in `replace_triggered_by` is replaced. New objects trigger in OpenTofu alone.
-    pub fn triggers(self) -> bool {
-        self == Action::Update || self.is_replace() || self == Action::Create && is_opentofu()
+    /// An object that refers to it in `replace_triggered_by` is replaced.
+    pub fn triggers(self, dialect: Dialect) -> bool {
+        self == Action::Update || self.is_replace() || self == Action::Create && opentofu::creations_trigger(dialect)
     }
 
     /// An object ends with it.
@@ -42,7 +44,7 @@ impl Action {
     }
 
     /// The words of the "actions" list in JSON.
-    pub fn json_names(self) -> &'static [&'static str] {
+    pub fn json_names(self, dialect: Dialect) -> &'static [&'static str] {
         match self {
             Action::NoOp => &["no-op"],
             Action::Create => &["create"],
@@ -52,7 +54,8 @@ impl Action {
             Action::DeleteThenCreate => &["delete", "create"],
             Action::CreateThenDelete => &["create", "delete"],
             Action::Forget => &["forget"],
-            Action::CreateThenForget => by_language(&["create", "forget"], &["forget", "create"]),
+            Action::CreateThenForget if opentofu::forgets_first(dialect) => &["forget", "create"],
+            Action::CreateThenForget => &["create", "forget"],
         }
     }
 }

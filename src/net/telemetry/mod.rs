@@ -2,6 +2,7 @@
 
 mod collector;
 mod exporter;
+mod opentofu;
 mod settings;
 
 use base::env::Environment;
@@ -9,10 +10,11 @@ use base::telemetry::{Recorder, Recording};
 
 /// Starts recording if the environment asks for it. Errors of the settings are logged: then there are no traces.
 pub fn start(environment: &Environment) -> Recording {
-    base::telemetry::record(recorder(environment).unwrap_or_else(|why| {
+    let recorder = recorder(environment).unwrap_or_else(|why| {
         tracing::warn!("telemetry: no traces are exported: {why}");
         None
-    }))
+    });
+    base::telemetry::record(recorder, environment.dialect())
 }
 
 fn recorder(environment: &Environment) -> Result<Option<Recorder>, String> {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use base::env::{self, Environment};
-use base::name::{self, Name};
 use base::secret::Secret;
 use base::telemetry::Detail;
 use opentelemetry::Context;
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 
+use super::opentofu;
 use crate::http::{self, Tls};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -91,7 +91,7 @@ pub fn read(environment: &Environment) -> Result<Option<ExportSettings>, Setting
     let detail = detail(environment)?;
     let protocol = protocol(environment)?;
     let timeout = timeout(environment);
-    let program = name::current().program();
+    let program = environment.dialect().program();
     let http = http::Settings {
         tls: tls(environment)?,
         connect_timeout: timeout,
@@ -127,8 +127,8 @@ fn either<'a>(environment: &'a Environment, names: [&str; 2]) -> Option<&'a str>
 
 fn detail(environment: &Environment) -> Result<Detail, SettingsError> {
     match environment.non_empty(env::TERRANE_TRACES) {
-        None if name::current() == Name::Terraform => Ok(Detail::Command),
-        None | Some("steps") => Ok(Detail::Steps),
+        None => Ok(opentofu::default_detail(environment.dialect())),
+        Some("steps") => Ok(Detail::Steps),
         Some("command") => Ok(Detail::Command),
         Some("calls") => Ok(Detail::Calls),
         Some(_) => Err(SettingsError::Detail),

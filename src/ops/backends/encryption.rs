@@ -6,8 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use backend::web;
 use base::diag::{Diagnostic, Diagnostics, Kind};
+use base::dialect::Dialect;
 use base::env::{Environment, TF_ENCRYPTION};
-use base::{limits, name};
+use base::limits;
 use bytes::Bytes;
 use encryption::{
     self, Answer, DerivedKeys, Encryption, HttpClient, HttpClients, HttpError, HttpSettings, SealError, Services,
@@ -19,6 +20,7 @@ use net::cloud;
 use net::http::Client;
 
 use crate::configuration::{load, variables};
+use crate::opentofu;
 use crate::setup::{DeclaredEncryption, Setup};
 
 /// What is encrypted in the working directory. Keys are made when this is first asked for.
@@ -36,7 +38,7 @@ async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
     let DeclaredEncryption { block, early } = declared;
     let mut diagnostics = Diagnostics::new();
     let over = match text {
-        Some(text) => diagnostics.take(config::parse_encryption(TF_ENCRYPTION, text)),
+        Some(text) => diagnostics.take(config::parse_encryption(setup.dialect(), TF_ENCRYPTION, text)),
         None => None,
     };
     if diagnostics.has_errors() {
@@ -185,11 +187,10 @@ pub async fn open_state(encryption: &Encryption, content: Vec<u8>) -> Result<Vec
 }
 
 /// A plan file that cannot be read.
-pub fn plan_not_loaded(name: &str, why: &Unopened) -> Diagnostics {
+pub fn plan_not_loaded(dialect: Dialect, name: &str, why: &Unopened) -> Diagnostics {
     let detail = match why {
         Unopened::Explained(text) => text.clone(),
-        why if name::is_opentofu() => format!("Error: {why}"),
-        why => why.to_string(),
+        why => format!("{}{why}", opentofu::lead_of_unreadable_plan(dialect)),
     };
     Diagnostic::error(plan_file::not_loaded(name), detail).of_kind(Kind::Encryption).into()
 }

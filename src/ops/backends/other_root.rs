@@ -26,7 +26,7 @@ pub struct OtherRoot {
 /// Opens the backend that the configuration in `dir` asks for, with the workspace that is selected there. `backup`: where the local
 /// backend keeps what it replaces, given the state's path.
 pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<OtherRoot, Diagnostics> {
-    let root = Root::of(dir).map_err(|e| unreadable(dir, &e))?;
+    let root = Root::of(setup.dialect(), dir).map_err(|e| unreadable(dir, &e))?;
     let workdir = WorkDir::open(&root, &setup.environment)?;
     let setup = Setup { root, workdir, encryption: Default::default(), ..setup.clone() };
     setup.workdir.check_workspace()?;

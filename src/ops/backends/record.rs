@@ -5,14 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::atomic;
+use base::dialect::Dialect;
 use base::files::named;
-use base::name::{self, Name, PROGRAM};
+use base::name::PROGRAM;
 use model::plan::file::StoreProviderSettings;
 use model::state::file::go_json;
 use model::version::compatible_version;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::opentofu;
 
 /// The backend that `init` set up.
 #[derive(Clone, Debug)]
@@ -151,13 +154,12 @@ fn of_store(record: StoreRecord) -> BackendRecord {
 }
 
 /// Records a backend; None: records that there is none.
-pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> {
+pub fn write(data_dir: &Path, dialect: Dialect, record: Option<&BackendRecord>) -> io::Result<()> {
     let path = record_path(data_dir);
     if record.is_none() && !path.exists() {
         return Ok(());
     }
-    let content =
-        place(record).and_then(|place| encode(place, name::current())).map_err(|e| named(e, "write", &path))?;
+    let content = place(record).and_then(|place| encode(place, dialect)).map_err(|e| named(e, "write", &path))?;
     std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
     atomic::write(&path, &content)
 }
@@ -183,17 +185,17 @@ fn place(record: Option<&BackendRecord>) -> io::Result<RecordContent> {
 }
 
 /// The content of the file as a program lays it out.
-fn encode(place: RecordContent, program: Name) -> io::Result<Vec<u8>> {
+fn encode(place: RecordContent, dialect: Dialect) -> io::Result<Vec<u8>> {
     let (backend, state_store) = match place {
         RecordContent::Unset => (None, None),
         RecordContent::Backend(backend) => (Some(backend), None),
         RecordContent::Store(store) => (None, Some(store)),
     };
-    let is_opentofu = program == Name::OpenTofu;
-    let terraform_version = (!is_opentofu).then(|| compatible_version().to_owned());
+    let is_deeper = opentofu::records_backend_deeper(dialect);
+    let terraform_version = (!is_deeper).then(|| compatible_version().to_owned());
     let text = serde_json::to_string(&File { version: VERSION, terraform_version, backend, state_store })?;
     let content = go_json(&text);
-    Ok(if is_opentofu { deeper(&content) } else { content })
+    Ok(if is_deeper { deeper(&content) } else { content })
 }
 
 /// JSON text with twice the indentation, and a line ending at its end.
@@ -219,12 +221,12 @@ mod tests {
         assert!(read(&data).unwrap().is_none());
         let config = "{\"path\":\"x/<y>.tfstate\",\"workspace_dir\":null}";
         let record = BackendRecord { kind: "local".into(), config: config.into(), hash: 1293398979, provider: None };
-        write(&data, Some(&record)).unwrap();
+        write(&data, Dialect::default(), Some(&record)).unwrap();
         let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"RELEASE\",\n  \"backend\": {\n    \"type\": \"local\",\n    \"config\": {\n      \"path\": \"x/\\u003cy\\u003e.tfstate\",\n      \"workspace_dir\": null\n    },\n    \"hash\": 1293398979\n  }\n}".replace("RELEASE", compatible_version());
         assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), expected);
         let again = read(&data).unwrap().unwrap();
         assert_eq!((again.kind.as_str(), again.hash), ("local", 1293398979));
-        write(&data, None).unwrap();
+        write(&data, Dialect::default(), None).unwrap();
         assert!(read(&data).unwrap().is_none());
         let empty =
             "{\n  \"version\": 3,\n  \"terraform_version\": \"RELEASE\"\n}".replace("RELEASE", compatible_version());
@@ -264,7 +266,7 @@ mod tests {
         };
         let record =
             BackendRecord { kind: "p_s".into(), config: "{\"dir\":\"d\"}".into(), hash: 5, provider: Some(provider) };
-        write(dir.path(), Some(&record)).unwrap();
+        write(dir.path(), Dialect::default(), Some(&record)).unwrap();
         let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"RELEASE\",\n  \"state_store\": {\n    \"type\": \"p_s\",\n    \"provider\": {\n      \"version\": \"1.0.0\",\n      \"source\": \"registry.terraform.io/a/p\",\n      \"config\": {\n        \"label\": null\n      }\n    },\n    \"config\": {\n      \"dir\": \"d\"\n    },\n    \"hash\": 5,\n    \"provider_supply_mode\": \"managed_by_terraform\"\n  }\n}".replace("RELEASE", compatible_version());
         assert_eq!(std::fs::read_to_string(dir.path().join("terraform.tfstate")).unwrap(), expected);
         let again = read(dir.path()).unwrap().unwrap();
@@ -277,7 +279,8 @@ mod tests {
     fn the_record_of_opentofu_is_indented_deeper_and_has_no_version() {
         let config = RawValue::from_string("{\"path\":\"x\"}".into()).unwrap();
         let content =
-            encode(RecordContent::Backend(Record { kind: "local".into(), config, hash: 7 }), Name::OpenTofu).unwrap();
+            encode(RecordContent::Backend(Record { kind: "local".into(), config, hash: 7 }), Dialect::OpenTofu)
+                .unwrap();
         let expected = "{\n    \"version\": 3,\n    \"backend\": {\n        \"type\": \"local\",\n        \"config\": {\n            \"path\": \"x\"\n        },\n        \"hash\": 7\n    }\n}\n";
         assert_eq!(String::from_utf8(content).unwrap(), expected);
     }

@@ -4,10 +4,13 @@
 //! Never opens a backend; values from the environment are never part of settings.
 
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
 use backend::kinds::{Kind, list};
 use base::diag::{self, Diagnostic, Diagnostics};
+use base::dialect::Dialect;
+use base::files::{Disk, WrittenIn};
 use base::name::COMMAND;
 use base::source::SourceFile;
 use lang::syntax::body::{Body, BodySchema};
@@ -171,6 +174,7 @@ pub fn not_found_elsewhere(diagnostics: Diagnostics) -> Diagnostics {
 /// What `-backend-config` says, in order: a file of settings, or `name=value`. None: the option was not given. One empty value
 /// stands for no settings, so that those of an earlier `init` do not count.
 pub fn overlay(
+    dialect: Dialect,
     given: &[String],
     kind: &dyn Kind,
     early: Option<&StaticContext>,
@@ -199,7 +203,7 @@ pub fn overlay(
                 }
             }
             None => {
-                if let Some(body) = settings_file(text, kind, &schema, early, diagnostics) {
+                if let Some(body) = settings_file(dialect, text, kind, &schema, early, diagnostics) {
                     if !values.is_empty() {
                         add(config::settings_of_values(OVERLAY, &std::mem::take(&mut values)), &mut whole);
                     }
@@ -255,6 +259,7 @@ fn argument(whole: &str, name: &str, text: &str, schema: &Block, diagnostics: &m
 
 /// A file of settings, in either syntax, with only what the schema names.
 fn settings_file(
+    dialect: Dialect,
     path: &str,
     kind: &dyn Kind,
     schema: &Block,
@@ -262,7 +267,7 @@ fn settings_file(
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
     let mut found = Diagnostics::new();
-    let body = config::load_body(std::path::Path::new(path), &base::files::Disk, &mut found);
+    let body = config::load_body(Path::new(path), &WrittenIn(dialect, Disk), &mut found);
     let body = body.filter(|_| !found.has_errors()).map(|body| {
         let names = schema.attributes.keys().fold(BodySchema::new(), |schema, name| schema.attribute(name));
         let all = schema.blocks.iter().fold(names, |schema, (name, nested)| {

@@ -27,7 +27,7 @@ fn settings(text: &str, given: &[&str]) -> (BackendSettings, Diagnostics) {
     let block = block(text);
     let mut diagnostics = Diagnostics::new();
     let given: Vec<String> = given.iter().map(ToString::to_string).collect();
-    let overlay = overlay(&given, list::find(&block.kind).unwrap(), None, &mut diagnostics);
+    let overlay = overlay(Dialect::default(), &given, list::find(&block.kind).unwrap(), None, &mut diagnostics);
     let (settings, found) = BackendSettings::of_block(&block, overlay);
     diagnostics.extend(found);
     (settings.unwrap(), diagnostics)

@@ -49,7 +49,7 @@ pub async fn of_block(
         processes: setup.stores.clone(),
         process: OnceCell::new(),
     };
-    let over = overlay(given.0, &kind, given.1, &mut diagnostics);
+    let over = overlay(setup.dialect(), given.0, &kind, given.1, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

@@ -47,7 +47,7 @@ impl StaticInputs for GivenValues {
     }
 
     fn undeclared(&self, declared: &ByName<Variable>) -> Diagnostics {
-        variables::undeclared_arguments(&self.setup.variables, declared)
+        variables::undeclared_arguments(&self.setup, declared)
     }
 
     fn workspace(&self) -> String {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::{Disk, Entry, Files, Metadata};
+use base::dialect::Dialect;
+use base::files::{ConfigFiles, Disk, Entry, Files, Metadata, WrittenIn};
 use base::name::COMMAND;
 use model::config::test_file::{self, TestFile};
 use model::config::{self, Config, Module, RootFiles, StaticInputs};
@@ -47,12 +48,12 @@ pub struct LoadedConfig {
 }
 
 /// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
-pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+pub fn config(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Option<LoadedConfig>, Diagnostics) {
     config_of(RootFiles::Configuration, root, setup, files)
 }
 
 /// As [`config`], for whichever version it is written.
-pub fn any_config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+pub fn any_config(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Option<LoadedConfig>, Diagnostics) {
     let loaded =
         config_with(RootFiles::Configuration, root, &setup.workdir, files, early_values::GivenValues::of(setup));
     note(setup, &loaded);
@@ -60,11 +61,16 @@ pub fn any_config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<Load
 }
 
 /// As [`config`], with the query files of the root folder.
-pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Option<LoadedConfig>, Diagnostics) {
     config_of(RootFiles::WithQueries, root, setup, files)
 }
 
-fn config_of(which: RootFiles, root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+fn config_of(
+    which: RootFiles,
+    root: &Path,
+    setup: &Setup,
+    files: &dyn ConfigFiles,
+) -> (Option<LoadedConfig>, Diagnostics) {
     let loaded = config_with(which, root, &setup.workdir, files, early_values::GivenValues::of(setup));
     note(setup, &loaded);
     for_this_version(loaded)
@@ -75,14 +81,14 @@ fn note(setup: &Setup, (loaded, _): &(Option<LoadedConfig>, Diagnostics)) {
     if let Some(loaded) = loaded {
         declare(setup, &loaded.config.root);
         data_stores::note(setup, &loaded.config);
-        config::note_versions(loaded.config.modules().into_iter().map(|module| &**module));
+        config::note_versions(setup.dialect(), loaded.config.modules().into_iter().map(|module| &**module));
     }
 }
 
 /// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
 pub fn planned_config(
     setup: &Setup,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     variables: &BTreeMap<Arc<str>, Value>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
     let outside = early_values::PlannedValues::of(setup, variables);
@@ -107,7 +113,7 @@ fn config_with(
     which: RootFiles,
     root: &Path,
     workdir: &WorkDir,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     outside: Arc<dyn StaticInputs>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
     let recorder = Recorder { files, read: Mutex::default() };
@@ -208,7 +214,7 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     let (module, diagnostics) = config::load_root(Path::new("."), &setup.root, early_values::GivenValues::of(setup));
     if let Some(module) = &module {
         declare(setup, module);
-        config::note_versions([module]);
+        config::note_versions(setup.dialect(), [module]);
     }
     (module, diagnostics)
 }
@@ -216,7 +222,7 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
 /// As [`root_module`]; what is wrong with the values in the backend's block comes by itself.
 pub fn root_and_backend(setup: &Setup) -> (Option<Module>, Diagnostics, Diagnostics) {
     let found = config::load_root_and_backend(Path::new("."), &setup.root, early_values::GivenValues::of(setup));
-    config::note_versions(&found.0);
+    config::note_versions(setup.dialect(), &found.0);
     found
 }
 
@@ -236,7 +242,7 @@ pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
         config::load_for_backend(Path::new("."), &setup.root, early_values::GivenValues::of(setup));
     if let Some(module) = module.as_ref().filter(|_| !diagnostics.has_errors()) {
         declare(setup, module);
-        config::note_versions([module]);
+        config::note_versions(setup.dialect(), [module]);
     }
     (module, diagnostics)
 }
@@ -254,7 +260,7 @@ pub fn encryption(setup: &Setup) -> Result<DeclaredEncryption, Diagnostics> {
             let (module, diagnostics) = config::load_module(Path::new("."), Default::default(), &setup.root);
             module.filter(|_| !diagnostics.has_errors()).ok_or(diagnostics)?
         }
-        false => config::no_module(Path::new(".")),
+        false => config::no_module(setup.dialect(), Path::new(".")),
     };
     declare(setup, &module);
     let early = config::StaticContext::root(module.static_names(), early_values::GivenValues::of(setup));
@@ -263,17 +269,17 @@ pub fn encryption(setup: &Setup) -> Result<DeclaredEncryption, Diagnostics> {
 
 /// Settles the release that the run is compatible with, as far as the root module says something of it, for commands that read no
 /// configuration.
-pub fn note_root_version() {
-    if config::files_mention(Path::new("."), &Disk, "required_version")
-        && let (Some(module), _) = module_alone(Path::new("."))
+pub fn note_root_version(dialect: Dialect) {
+    if config::files_mention(Path::new("."), &WrittenIn(dialect, Disk), "required_version")
+        && let (Some(module), _) = module_alone(dialect, Path::new("."))
     {
-        config::note_versions([&module]);
+        config::note_versions(dialect, [&module]);
     }
 }
 
 /// The module in a folder, without the modules that it calls.
-pub fn module_alone(dir: &Path) -> (Option<Module>, Diagnostics) {
-    config::load_module(dir, Default::default(), &Disk)
+pub fn module_alone(dialect: Dialect, dir: &Path) -> (Option<Module>, Diagnostics) {
+    config::load_module(dir, Default::default(), &WrittenIn(dialect, Disk))
 }
 
 /// False if no file of the root module speaks of encryption, which is found out without reading any as a configuration.
@@ -283,7 +289,7 @@ pub fn may_encrypt(setup: &Setup) -> bool {
 
 /// Remembers what is read through it.
 struct Recorder<'a> {
-    files: &'a dyn Files,
+    files: &'a dyn ConfigFiles,
     read: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
@@ -307,5 +313,11 @@ impl Files for Recorder<'_> {
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
         self.files.list(path)
+    }
+}
+
+impl ConfigFiles for Recorder<'_> {
+    fn dialect(&self) -> Dialect {
+        self.files.dialect()
     }
 }

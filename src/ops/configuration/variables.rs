@@ -8,7 +8,7 @@ use std::path::Path;
 use base::diag::{Diagnostic, Diagnostics};
 use base::env;
 use base::files::Files;
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::source::SourceFile;
 use engine::{GivenVariable, GivenVariables, Origin};
 use model::config::values_file::{self, GivenValue};
@@ -19,6 +19,7 @@ use terrane_value::{Value, json};
 
 use crate::interface::ask::{Ask, NoAnswer, Question};
 use crate::interface::options::VariableArgument;
+use crate::opentofu;
 use crate::setup::Setup;
 use crate::setup::root::Root;
 
@@ -173,11 +174,13 @@ impl<'a> Undeclared<'a> {
     }
 }
 
-/// The values on the command line for variables that are not declared. OpenTofu ignores them where only a few variables are
-/// needed.
-pub fn undeclared_arguments(arguments: &[VariableArgument], declared: &ByName<Variable>) -> Diagnostics {
+/// The errors about values on the command line for variables that are not declared.
+pub fn undeclared_arguments(setup: &Setup, declared: &ByName<Variable>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    for argument in arguments.iter().filter(|_| !name::is_opentofu()) {
+    if opentofu::ignores_undeclared_arguments(setup.dialect()) {
+        return diagnostics;
+    }
+    for argument in &*setup.variables {
         let VariableArgument::Value(text) = argument else { continue };
         if let Some((name, _)) = values_file::split_assignment(text).ok().filter(|(n, _)| !declared.contains_key(*n)) {
             diagnostics.push(values_file::undeclared_on_command_line(name, declared));

@@ -189,7 +189,13 @@ impl Step<'_, '_> {
     ) -> Result<(BackendSettings, bool, Diagnostics), Diagnostics> {
         let kind = settings::kind_of(block)?;
         let mut found = Diagnostics::new();
-        let overlay = settings::overlay(&self.request.backend_config, kind, root.static_context.as_ref(), &mut found);
+        let overlay = settings::overlay(
+            self.setup.dialect(),
+            &self.request.backend_config,
+            kind,
+            root.static_context.as_ref(),
+            &mut found,
+        );
         if found.has_errors() {
             return Err(found);
         }
@@ -378,7 +384,7 @@ impl Step<'_, '_> {
     }
 
     fn write(&self, record: Option<&BackendRecord>) -> Result<(), Diagnostics> {
-        record::write(&self.setup.workdir.data_dir, record).map_err(|e| {
+        record::write(&self.setup.workdir.data_dir, self.setup.dialect(), record).map_err(|e| {
             let (what, why) = match record {
                 Some(_) => (
                     "saving",

@@ -66,7 +66,7 @@ pub async fn run(
         // After an interrupt, complete packages are kept: the next run does not download them again.
         let complete = lock.clone().with(installed.lock);
         if setup.stop.is_stopping() && !request.lockfile_readonly && !lock.same_packages(&complete) {
-            diagnostics.extend(keep_lock(&complete, hear).err());
+            diagnostics.extend(keep_lock(&complete, setup.dialect(), hear).err());
         }
         return Err(diagnostics);
     }
@@ -75,7 +75,7 @@ pub async fn run(
         diagnostics.push(unkept_lock(&lock, &installed.lock));
     } else if changed {
         let only_here = setup.stores.only_here().into_iter().chain(installed.only_here).collect();
-        let kept = keep_lock(&installed.lock, hear);
+        let kept = keep_lock(&installed.lock, setup.dialect(), hear);
         diagnostics.extend(incomplete_lock(only_here));
         diagnostics.extend(kept.err());
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::TF_ENCRYPTION;
-use base::name::{self, PROGRAM, by_language};
+use base::name::PROGRAM;
 use base::telemetry::{self, Description, Detail};
 use model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
 use model::config::{self, Config, Module, test_file};
@@ -28,6 +28,7 @@ pub use self::interface::{InitEvent, InitOutcome, InitRequest, StatePlace, TellI
 use self::modules::ModuleRequest;
 use crate::backends::encryption;
 use crate::configuration::{load, variables};
+use crate::opentofu;
 use crate::providers::ProviderEvent;
 use crate::providers::store_provider::{self, Purpose, Upgrade};
 use crate::setup::Setup;
@@ -63,12 +64,11 @@ async fn prepare(
     tell: TellInit<'_>,
 ) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
-    let Some(root) = root else { return Err(not_sound(early, tell)) };
-    // OpenTofu touches nothing before the root module is free of errors.
-    if name::is_opentofu() {
+    let Some(root) = root else { return Err(not_sound(setup, early, tell)) };
+    if opentofu::checks_root_before_init(setup.dialect()) {
         let problems = version_problems(root.clone()).unwrap_or_else(|| early.clone());
         if problems.has_errors() {
-            return Err(joined(earlier, not_sound(problems, tell)));
+            return Err(joined(earlier, not_sound(setup, problems, tell)));
         }
     }
     if let Err(problems) = check_encryption(setup, request, &early, tell).await {
@@ -111,7 +111,7 @@ async fn prepare(
             if !only_backend {
                 // What shows once modules are installed needs no word on why that matters.
                 let is_late = called.installed && config.is_some() || only(&found, &[INVALID_IMPORT_PROVIDER]);
-                diagnostics.extend(if is_late { found } else { not_sound(found, tell) });
+                diagnostics.extend(if is_late { found } else { not_sound(setup, found, tell) });
             }
             return Err(diagnostics);
         }
@@ -121,15 +121,12 @@ async fn prepare(
         return Err(diagnostics);
     }
     add_new(&mut diagnostics, found);
-    if name::is_opentofu() {
-        // It reads the files for their encryption, for the modules that they call, and for all else.
-        let reads_before = if request.get && !root.calls.is_empty() { 2 } else { 1 };
-        (0..reads_before).for_each(|_| diagnostics.extend(early.clone()));
-    }
+    let reports = opentofu::early_reports_of_init(setup.dialect(), request.get && !root.calls.is_empty());
+    (0..reports).for_each(|_| diagnostics.extend(early.clone()));
     let store = store.map(|(_, store)| store.source());
     let needs = ProviderNeeds { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
     let place = place(in_use.as_ref());
-    let describe = || Description::new(by_language("install providers", "Get Providers"));
+    let describe = || Description::new(opentofu::spans_of_init(setup.dialect()).providers);
     let work = || install::run(setup, network, needs, request, tell);
     match telemetry::phase(Detail::Command, describe, work, Result::is_err).await {
         Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
@@ -175,7 +172,7 @@ async fn check_encryption(
         return Ok(());
     }
     match early.has_errors() && load::may_encrypt(setup) {
-        true => Err(not_sound(early.clone(), tell)),
+        true => Err(not_sound(setup, early.clone(), tell)),
         false if early.has_errors() => Ok(()),
         false => encryption::of(setup).await.map(|_| ()),
     }
@@ -215,7 +212,7 @@ async fn called_modules(
     }
     let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
     let describe = || {
-        Description::new(by_language("install modules", "Get Modules"))
+        Description::new(opentofu::spans_of_init(setup.dialect()).modules)
             .with("opentofu.modules.upgrade", request.upgrade)
     };
     let install = || modules::run(setup, network, root, besides, wanted, tell);
@@ -251,10 +248,8 @@ async fn backend_in_use(
 ) -> (Option<backend::InUse>, Diagnostics) {
     let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
     let describe = || {
-        Description::new(match is_cloud {
-            true => by_language("initialize HCP Terraform", "Cloud backend init"),
-            false => by_language("initialize backend", "Backend init"),
-        })
+        let names = opentofu::spans_of_init(setup.dialect());
+        Description::new(if is_cloud { names.cloud } else { names.backend })
     };
     let work = || init_backend(setup, request, (root, of_settings), tell);
     telemetry::phase(Detail::Command, describe, work, |(_, found)| found.has_errors()).await
@@ -268,7 +263,8 @@ async fn init_backend(
 ) -> (Option<backend::InUse>, Diagnostics) {
     // The keys of an encrypted state may not be available.
     let is_sealed = root.encryption.is_some() || setup.environment.non_empty(TF_ENCRYPTION).is_some();
-    if !request.backend && (tofu_at_least(13) || is_sealed && !name::is_opentofu()) {
+    let reads_sealed = opentofu::reads_sealed_state_without_backend(setup.dialect());
+    if !request.backend && (tofu_at_least(13) || is_sealed && !reads_sealed) {
         return (None, Diagnostics::new());
     }
     if !request.backend {
@@ -319,15 +315,15 @@ fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
     others.iter().any(|other| other.repeats(diagnostic))
 }
 
-/// What is wrong with the configuration, with a word on why that matters here: an error too, but not for OpenTofu.
-fn not_sound(mut found: Diagnostics, tell: TellInit<'_>) -> Diagnostics {
-    let initialization = by_language("initialisation", "initialization");
+/// What is wrong with the configuration, with a word on why that matters here.
+fn not_sound(setup: &Setup, mut found: Diagnostics, tell: TellInit<'_>) -> Diagnostics {
+    let initialization = opentofu::initialization(setup.dialect());
     let text = format!(
         "{PROGRAM} encountered problems during {initialization}, including problems\nwith the configuration, described below.\n\n\
          The {PROGRAM} configuration must be valid before initialization so that\n{PROGRAM} can determine which modules and \
          providers need to be installed."
     );
-    if name::is_opentofu() {
+    if opentofu::announces_invalid_configuration(setup.dialect()) {
         tell(InitEvent::NotSound(text));
         return found;
     }
@@ -341,7 +337,7 @@ fn not_sound(mut found: Diagnostics, tell: TellInit<'_>) -> Diagnostics {
 pub async fn get(setup: &Setup, upgrade: bool, tell: TellInit<'_>) -> Diagnostics {
     let (root, early) = load::root_module(setup);
     let Some(root) = root else { return early };
-    let undeclared = variables::undeclared_arguments(&setup.variables, &root.variables);
+    let undeclared = variables::undeclared_arguments(setup, &root.variables);
     if undeclared.has_errors() {
         return undeclared;
     }

@@ -132,7 +132,8 @@ pub async fn copy(setup: &Setup, network: &Network, source: &str, tell: TellInit
     };
     let modules_dir = setup.workdir.modules_dir();
     let (hosts, fetcher) = (network.hosts.clone(), network.fetcher.clone());
-    let diagnostics = from_module::copy_module(hosts, fetcher, source, &modules_dir, &mut hear).await;
+    let dialect = setup.environment.dialect();
+    let diagnostics = from_module::copy_module(dialect, hosts, fetcher, source, &modules_dir, &mut hear).await;
     if !diagnostics.has_errors() {
         tell(InitEvent::CopyDone);
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::name::PROGRAM;
 use base::source::SourceFile;
 use engine::{self, EvaluateInput, Evaluation, Facts, Names, PlanInput};
@@ -41,6 +42,7 @@ pub struct ConsoleRequest {
 
 /// What is open while expressions are evaluated: the state's lock and the providers.
 pub struct ConsoleSession {
+    dialect: Dialect,
     evaluation: Evaluation,
     factories: Arc<Factories>,
     /// None once it is given back.
@@ -85,7 +87,13 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<ConsoleSess
         }
         return (None, diagnostics);
     };
-    let session = ConsoleSession { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
+    let session = ConsoleSession {
+        dialect: setup.dialect(),
+        evaluation,
+        factories,
+        held: Mutex::new(held),
+        names: OnceLock::new(),
+    };
     (Some(session), diagnostics)
 }
 
@@ -203,7 +211,7 @@ impl ConsoleSession {
     }
 
     fn value(&self, text: &str) -> ConsoleAnswer {
-        let (expression, mut diagnostics) = parse_expression(SourceFile::new(CONSOLE_INPUT, text));
+        let (expression, mut diagnostics) = parse_expression(SourceFile::written_in(self.dialect, CONSOLE_INPUT, text));
         if diagnostics.has_errors() {
             return ConsoleAnswer::Failed(diagnostics);
         }
@@ -240,7 +248,7 @@ impl ConsoleSession {
 
     /// The attributes of what a reference gives.
     fn attributes(&self, reference: &str) -> Vec<String> {
-        let (expression, problems) = parse_expression(SourceFile::new(CONSOLE_INPUT, reference));
+        let (expression, problems) = parse_expression(SourceFile::written_in(self.dialect, CONSOLE_INPUT, reference));
         if problems.has_errors() {
             return Vec::new();
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Files;
+use base::files::ConfigFiles;
 use engine::Facts;
 use engine::outline::{self, Outline, OutlineInput, OutlineKind, Outlined};
 use model::deps::Requirements;
@@ -57,8 +57,10 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
 /// their whole paths, as the reference does.
 fn configuration(setup: &Setup) -> (Option<LoadedConfig>, Diagnostics) {
     let loaded = load::any_config(Path::new("."), setup, &setup.root);
-    let root_is_sound =
-        || !load::module_alone(Path::new(".")).1.has_errors() && !load::backend_module(setup).1.has_errors();
+    let root_is_sound = || {
+        !load::module_alone(setup.dialect(), Path::new(".")).1.has_errors()
+            && !load::backend_module(setup).1.has_errors()
+    };
     if !loaded.1.has_errors() || !root_is_sound() {
         return loaded;
     }
@@ -71,7 +73,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
         Some(path) => Some(plan_file::read(setup, path).await?),
         None => None,
     };
-    let files: Arc<dyn Files> = match &saved {
+    let files: Arc<dyn ConfigFiles> = match &saved {
         Some(saved) => plan_file::files(setup, saved),
         None => Arc::new(setup.root.clone()),
     };

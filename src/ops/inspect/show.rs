@@ -64,7 +64,7 @@ pub async fn run(setup: &Setup, wanted: &ShowRequest) -> Result<(ShowSubject, Di
             Ok(_) | Err(_) => Err(no_plan(path)),
         },
         ShowRequest::Config => config(setup).await,
-        ShowRequest::Module(dir) => module(dir),
+        ShowRequest::Module(dir) => module(setup, dir),
     }
 }
 
@@ -89,12 +89,12 @@ async fn config(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics
 }
 
 /// A module on its own: nothing has to be installed for it.
-fn module(dir: &str) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
+fn module(setup: &Setup, dir: &str) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     if !Path::new(dir).is_dir() {
         let detail = format!("Module directory {dir} does not exist or cannot be read.");
         return Err(Diagnostic::error("Failed to read module directory", detail).into());
     }
-    let (module, diagnostics) = load::module_alone(Path::new(dir));
+    let (module, diagnostics) = load::module_alone(setup.dialect(), Path::new(dir));
     match module.filter(|_| !diagnostics.has_errors()) {
         Some(module) => Ok((ShowSubject::Module(Box::new(module)), diagnostics)),
         None => Err(diagnostics),
@@ -163,7 +163,7 @@ async fn encrypted(
             let detail = format!("Plan read error: {}", Unopened::Encrypted);
             return Err(Diagnostic::error("Couldn't show local plan", detail).into());
         }
-        Some(why @ Unopened::Explained(_)) => return Err(encryption::plan_not_loaded(path, &why)),
+        Some(why @ Unopened::Explained(_)) => return Err(encryption::plan_not_loaded(setup.dialect(), path, &why)),
         Some(Unopened::Unread(why)) => why,
         None => "zip: not a valid zip file".to_owned(),
     };

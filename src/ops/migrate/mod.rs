@@ -189,7 +189,7 @@ fn take_into_use(
     warnings: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     keep_selection(setup, places.lock, tell, warnings)?;
-    let recorded = record::write(&setup.workdir.data_dir, Some(&places.settings.record()));
+    let recorded = record::write(&setup.workdir.data_dir, setup.dialect(), Some(&places.settings.record()));
     recorded.map_err(|e| plain(format!("Error saving the backend configuration: {e}")))
 }
 
@@ -303,7 +303,7 @@ fn keep_selection(
     }
     let only_here = setup.stores.only_here().into_iter().filter(|provider| with.get(provider).is_some());
     warnings.extend(incomplete_lock(only_here.collect()));
-    keep_lock(&with, &mut |event| {
+    keep_lock(&with, setup.dialect(), &mut |event| {
         tell(if matches!(event, ProviderEvent::LockCreated) {
             MigrateEvent::LockCreated
         } else {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use base::dialect::Dialect;
 use base::env::{self, Environment};
-use base::name;
 use plugin::process::{Children, Launch, START_TIMEOUT, Security};
 
 use crate::setup::Setup;
@@ -17,6 +17,7 @@ use crate::setup::Setup;
 pub struct Launcher {
     /// This program, which is also its own plugins.
     program: PathBuf,
+    dialect: Dialect,
     tls: bool,
     start_timeout: Duration,
     data_stores: Arc<AtomicBool>,
@@ -31,6 +32,7 @@ impl Launcher {
         let environment = &setup.environment;
         Launcher {
             program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
+            dialect: setup.dialect(),
             tls: environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
             start_timeout: start_timeout(environment),
             data_stores: setup.data_stores.clone(),
@@ -56,7 +58,7 @@ impl Launcher {
     /// This program as one of its own plugins. `kind` is `provider` or `provisioner`.
     pub fn built_in(&self, kind: &str, name: &str) -> Launch {
         // Its messages name the program as ours do.
-        let mut env = vec![(env::TERRANE_NAME.into(), name::current().command().into())];
+        let mut env = vec![(env::TERRANE_NAME.into(), self.dialect.command().into())];
         if self.data_stores.load(Ordering::Relaxed) {
             env.push((env::TERRANE_DATA_STORES.into(), "1".into()));
         }

@@ -37,7 +37,8 @@ impl EncryptedRemoteStates {
         environment: &Environment,
     ) -> Arc<dyn Provider> {
         let backends = Backends { environment: environment.clone(), services: services::of_environment(environment) };
-        let services = Services { remote_states: Arc::new(backends), has_data_stores: false };
+        let services =
+            Services { remote_states: Arc::new(backends), has_data_stores: false, dialect: environment.dialect() };
         let row = table::find("provider", "terraform").map(|row| row.make);
         match row {
             Some(Make::Provider(make)) if encryption.is_configured() => {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base::atomic;
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::env::{self, Environment};
 use base::files::{Disk, Files};
 use base::name::{COMMAND, PROGRAM};
@@ -215,9 +216,9 @@ pub fn unwritable_lock(error: &io::Error) -> Diagnostic {
     Diagnostic::error(UNWRITABLE_LOCK, detail)
 }
 
-pub fn keep_lock(lock: &Lock, tell: TellProviders<'_>) -> Result<(), Diagnostic> {
+pub fn keep_lock(lock: &Lock, dialect: Dialect, tell: TellProviders<'_>) -> Result<(), Diagnostic> {
     let exists = Disk.exists(Path::new(LOCK_FILE));
-    lock_file::write(lock).map_err(|e| unwritable_lock(&e))?;
+    lock_file::write(lock, dialect).map_err(|e| unwritable_lock(&e))?;
     tell(if exists { ProviderEvent::LockChanged } else { ProviderEvent::LockCreated });
     Ok(())
 }

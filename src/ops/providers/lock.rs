@@ -80,8 +80,8 @@ pub async fn run(
     let Some((locked, tracked)) = diagnostics.take(lock_platforms(&input, tell).await) else {
         return (None, diagnostics);
     };
-    if lock.to_text() != locked.to_text()
-        && let Err(e) = lock_file::write(&locked)
+    if lock.to_text(setup.dialect()) != locked.to_text(setup.dialect())
+        && let Err(e) = lock_file::write(&locked, setup.dialect())
     {
         diagnostics.push(unwritable_lock(&e));
         return (None, diagnostics);

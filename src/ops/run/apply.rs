@@ -5,7 +5,7 @@ use std::sync::Arc;
 use backend::JournaledState;
 use backend::durable::journaled::ObjectAddress;
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use engine::{self, ApplyInput, ApplyOutcome, GivenVariables};
 use model::plan::{Action, Mode, Plan};
 use model::state::State;
@@ -18,6 +18,7 @@ use super::{approval, save, saved_plan};
 use crate::interface::listen::Listener;
 use crate::interface::planning::{Tally, Unfinished};
 use crate::interface::requests::{ApplyRequest, OperationKind, OperationRequest};
+use crate::opentofu;
 use crate::plugins::outdated_schemas;
 use crate::setup::Setup;
 
@@ -81,7 +82,8 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Liste
         Err(problems) => diagnostics.extend(problems),
     }
     applied.tally.forgotten = forgotten;
-    let is_error = name::is_opentofu() && !request.suppress_forget_errors && !diagnostics.has_errors();
+    let fails = opentofu::fails_for_forgotten_objects(setup.dialect());
+    let is_error = fails && !request.suppress_forget_errors && !diagnostics.has_errors();
     if mode == Mode::Destroy && applied.tally.forgotten > 0 && is_error {
         diagnostics.push(left_behind());
     }

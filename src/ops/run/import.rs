@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Disk;
+use base::files::{Disk, WrittenIn};
 use base::name::PROGRAM;
 use base::source::SourceFile;
 use base::suggest;
@@ -121,7 +121,7 @@ fn configuration(
 ) -> Result<LoadedConfig, ImportRefusal> {
     let here = setup.root.dir();
     let root = request.config.as_ref().unwrap_or(&here);
-    if !has_configuration(root, &Disk) {
+    if !has_configuration(root, &WrittenIn(setup.dialect(), Disk)) {
         let detail = format!(
             "The directory {} does not contain any {PROGRAM} configuration files (.tf or .tf.json). To specify a different \
              configuration directory, use the -config=\"...\" command line option.",

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, COMMAND, PROGRAM};
+use base::name::{COMMAND, PROGRAM};
 use engine::Facts;
 use model::config::Config;
 use model::deps::Requirements;
@@ -19,6 +19,7 @@ use crate::configuration::variables::{self, Collected};
 use crate::interface::listen::Listener;
 use crate::interface::options::{PlanOptions, StateOptions};
 use crate::interface::requests::{OperationKind, OperationRequest};
+use crate::opentofu;
 use crate::plugins::factories::Factories;
 use crate::plugins::packages;
 use crate::setup::Setup;
@@ -58,7 +59,7 @@ pub async fn open_session(
     let loaded =
         sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &setup.root))?;
     let Some(loaded) = loaded else { return Err(diagnostics) };
-    if name::is_opentofu() && !diagnostics.is_empty() {
+    if opentofu::repeats_warnings_of_root(setup.dialect()) && !diagnostics.is_empty() {
         show_warnings_of_root(setup, &*listener);
     }
     listener.configured(&loaded.config);

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use ::encryption::{Encryption, Layout, is_sealed};
 use base::atomic;
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::{Disk, Files, Overlay, reason};
-use base::name;
+use base::files::{ConfigFiles, Disk, Files, Overlay, reason};
 use model::addr::{AbsResourceInstance, Provider};
 use model::deps::Requirements;
 use model::deps::lock::LOCK_FILE;
@@ -22,6 +21,7 @@ use super::session::Session;
 use crate::backends::{self, encryption};
 use crate::configuration::load;
 use crate::interface::planning::{Planned, Schemas};
+use crate::opentofu;
 use crate::plugins::factories::Factories;
 use crate::plugins::schemas;
 use crate::setup::Setup;
@@ -53,7 +53,7 @@ pub async fn write(path: &Path, session: &Session, planned: &Planned) -> Result<
     }
     let opened = |error: &std::io::Error| failed(format!("open {}: {}", path.display(), reason(error)));
     atomic::write_private(path, &content).map_err(|e| opened(&e))?;
-    let in_clear = !is_sealed(&content) && !name::is_opentofu();
+    let in_clear = !is_sealed(&content) && opentofu::warns_of_passphrase_in_plan(session.setup.dialect());
     Ok(passphrase_in_plan(path, &encryption, plan).filter(|_| in_clear).into_iter().collect())
 }
 
@@ -116,7 +116,7 @@ fn meta_of(session: &Session) -> StateMeta {
 }
 
 /// The configuration's files as they were when the plan was made.
-pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn Files> {
+pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn ConfigFiles> {
     let mut config = saved.config.clone();
     if let Some(undecoded) = &saved.undecoded {
         config.files.push((load::manifest_path(&setup.workdir), undecoded.modules.clone()));
@@ -166,7 +166,7 @@ pub async fn read(setup: &Setup, path: &Path) -> Result<SavedPlan, Diagnostics> 
     let (name, content) = content(path)?;
     let encryption = encryption::of(setup).await?;
     let content = encryption::open_plan(&encryption, content).await;
-    file::read_any(&name, &content.map_err(|why| encryption::plan_not_loaded(&name, &why))?)
+    file::read_any(&name, &content.map_err(|why| encryption::plan_not_loaded(setup.dialect(), &name, &why))?)
 }
 
 /// Checks that a file holds a plan, as far as that can be seen without a key.

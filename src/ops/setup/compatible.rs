@@ -4,11 +4,14 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use base::diag::Diagnostic;
+use base::dialect::Dialect;
 use base::env::{self, Environment, TERRANE_COMPATIBLE_VERSION};
-use base::name::{self, TERRANE};
+use base::name::TERRANE;
 use model::deps::compatible::{Choice, choose};
 use model::deps::{Constraints, Version};
 use model::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
+
+use crate::opentofu;
 
 /// Reads the wish from the environment, or else from the files that version managers read; once in a process.
 pub fn note_wish(environment: &Environment) -> Result<(), Diagnostic> {
@@ -23,21 +26,25 @@ pub fn note_wish(environment: &Environment) -> Result<(), Diagnostic> {
 
 fn wish(environment: &Environment, folder: &Path) -> Result<Option<Wish>, Diagnostic> {
     if let Some(text) = environment.non_empty(TERRANE_COMPATIBLE_VERSION) {
-        return wish_of(text, TERRANE_COMPATIBLE_VERSION).map(Some);
+        return wish_of(environment.dialect(), text, TERRANE_COMPATIBLE_VERSION).map(Some);
     }
-    let name = name::by_language(".terraform-version", ".opentofu-version");
+    let name = opentofu::version_file(environment.dialect());
     for folder in folder.ancestors() {
         let path = folder.join(name);
         let Ok(content) = std::fs::read_to_string(&path) else { continue };
         let text = content.trim();
         // Other contents, such as `latest`, are for programs that choose among installed versions.
         let is_plain = Version::parse_exact(text.strip_prefix('v').unwrap_or(text)).is_ok_and(|v| !v.is_prerelease());
-        return if is_plain { wish_of(text, &path.display().to_string()).map(Some) } else { Ok(None) };
+        return if is_plain {
+            wish_of(environment.dialect(), text, &path.display().to_string()).map(Some)
+        } else {
+            Ok(None)
+        };
     }
     Ok(None)
 }
 
-fn wish_of(text: &str, source: &str) -> Result<Wish, Diagnostic> {
+fn wish_of(dialect: Dialect, text: &str, source: &str) -> Result<Wish, Diagnostic> {
     let invalid = |why: &str| {
         let detail = format!("{source} has the value {text:?}, {why}");
         Diagnostic::error("Invalid compatible version", detail)
@@ -47,9 +54,9 @@ fn wish_of(text: &str, source: &str) -> Result<Wish, Diagnostic> {
     if constraints.0.iter().any(|constraint| constraint.version.is_prerelease()) {
         return Err(invalid("which names a prerelease; only stable releases can be chosen."));
     }
-    let newest = newest_of(name::current().language()).text;
-    let program = name::current().language().program();
-    match choose(name::current().language(), &[&constraints]) {
+    let newest = newest_of(dialect).text;
+    let program = dialect.language().program();
+    match choose(dialect, &[&constraints]) {
         Choice::Release(release) => Ok(Wish { release, later: None, source: source.to_owned() }),
         Choice::Patch(release) => {
             let later = Some(text.trim_start_matches('v').to_owned());
@@ -60,15 +67,13 @@ fn wish_of(text: &str, source: &str) -> Result<Wish, Diagnostic> {
         ))),
         Choice::Nothing => Err(invalid(&format!(
             "which no release of {} meets. {TERRANE} {PROGRAM_VERSION} is compatible with these.",
-            supported()
+            supported(dialect)
         ))),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use base::name::Name;
-
     use super::*;
 
     /// The release, or the second half of the error's text.
@@ -87,10 +92,12 @@ mod tests {
 
     #[test]
     fn variable_then_file() {
-        let newest = newest_of(Name::Terraform).text;
+        let newest = newest_of(Dialect::Terraform).text;
         let complete = format!("but the language of Terrane {PROGRAM_VERSION} is complete until Terraform {newest}.");
-        let unmet =
-            format!("which no release of {} meets. Terrane {PROGRAM_VERSION} is compatible with these.", supported());
+        let unmet = format!(
+            "which no release of {} meets. Terrane {PROGRAM_VERSION} is compatible with these.",
+            supported(Dialect::default())
+        );
         let cases = [
             ("", "", "none"),
             ("1.5.7", "1.6.0", "1.5.7"),

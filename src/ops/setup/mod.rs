@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use base::diag::Diagnostics;
+use base::dialect::Dialect;
 use base::env::Environment;
 use base::stop::Stop;
 
@@ -57,6 +58,10 @@ pub struct Setup {
 }
 
 impl Setup {
+    pub fn dialect(&self) -> Dialect {
+        self.environment.dialect()
+    }
+
     /// Errors are about the working directory; errors in the settings were reported when those were read.
     pub fn new(
         environment: &Environment,
@@ -65,7 +70,7 @@ impl Setup {
         stop: Stop,
         ask: Option<Arc<dyn Ask>>,
     ) -> Result<Setup, Diagnostics> {
-        let root = Root::here();
+        let root = Root::here(environment.dialect());
         let workdir = WorkDir::open(&root, environment)?;
         compatible::note_wish(environment)?;
         Ok(Setup {

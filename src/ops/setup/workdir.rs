@@ -107,15 +107,18 @@ pub fn select_workspace(data_dir: &Path, name: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use base::dialect::Dialect;
+
     use super::*;
 
     #[test]
     fn variables_say_where_and_which() {
         let environment = Environment::of([("TF_DATA_DIR", "d"), ("TF_WORKSPACE", "w-1")]);
-        let workdir = WorkDir::open(&Root::here(), &environment).unwrap();
+        let workdir = WorkDir::open(&Root::here(Dialect::default()), &environment).unwrap();
         assert_eq!((workdir.workspace.as_str(), workdir.providers_dir()), ("w-1", "d/providers".into()));
         for name in ["a/b", "ä", ".", ".."] {
-            let workdir = WorkDir::open(&Root::here(), &Environment::of([("TF_WORKSPACE", name)])).unwrap();
+            let workdir =
+                WorkDir::open(&Root::here(Dialect::default()), &Environment::of([("TF_WORKSPACE", name)])).unwrap();
             assert!(workdir.check_workspace().is_err(), "{name}");
         }
     }

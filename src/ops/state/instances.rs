@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use backend::{StateAccess, load};
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, COMMAND};
+use base::name::COMMAND;
 use model::addr::{AbsResourceInstance, Pattern, Target, command_line};
 use model::state::file::{self as state_file, StateFile};
 use model::state::{Attributes, Instance, State};
@@ -15,6 +15,7 @@ use super::edits::check_configuration;
 use crate::backends::read_state;
 use crate::interface::options::StateOptions;
 use crate::interface::planning::Schemas;
+use crate::opentofu;
 use crate::plugins::schemas;
 use crate::setup::Setup;
 
@@ -195,13 +196,15 @@ fn only(state: &State, addr: &AbsResourceInstance) -> Option<State> {
     Some(one)
 }
 
-/// `state pull`: the stored snapshot as text, in the newest format, which OpenTofu writes without blanks. None: there is no state.
+/// `state pull`: the stored snapshot as text, in the newest format. None: there is no state.
 pub async fn pull(setup: &Setup) -> Result<Option<Vec<u8>>, Diagnostics> {
     check_configuration(setup)?;
     let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     match loaded.file {
         None => Ok(None),
-        Some(file) if name::is_opentofu() => state_file::write_compact(&file.meta, &file.state).map(Some),
+        Some(file) if opentofu::pulls_compact_states(setup.dialect()) => {
+            state_file::write_compact(&file.meta, &file.state).map(Some)
+        }
         Some(file) => state_file::write(&file.meta, &file.state).map(Some),
     }
 }

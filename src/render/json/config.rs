@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use base::name;
 use lang::syntax::ast::Traversal;
 use model::config::{Config, Deprecation, Module, ModuleCall, Resource};
 use serde_json::{Map, Value as Json};
@@ -12,6 +11,7 @@ use super::actions;
 use super::expressions::{expression_json, expressions_json};
 use super::provider_configs::{ProviderConfigs, key_of};
 use super::shape::{known_json, put, set};
+use crate::opentofu;
 use crate::schemas::{ProviderSchemaLookup, SchemaLookup};
 
 pub fn config_json(config: &Config, schemas: &SchemaLookup<'_>, provider_schemas: &ProviderSchemaLookup<'_>) -> Json {
@@ -32,7 +32,7 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
             if output.sensitive {
                 set(&mut entry, "sensitive", true);
             }
-            put(&mut entry, "deprecated", deprecation(output.deprecated.as_ref()));
+            put(&mut entry, "deprecated", deprecation(module, output.deprecated.as_ref()));
             set(&mut entry, "expression", expression_json(&output.value));
             put(&mut entry, "depends_on", depends_on(&output.depends_on));
             put(&mut entry, "description", output.description.clone().unwrap_or_default());
@@ -100,23 +100,19 @@ pub(super) fn variables_json(module: &Module) -> Json {
         if variable.sensitive {
             set(&mut entry, "sensitive", true);
         }
-        if variable.is_const && is_written() {
+        if variable.is_const && opentofu::documents_declarations(module.dialect) {
             set(&mut entry, "const", true);
         }
-        put(&mut entry, "deprecated", deprecation(variable.deprecated.as_ref()));
+        put(&mut entry, "deprecated", deprecation(module, variable.deprecated.as_ref()));
         (name.to_string(), Json::Object(entry))
     });
     Json::Object(entries.collect())
 }
 
 /// The message of a deprecation, where it is written.
-fn deprecation(found: Option<&Deprecation>) -> &str {
-    found.filter(|_| is_written()).map_or("", |found| &found.message)
-}
-
-/// Whether deprecations and constants are written: the documents of Terraform do not have them.
-fn is_written() -> bool {
-    name::is_opentofu()
+fn deprecation<'d>(module: &Module, found: Option<&'d Deprecation>) -> &'d str {
+    let is_written = opentofu::documents_declarations(module.dialect);
+    found.filter(|_| is_written).map_or("", |found| &found.message)
 }
 
 /// The fields that name a resource and its provider.
@@ -164,7 +160,8 @@ fn resource_json(
     if let Some(for_each) = &resource.for_each {
         put(&mut out, "for_each_expression", expression_json(for_each));
     }
-    if let Some(enabled) = resource.lifecycle.enabled.as_ref().filter(|_| !name::is_opentofu()) {
+    let shows_enabled = opentofu::documents_shared_arguments(module.dialect);
+    if let Some(enabled) = resource.lifecycle.enabled.as_ref().filter(|_| shows_enabled) {
         set(&mut out, "enabled_expression", expression_json(enabled));
     }
     put(&mut out, "depends_on", depends_on(&resource.depends_on));
@@ -189,7 +186,8 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &SchemaLookup<'_>, pro
     if let Some(for_each) = &call.for_each {
         put(&mut out, "for_each_expression", expression_json(for_each));
     }
-    if let Some(enabled) = call.enabled.as_ref().filter(|_| !name::is_opentofu()) {
+    let shows_enabled = opentofu::documents_shared_arguments(module.dialect);
+    if let Some(enabled) = call.enabled.as_ref().filter(|_| shows_enabled) {
         set(&mut out, "enabled_expression", expression_json(enabled));
     }
     if let Some(child) = child {

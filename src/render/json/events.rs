@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::diag::Diagnostic;
+use base::dialect::Dialect;
 use base::name::PROGRAM;
 use engine::event::{EphemeralVerb, Event, ObjectLabel};
 use model::addr::{AbsResource, AbsResourceInstance, Provider};
@@ -25,8 +26,8 @@ const UI_VERSION: &str = "1.2";
 const NEWER_UI_VERSION: &str = "1.3";
 
 /// The first message of every stream.
-pub fn version(is_newer: bool) -> Message {
-    let key = stream_name();
+pub fn version(is_newer: bool, dialect: Dialect) -> Message {
+    let key = stream_name(dialect);
     Message::new(
         "version",
         format!("{PROGRAM} {language}", language = compatible_version()),
@@ -164,7 +165,7 @@ fn label_text(label: &Option<ObjectLabel>) -> String {
 }
 
 /// The message of an event, if it has one.
-pub fn event(event: &Event) -> Option<Message> {
+pub fn event(event: &Event, dialect: Dialect) -> Option<Message> {
     Some(match event {
         Event::RefreshStarted { addr, label, .. } => Message::new(
             "refresh_start",
@@ -200,13 +201,13 @@ pub fn event(event: &Event) -> Option<Message> {
             super::actions::event(event)?
         }
         Event::EphemeralStarted { addr, verb } => {
-            let text = format!("{addr}: {}...", ephemeral(*verb).doing);
+            let text = format!("{addr}: {}...", ephemeral(*verb, dialect).doing);
             ephemeral_message("ephemeral_op_start", addr, *verb, text, None)
         }
         Event::EphemeralFinished { addr, verb, elapsed, failed } => {
             let (kind, end) =
                 if *failed { ("ephemeral_op_errored", "errored") } else { ("ephemeral_op_complete", "complete") };
-            let text = format!("{addr}: {} {end} after {}", ephemeral(*verb).done, duration(*elapsed));
+            let text = format!("{addr}: {} {end} after {}", ephemeral(*verb, dialect).done, duration(*elapsed));
             ephemeral_message(kind, addr, *verb, text, Some(*elapsed))
         }
         Event::RequestPending { subject, elapsed, .. } => {
@@ -279,7 +280,7 @@ fn seconds(elapsed: Duration) -> u64 {
 }
 
 /// A change still goes on.
-pub fn still(addr: &AbsResourceInstance, operation: Operation, elapsed: Duration) -> Option<Message> {
+pub fn still(addr: &AbsResourceInstance, operation: Operation, elapsed: Duration, dialect: Dialect) -> Option<Message> {
     let text = |doing: &str| format!("{addr}: Still {}... [{} elapsed]", doing.to_lowercase(), duration(elapsed));
     Some(match operation {
         Operation::Change(action) => {
@@ -287,7 +288,7 @@ pub fn still(addr: &AbsResourceInstance, operation: Operation, elapsed: Duration
             Message::new("apply_progress", text, hook(addr, Some(action), &None, Some(seconds(elapsed))))
         }
         Operation::Ephemeral(verb) => {
-            ephemeral_message("ephemeral_op_progress", addr, verb, text(ephemeral(verb).doing), Some(elapsed))
+            ephemeral_message("ephemeral_op_progress", addr, verb, text(ephemeral(verb, dialect).doing), Some(elapsed))
         }
     })
 }
@@ -443,7 +444,7 @@ mod tests {
             r#""resource_name":"a","resource_key":"k"},"action":"create"},"type":"apply_start"}"#,
             "\n"
         );
-        assert_eq!(event(&started).unwrap().line("T"), expected);
+        assert_eq!(event(&started, Dialect::default()).unwrap().line(Dialect::default(), "T"), expected);
     }
 
     /// Observed: they begin, and their diagnostics follow.
@@ -453,8 +454,13 @@ mod tests {
         let addr = data.absolute(ModuleInstance::root()).instance(InstanceKey::None);
         let finished =
             |failed| Event::ReadFinished { addr: addr.clone(), label: None, elapsed: Duration::ZERO, failed };
-        assert!(event(&finished(true)).is_none());
-        assert!(event(&finished(false)).unwrap().line("T").contains("\"type\":\"apply_complete\""));
+        assert!(event(&finished(true), Dialect::default()).is_none());
+        assert!(
+            event(&finished(false), Dialect::default())
+                .unwrap()
+                .line(Dialect::default(), "T")
+                .contains("\"type\":\"apply_complete\"")
+        );
     }
 
     #[test]
@@ -462,7 +468,9 @@ mod tests {
         let addr = Resource::managed("t", "a").absolute(ModuleInstance::root()).instance(InstanceKey::None);
         let read = |text: &str| {
             let label = Some(ObjectLabel { key: "name".to_string(), value: text.to_string() });
-            event(&Event::RefreshStarted { addr: addr.clone(), deposed: None, label }).unwrap().line("T")
+            event(&Event::RefreshStarted { addr: addr.clone(), deposed: None, label }, Dialect::default())
+                .unwrap()
+                .line(Dialect::default(), "T")
         };
         let some = read("n");
         assert!(some.contains(r#"t.a: Refreshing state... [name=n]""#), "{some}");
@@ -487,13 +495,15 @@ mod tests {
             r#"to answer ConfigureProvider... [1m20s elapsed]","@module":"terraform.ui","@timestamp":"T","type":"log"}"#,
             "\n"
         );
-        assert_eq!(event(&pending).unwrap().line("T"), expected);
+        assert_eq!(event(&pending, Dialect::default()).unwrap().line(Dialect::default(), "T"), expected);
     }
 
     #[test]
     fn long_operations_on_ephemeral_objects_are_reported() {
         let addr = Resource::managed("t", "a").absolute(ModuleInstance::root()).instance(InstanceKey::None);
-        let message = still(&addr, Operation::Ephemeral(EphemeralVerb::Renew), Duration::from_secs(10)).unwrap();
+        let message =
+            still(&addr, Operation::Ephemeral(EphemeralVerb::Renew), Duration::from_secs(10), Dialect::default())
+                .unwrap();
         assert_eq!((message.kind, &*message.text), ("ephemeral_op_progress", "t.a: Still renewing... [10s elapsed]"));
         let hook = &message.members["hook"];
         assert_eq!((&hook["action"], &hook["elapsed_seconds"]), (&json!("renew"), &json!(10)));

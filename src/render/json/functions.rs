@@ -1,16 +1,18 @@
 //! `metadata functions -json`: the signatures of all functions of the language, by name, each also with its namespace.
 
-use base::name::is_opentofu;
+use base::dialect::Dialect;
 use lang::functions::{Builtin, Function as _, Param, all};
 use serde_json::{Map, Value as Json, json};
 
 use super::go;
+use crate::opentofu;
 
 const FORMAT_VERSION: &str = "1.0";
 
 /// The whole document, in one line.
-pub fn signatures() -> String {
-    let described: Vec<(String, Json)> = all().map(|f| (f.signature().name.to_string(), signature(f))).collect();
+pub fn signatures(dialect: Dialect) -> String {
+    let described: Vec<(String, Json)> =
+        all().map(|f| (f.signature().name.to_string(), signature(f, dialect))).collect();
     let namespaced = described.iter().map(|(name, signature)| (format!("core::{name}"), signature.clone()));
     let mut by_name: Vec<(String, Json)> = described.iter().cloned().chain(namespaced).collect();
     by_name.sort_by(|a, b| a.0.cmp(&b.0));
@@ -18,7 +20,7 @@ pub fn signatures() -> String {
     go::compact(&json!({ "format_version": FORMAT_VERSION, "function_signatures": by_name }))
 }
 
-fn signature(function: &Builtin) -> Json {
+fn signature(function: &Builtin, dialect: Dialect) -> Json {
     let signature = function.signature();
     let mut members = Map::new();
     if !signature.description.is_empty() {
@@ -27,8 +29,7 @@ fn signature(function: &Builtin) -> Json {
     members.insert("return_type".into(), function.documented_type().to_json());
     if !signature.params.is_empty() {
         members.insert("parameters".into(), signature.params.iter().map(parameter).collect());
-        if signature.name == "convert" && is_opentofu() {
-            // There, a type is no value.
+        if signature.name == "convert" && opentofu::has_types_as_parameters(dialect) {
             members["parameters"][1] = json!({ "name": "type", "type": "type" });
         }
     }
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn document() {
-        let document: Json = serde_json::from_str(&signatures()).unwrap();
+        let document: Json = serde_json::from_str(&signatures(Dialect::default())).unwrap();
         assert_eq!(document["format_version"], "1.0");
         let by_name = document["function_signatures"].as_object().unwrap();
         assert_eq!(by_name["pow"], by_name["core::pow"]);

@@ -1,6 +1,6 @@
 //! A message of the JSON streams, and the objects that messages name.
 
-use base::name;
+use base::dialect::Dialect;
 use model::addr::{AbsResourceInstance, InstanceKey};
 use serde_json::{Map, Value as Json, json};
 
@@ -30,11 +30,11 @@ impl Message {
     }
 
     /// The line that is written; `timestamp` in RFC 3339.
-    pub fn line(&self, timestamp: &str) -> String {
+    pub fn line(&self, dialect: Dialect, timestamp: &str) -> String {
         let mut all: Vec<(&str, Json)> = vec![
             ("@level", self.level.into()),
             ("@message", self.text.as_str().into()),
-            ("@module", format!("{}.ui", stream_name()).into()),
+            ("@module", format!("{}.ui", stream_name(dialect)).into()),
             ("@timestamp", timestamp.into()),
         ];
         let mut rest: Vec<(&str, Json)> = self.members.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
@@ -49,8 +49,8 @@ impl Message {
 }
 
 /// What streams call the program: programs that read them know no other names.
-pub(super) fn stream_name() -> &'static str {
-    name::current().language().command()
+pub(super) fn stream_name(dialect: Dialect) -> &'static str {
+    dialect.language().command()
 }
 
 /// The key of an instance; null without one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::name;
+use base::dialect::Dialect;
 use model::addr::InstanceKey;
 use model::config::Config;
 use model::plan::{Action, OutputChange, Plan, ResourceChange};
@@ -18,6 +18,7 @@ use super::resources::{RenderedObject, key_json, module_tree, put_identity};
 use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
 use super::state::state_json;
 use crate::objects::ObjectError;
+use crate::opentofu;
 use crate::schemas::{ActionLookup, ProviderSchemaLookup, SchemaLookup, with_schema_marks};
 
 /// What the document is made from.
@@ -31,7 +32,7 @@ pub struct PlanDocument<'a> {
 
 /// Fails if an object of the prior state cannot be shown.
 pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
-    let plan = document.plan;
+    let (plan, dialect) = (document.plan, document.config.dialect());
     let mut out = Map::new();
     set(&mut out, "format_version", "1.2");
     set(&mut out, "terraform_version", compatible_version());
@@ -40,26 +41,26 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
     // That a data source goes from the state is nothing that people planned.
     let is_shown = |c: &&ResourceChange| c.addr.mode() != ResourceMode::Data || c.action != Action::Delete;
     let changes = |list: &[ResourceChange]| -> Vec<Json> {
-        list.iter().filter(is_shown).map(|c| change_json(c, document.schemas)).collect()
+        list.iter().filter(is_shown).map(|c| change_json(c, document)).collect()
     };
     put(&mut out, "resource_drift", changes(&plan.drift));
     put(&mut out, "resource_changes", changes(&plan.changes));
     let deferred = plan.deferred.iter().map(|deferred| {
-        let change = change_json(&deferred.change, document.schemas);
+        let change = change_json(&deferred.change, document);
         serde_json::json!({ "reason": deferred.reason.json_name(), "resource_change": change })
     });
     put(&mut out, "deferred_changes", deferred.collect::<Vec<Json>>());
     put(&mut out, "deferred_action_invocations", deferred_json(&plan.deferred_invocations, document.actions));
     let invocations = invocations_json(&plan.invocations, document.actions);
     let outputs: Map<String, Json> =
-        plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output))).collect();
+        plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output, dialect))).collect();
     put(&mut out, "output_changes", outputs);
     put(&mut out, "action_invocations", invocations);
     if !plan.prior_state.is_empty() {
         set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas)?);
     }
     let mut configuration = config_json(document.config, document.schemas, document.provider_schemas);
-    if plan.is_of_opentofu || name::is_opentofu() {
+    if plan.is_of_opentofu || opentofu::documents_declarations(dialect) {
         add_variable_details(&mut configuration, document.config);
     }
     set(&mut out, "configuration", configuration);
@@ -76,7 +77,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
     put(&mut out, "relevant_attributes", relevant);
     put(&mut out, "checks", checks_json(&plan.checks));
     set(&mut out, "timestamp", plan.timestamp.as_str());
-    if !name::is_opentofu() {
+    if opentofu::documents_applicability(dialect) {
         set(&mut out, "applyable", plan.applyable);
         set(&mut out, "complete", plan.complete);
     }
@@ -158,8 +159,8 @@ fn planned_output(output: &OutputChange) -> Json {
     Json::Object(out)
 }
 
-fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
-    let schema = schema_of(change, schemas);
+fn change_json(change: &ResourceChange, document: &PlanDocument<'_>) -> Json {
+    let schema = schema_of(change, document.schemas);
     let (before, after) =
         (marked(&change.change.before, schema.as_deref()), marked(&change.change.after, schema.as_deref()));
     let mut out = Map::new();
@@ -181,7 +182,7 @@ fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
     if let Some(key) = &change.deposed {
         set(&mut out, "deposed", key.to_string());
     }
-    let mut inner = values_json(change.action, &before, &after);
+    let mut inner = values_json(change.action.json_names(document.config.dialect()), &before, &after);
     let paths: Vec<Json> = change.required_replace.iter().map(path_json).collect();
     put(&mut inner, "replace_paths", paths);
     if let Some(importing) = &change.importing {
@@ -204,9 +205,9 @@ fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
 }
 
 /// The fields from actions to sensitivity.
-fn values_json(action: Action, before: &Value, after: &Value) -> Map<String, Json> {
+fn values_json(actions: &[&str], before: &Value, after: &Value) -> Map<String, Json> {
     let mut out = Map::new();
-    set(&mut out, "actions", action.json_names().to_vec());
+    set(&mut out, "actions", actions.to_vec());
     set(&mut out, "before", known_json(before));
     if after.is_known() {
         set(&mut out, "after", known_json(after));
@@ -218,10 +219,10 @@ fn values_json(action: Action, before: &Value, after: &Value) -> Map<String, Jso
     out
 }
 
-fn output_change_json(output: &OutputChange) -> Json {
+fn output_change_json(output: &OutputChange, dialect: Dialect) -> Json {
     let (before, after) = (&output.change.before, &output.change.after);
     let mut out = Map::new();
-    set(&mut out, "actions", output.action.json_names().to_vec());
+    set(&mut out, "actions", output.action.json_names(dialect).to_vec());
     set(&mut out, "before", known_json(before));
     if after.is_known() {
         set(&mut out, "after", known_json(after));

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use base::name;
 use model::addr::{self, LocalProviderConfig};
 use model::config::{Config, Module};
 use model::deps::requirement::Requirements;
@@ -11,6 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::expressions::{expression_json, expressions_json};
 use super::shape::{put, set};
+use crate::opentofu;
 use crate::schemas::ProviderSchemaLookup;
 
 #[derive(Default)]
@@ -66,6 +66,7 @@ impl ProviderConfigs {
 
     fn add_module(&mut self, module: &Module, parent: Option<&Module>, schemas: &ProviderSchemaLookup<'_>) {
         let path = &module.path;
+        let shows_for_each = opentofu::documents_shared_arguments(module.dialect);
         // What is wrong with a constraint is reported when the configuration is loaded.
         let (requirements, _) = Requirements::of_module(module);
         let constraint =
@@ -80,8 +81,7 @@ impl ProviderConfigs {
                 version_constraint: constraint(&provider),
                 module_address: path.to_string(),
                 expressions,
-                // Not shown by OpenTofu.
-                for_each: block.for_each.as_ref().filter(|_| !name::is_opentofu()).map(expression_json),
+                for_each: block.for_each.as_ref().filter(|_| shows_for_each).map(expression_json),
                 parent: None,
             };
             self.entries.insert(key_of(&local.to_string(), path), entry);

@@ -273,8 +273,7 @@ Invalid value for \"str\" parameter: string required.
     #[test]
     fn framed_form() {
         let diagnostic = at("output \"o\" {}\n", "output \"o\"", Diagnostic::warning("S", "D.")).about("a.b");
-        let shown =
-            render_one(&diagnostic, &Style { colour: true, width: 78, reveal: false, bare: false, tips: false });
+        let shown = render_one(&diagnostic, &Style { colour: true, bare: false, ..Style::plain() });
         let bare: String = regex_free_strip(&shown);
         assert_eq!(
             bare,

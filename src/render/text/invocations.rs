@@ -86,7 +86,7 @@ fn write_invocation(out: &mut String, invocation: &ActionInvocation, actions: &A
     let _ = writeln!(out, "    # {}\n    action {:?} {:?} {{", invocation.addr, &*action.kind, &*action.name);
     if let Some(schema) = actions(&invocation.provider.provider, &action.kind) {
         let after = with_schema_marks(&invocation.config, &schema.block);
-        let diff = diff::block_diff(&schema.block, &known(&after), &after, &[], None);
+        let diff = diff::block_diff(&schema.block, &known(&after), &after, &[], None, style.dialect);
         let drawing = Drawing { show_unchanged: true, hide_symbols: true, ..Drawing::new(style) };
         let _ = writeln!(out, "        config {}", diff::draw_with(&diff, 2, &drawing));
     }

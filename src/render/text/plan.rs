@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
-use base::name::{self, COMMAND, PROGRAM, by_language};
+use base::dialect::Dialect;
+use base::name::{COMMAND, PROGRAM};
 use model::addr::{AbsResourceInstance, InstanceKey};
 use model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use model::version::tofu_at_least;
@@ -17,6 +18,7 @@ use terrane_value::{Marks, Path, Value};
 use super::diff::{self, Diff, Drawing, padded, valid_name};
 use super::style::Style;
 use super::{deferred, invocations};
+use crate::opentofu;
 use crate::schemas::{ActionLookup, SchemaLookup, with_schema_marks};
 
 /// What the text of a plan depends on beside the plan.
@@ -90,7 +92,7 @@ fn schema_of(change: &ResourceChange, text: &PlanText<'_>) -> Option<Arc<Schema>
 }
 
 /// The difference of one change, with what the schema calls sensitive hidden. `relevant`: the paths to look at; `None`: all.
-fn change_diff(change: &ResourceChange, schema: Option<&Schema>, relevant: Option<&[&Path]>) -> Diff {
+fn change_diff(change: &ResourceChange, schema: Option<&Schema>, relevant: Option<&[&Path]>, dialect: Dialect) -> Diff {
     let (before, mut after) = (&change.change.before, &change.change.after);
     if change.action == Action::Forget {
         // Nothing happens to the object.
@@ -99,9 +101,9 @@ fn change_diff(change: &ResourceChange, schema: Option<&Schema>, relevant: Optio
     match schema {
         Some(schema) => {
             let hide = |value: &Value| with_schema_marks(value, &schema.block);
-            diff::block_diff(&schema.block, &hide(before), &hide(after), &change.required_replace, relevant)
+            diff::block_diff(&schema.block, &hide(before), &hide(after), &change.required_replace, relevant, dialect)
         }
-        None => diff::value_diff(before, after),
+        None => diff::value_diff(before, after, dialect),
     }
 }
 
@@ -115,22 +117,21 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
                 indicated with the following symbols:"
     );
     let _ = writeln!(out, "\n{}", style.wrapped(&text));
-    let rows = [
-        (Action::Create, "create"),
-        (Action::Update, by_language("update in-place", "update in-place (current -> planned)")),
-        (Action::Delete, "destroy"),
-        (Action::DeleteThenCreate, "destroy and then create replacement"),
-        (Action::CreateThenDelete, "create replacement and then destroy"),
-        (Action::Read, "read (data resources)"),
-        (
-            Action::CreateThenForget,
-            by_language("create replacement and then forget", "forget and then create replacement"),
-        ),
-        (Action::Forget, by_language("", "forget")),
+    let order = [
+        Action::Create,
+        Action::Update,
+        Action::Delete,
+        Action::DeleteThenCreate,
+        Action::CreateThenDelete,
+        Action::Read,
+        Action::CreateThenForget,
+        Action::Forget,
     ];
-    for (action, words) in rows {
+    for action in order {
+        let words = opentofu::legend(action, style.dialect);
         if counts.contains_key(&action) && !words.is_empty() {
-            let _ = writeln!(out, "{}", style.fill(&format!("{} {words}", diff::symbol_tags(action)), &[]));
+            let _ =
+                writeln!(out, "{}", style.fill(&format!("{} {words}", diff::symbol_tags(action, style.dialect)), &[]));
         }
     }
 }
@@ -145,7 +146,7 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChan
     let invocations = invocations::by_resource(text.plan);
     for change in changes {
         // One after the other: a difference takes more memory than its text.
-        let diff = change_diff(change, schema_of(change, text).as_deref(), None);
+        let diff = change_diff(change, schema_of(change, text).as_deref(), None, text.style.dialect);
         write_change(out, change, &diff, Cause::Proposed, text.style);
         let actions = invocations::of_change(&invocations, change, text.actions, text.style);
         if !actions.is_empty() {
@@ -162,7 +163,8 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChan
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
     let change = count(Action::Update);
     let forget = count(Action::Forget) + count(Action::CreateThenForget);
-    let forget = if forget > 0 && name::is_opentofu() { format!(", {forget} to forget") } else { String::new() };
+    let is_counted = forget > 0 && opentofu::details_forgotten_objects(text.style.dialect);
+    let forget = if is_counted { format!(", {forget} to forget") } else { String::new() };
     let counted: [&dyn Display; 6] = [&import, &add, &change, &destroy, &forget, &invocations::count(text.plan)];
     let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy{}.{}\n";
     out.push_str(&text.style.fill(line, &counted));
@@ -173,12 +175,15 @@ fn write_change(out: &mut String, change: &ResourceChange, diff: &Diff, cause: C
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
     // What is imported is new to its reader, changed or not.
     let mut drawing = Drawing { show_unchanged: change.importing.is_some(), ..Drawing::new(style) };
-    if change.action == Action::Forget && name::is_opentofu() {
+    if change.action == Action::Forget && opentofu::details_forgotten_objects(style.dialect) {
         // As in a state.
         drawing = Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..drawing };
     }
     let symbol = diff::symbol(change.action, style);
-    let indent = if change.action == Action::CreateThenForget { by_language("", "  ") } else { "" };
+    let indent = match change.action {
+        Action::CreateThenForget => opentofu::replace_and_forget_indent(style.dialect),
+        _ => "",
+    };
     let _ = write!(out, "\n{}{indent}{symbol} {header} ", comment(change, cause, style));
     diff::write_with(out, diff, 0, &drawing);
     out.push('\n');
@@ -208,7 +213,8 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         (Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget, reason) => {
             let text = match reason {
                 ActionReason::ReplaceBecauseTainted => {
-                    format!("{name} is tainted, so {}must be {replaced}", by_language("", "it "))
+                    let subject = opentofu::tainted_subject(style.dialect);
+                    format!("{name} is tainted, so {subject}must be {replaced}")
                 }
                 ActionReason::ReplaceByRequest => format!("{name} will be {replaced}, as requested"),
                 ActionReason::ReplaceByTriggers => {
@@ -219,7 +225,7 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
             if action.forgets() { text + &kept_predecessor(style) } else { text }
         }
         (Action::Forget, _) => {
-            let (mut text, indent) = match name::is_opentofu() {
+            let (mut text, indent) = match opentofu::details_forgotten_objects(style.dialect) {
                 true => (forgotten(&name, change.reason, style), "  "),
                 false => (
                     format!(
@@ -240,8 +246,7 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
             format!("{bold}  # {}{reset} has moved to {bold}{addr}{reset}", change.previous_addr)
         }
         (Action::NoOp, _) => {
-            // OpenTofu says here too under which id.
-            said_imported = !name::is_opentofu();
+            said_imported = !opentofu::names_id_of_unchanged_imports(style.dialect);
             let generated = if change.generated_config.is_some() { "(config will be generated)" } else { "" };
             let lead = if generated.is_empty() { String::new() } else { format!("\n  #{reset} ") };
             format!("{name} will be imported{lead}{generated}")
@@ -266,7 +271,7 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
 
 /// What becomes of the old object of a replacement that destroys nothing.
 fn kept_predecessor(style: &Style) -> String {
-    match name::is_opentofu() {
+    match opentofu::details_forgotten_objects(style.dialect) {
         false => format!("\n  # (the old object will no longer be managed by {PROGRAM}, but will not be destroyed)"),
         true => style.fill(
             " - [yellow]older instance will [bold]not[reset][yellow] be destroyed [reset]([bold]lifecycle.destroy = false[reset])",
@@ -338,7 +343,7 @@ pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
     let width = outputs.iter().map(|o| valid_name(&o.name).chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for output in outputs.iter().filter(|output| !is_unchanged(output)) {
-        let diff = output_diff(output, style.reveal);
+        let diff = output_diff(output, style);
         if diff.action == Action::NoOp {
             continue;
         }
@@ -355,19 +360,18 @@ fn is_unchanged(output: &OutputChange) -> bool {
     output.action == Action::NoOp && after.is_wholly_known() && before == after
 }
 
-/// `reveal`: sensitive values are shown.
-fn output_diff(output: &OutputChange, reveal: bool) -> Diff {
+fn output_diff(output: &OutputChange, style: &Style) -> Diff {
     let hide = |value: &Value| {
         let present = !value.is_null() || output.action == Action::NoOp;
         if !output.sensitive || !present {
             return value.clone();
         }
         // An empty string would count as null, which would reveal it.
-        let text = value.as_str().filter(|_| !reveal).map(|text| Value::string(format!("={text}")));
+        let text = value.as_str().filter(|_| !style.reveal).map(|text| Value::string(format!("={text}")));
         text.unwrap_or_else(|| value.clone()).mark(Marks::SENSITIVE)
     };
     let (before, after) = (hide(&output.change.before), hide(&output.change.after));
-    diff::value_diff(&before, &after)
+    diff::value_diff(&before, &after, style.dialect)
 }
 
 /// Changes made outside. Returns whether anything was written.
@@ -419,7 +423,8 @@ fn shown_drift(change: &ResourceChange, paths: &[&Path], text: &PlanText<'_>) ->
     if paths.is_empty() && !refresh_only {
         return None;
     }
-    let diff = change_diff(change, schema_of(change, text).as_deref(), (!refresh_only).then_some(paths));
+    let diff =
+        change_diff(change, schema_of(change, text).as_deref(), (!refresh_only).then_some(paths), text.style.dialect);
     let is_shown = match refresh_only {
         true => change.action != Action::NoOp || change.addr != change.previous_addr,
         false => diff.action != Action::NoOp,

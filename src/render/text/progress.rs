@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::name::by_language;
 use engine::event::{Event, ObjectLabel};
 use model::addr::AbsResourceInstance;
 use model::plan::{Action, ActionInvocation};
@@ -13,6 +12,7 @@ use model::version::at_least;
 use super::listing;
 use super::style::Style;
 use super::visible::visible;
+use crate::opentofu;
 use crate::words::{Operation, awaited, duration, ephemeral, words};
 
 /// Longest part of an object's id that is shown.
@@ -43,15 +43,12 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
             let text = sensitive.as_ref().filter(|_| style.reveal).unwrap_or(text);
             return Some(output(addr, kind, text, style));
         }
-        Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb).doing),
+        Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb, style.dialect).doing),
         Event::EphemeralFinished { addr, verb, elapsed, failed: false } => {
-            format!("{addr}: {} complete after {}", ephemeral(*verb).done, duration(*elapsed))
+            format!("{addr}: {} complete after {}", ephemeral(*verb, style.dialect).done, duration(*elapsed))
         }
         Event::EphemeralDeferred { addr } => {
-            format!(
-                "{addr}: {}",
-                by_language("Configuration unknown, deferring...", "Deferred due to unknown configuration")
-            )
+            format!("{addr}: {}", opentofu::ephemeral_deferred(style.dialect))
         }
         Event::ImportRequested { addr, id } => format!("{addr}: Importing from ID {id:?}..."),
         Event::ImportPrepared { addr, kinds } => return Some(prepared(addr, kinds, style)),
@@ -94,7 +91,7 @@ pub fn still(
     elapsed: Duration,
     style: &Style,
 ) -> Option<String> {
-    let doing = operation.words()?.doing.to_lowercase();
+    let doing = operation.words(style.dialect)?.doing.to_lowercase();
     let label = label.as_ref().filter(|label| !label.value.is_empty());
     let label = label.map_or(String::new(), |label| format!("{}={}, ", label.key, shortened(&label.value)));
     let passed = match elapsed.as_secs() {

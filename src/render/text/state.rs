@@ -84,7 +84,7 @@ fn heading(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>, object: &Ob
 
 /// An output's value, drawn by its type as an unchanged part of a plan is.
 fn plain_text(value: &Value, style: &Style) -> String {
-    let diff = diff::typed_diff(value.ty(), value, value);
+    let diff = diff::typed_diff(value.ty(), value, value, style.dialect);
     diff::draw_with(
         &diff,
         0,
@@ -96,8 +96,8 @@ fn plain_text(value: &Value, style: &Style) -> String {
 pub fn object_text(addr: &AbsResourceInstance, value: &Value, schema: Option<&Schema>, style: &Style) -> String {
     let resource = &addr.resource.resource;
     let diff = match schema {
-        Some(schema) => diff::block_diff(&schema.block, value, value, &[], None),
-        None => diff::value_diff(value, value),
+        Some(schema) => diff::block_diff(&schema.block, value, value, &[], None, style.dialect),
+        None => diff::value_diff(value, value, style.dialect),
     };
     let drawing = Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..Drawing::new(style) };
     let body = diff::draw_with(&diff, 0, &drawing);

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use base::dialect::Dialect;
+
 use super::wrap::wrap_paragraphs;
 
 /// Columns and colours of the place that text goes to.
@@ -15,6 +17,8 @@ pub struct Style {
     pub bare: bool,
     /// Advice beyond what the reference says is shown: people read it, not programs.
     pub tips: bool,
+    /// The one whose words and symbols are used.
+    pub dialect: Dialect,
 }
 
 impl Style {
@@ -25,7 +29,7 @@ impl Style {
 
     /// Without colours, for a place of unknown width.
     pub fn plain() -> Style {
-        Style { colour: false, width: 78, reveal: false, bare: true, tips: false }
+        Style { colour: false, width: 78, reveal: false, bare: true, tips: false, dialect: Dialect::default() }
     }
 
     /// A template with tags such as `[bold]`, and `{}` where the arguments stand. As in the reference, a text in which
@@ -116,7 +120,7 @@ mod tests {
     /// The codes are those that the reference writes for the same templates.
     #[test]
     fn tags_become_codes_and_end_in_a_reset() {
-        let coloured = Style { colour: true, width: 80, reveal: false, bare: false, tips: false };
+        let coloured = Style { colour: true, width: 80, bare: false, ..Style::plain() };
         let cases: &[(&str, &[&dyn Display], &str)] = &[
             ("[green]+[reset]", &[], "\x1b[32m+\x1b[0m\x1b[0m"),
             ("[reset][bold]{}: Reading...", &[&"a.b"], "\x1b[0m\x1b[1ma.b: Reading...\x1b[0m"),

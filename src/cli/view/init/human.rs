@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use install::event::InstallEvent;
 use model::addr::Provider;
 use model::deps::Version;
@@ -18,6 +18,7 @@ use super::texts::{
     trust_text,
 };
 use crate::console::Console;
+use crate::opentofu;
 use crate::view::downloads::Downloads;
 
 pub struct InitHuman {
@@ -118,7 +119,7 @@ impl InitView for InitHuman {
             return;
         }
         if let Some(text) = human(event, &self.console.style) {
-            let apart = name::is_opentofu() && begins_part(event);
+            let apart = opentofu::separates_parts_of_init(self.console.dialect()) && begins_part(event);
             self.console.line(&if apart { format!("\n{text}") } else { text });
         }
     }
@@ -135,7 +136,7 @@ impl InitView for InitHuman {
             InitOutcome::Ready { place, warnings } => (place, warnings),
         };
         self.console.line("");
-        let is_apart = name::is_opentofu() || self.console.shows_tips();
+        let is_apart = opentofu::separates_parts_of_init(self.console.dialect()) || self.console.shows_tips();
         let apart = is_apart && warnings.iter().next().is_some();
         self.console.diagnostics(warnings);
         if apart {
@@ -165,12 +166,12 @@ fn begins_part(event: &InitEvent) -> bool {
 fn human(event: &InitEvent, style: &Style) -> Option<String> {
     Some(match event {
         InitEvent::Backend | InitEvent::Cloud | InitEvent::Modules { .. } | InitEvent::Providers => {
-            style.fill("[reset][bold]{}", &[&plain_text(event)])
+            style.fill("[reset][bold]{}", &[&plain_text(event, style)])
         }
-        InitEvent::StoreProvider { .. } => style.fill("[reset][bold]{}[reset]", &[&plain_text(event)]),
+        InitEvent::StoreProvider { .. } => style.fill("[reset][bold]{}[reset]", &[&plain_text(event, style)]),
         InitEvent::StoreProviderInstalled => String::new(),
         InitEvent::StoreProviderTrust(trust) => trust_line(*trust, style),
-        InitEvent::StateStore(_) => style.fill("[reset][bold]{}[reset]", &[&plain_text(event)]),
+        InitEvent::StateStore(_) => style.fill("[reset][bold]{}[reset]", &[&plain_text(event, style)]),
         InitEvent::Copying(source) => {
             style.fill("[reset][bold]Copying configuration[reset] from {}...", &[&format!("{source:?}")])
         }
@@ -179,9 +180,9 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             style.fill("[reset][bold]{}[reset]\n\n{}", &[&title, &text])
         }
         InitEvent::LockCreated => lock_created_line(style),
-        InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&plain_text(event)]),
-        InitEvent::BackendUnset(_) => style.fill("[reset][green]\n\n{}", &[&plain_text(event)]),
-        InitEvent::BackendReplaced { .. } => style.fill("[reset]{}\n", &[&plain_text(event)]),
+        InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&plain_text(event, style)]),
+        InitEvent::BackendUnset(_) => style.fill("[reset][green]\n\n{}", &[&plain_text(event, style)]),
+        InitEvent::BackendReplaced { .. } => style.fill("[reset]{}\n", &[&plain_text(event, style)]),
         InitEvent::BackendReconfigured => style.fill(
             "[reset][reset][bold]Backend configuration changed![reset]\n\n{}\n",
             &[&format!(
@@ -195,7 +196,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
         ),
         InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
-        _ => plain_text(event),
+        _ => plain_text(event, style),
     })
 }
 
@@ -245,6 +246,6 @@ pub fn install(event: &InstallEvent, style: &Style) -> Option<String> {
     })
 }
 
-fn plain_text(event: &InitEvent) -> String {
-    message(event).map(|(text, _)| text).unwrap_or_default()
+fn plain_text(event: &InitEvent, style: &Style) -> String {
+    message(event, style.dialect).map(|(text, _)| text).unwrap_or_default()
 }

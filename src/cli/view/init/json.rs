@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::diag::Diagnostics;
-use base::name;
 use model::version::at_least;
 use ops::init::{InitEvent, InitOutcome};
 use ops::providers::Trust;
@@ -15,6 +14,7 @@ use super::contract::InitView;
 use super::human::{install, is_of_store};
 use super::texts::{advice, message, ready, ready_codes, reused_version, trust_text};
 use crate::console::Console;
+use crate::opentofu;
 use crate::view::get::module_message;
 use crate::view::json::{write, write_to_the_second};
 
@@ -36,7 +36,7 @@ impl InitJson {
         let of_store = event.is_some_and(is_of_store);
         self.has_store.fetch_or(of_store, Ordering::Relaxed);
         if !self.begun.swap(true, Ordering::Relaxed) {
-            write(&self.console, &events::version(of_store));
+            write(&self.console, &events::version(of_store, self.console.dialect()));
         }
     }
 
@@ -53,12 +53,14 @@ impl InitJson {
     /// The lines that people read too, without what sets them apart.
     fn opentofu(&self, event: &InitEvent) {
         let text = match event {
-            InitEvent::Install(event) => match install(event, &Style::plain()) {
-                Some(text) => text,
-                None => return,
-            },
-            InitEvent::Module(event) => return write(&self.console, &module_message(event)),
-            _ => match message(event) {
+            InitEvent::Install(event) => {
+                match install(event, &Style { dialect: self.console.dialect(), ..Style::plain() }) {
+                    Some(text) => text,
+                    None => return,
+                }
+            }
+            InitEvent::Module(event) => return write(&self.console, &module_message(event, self.console.dialect())),
+            _ => match message(event, self.console.dialect()) {
                 Some((text, _)) => text,
                 None => return,
             },
@@ -91,7 +93,7 @@ impl InitView for InitJson {
             return write(&self.console, &events::store_provider_trust(kind, trust_text(*trust)));
         }
         if let InitEvent::StoreProvider { .. } = event {
-            let text = message(event).map(|(text, _)| text).unwrap_or_default();
+            let text = message(event, self.console.dialect()).map(|(text, _)| text).unwrap_or_default();
             return write(&self.console, &events::store_provider_start(text));
         }
         if let InitEvent::Install(event) = event
@@ -102,10 +104,10 @@ impl InitView for InitJson {
             let text = format!("{provider}: Reusing version {version} from the dependency lock file");
             return write(&self.console, &events::log(text));
         }
-        if name::is_opentofu() {
+        if opentofu::has_plain_streams(self.console.dialect()) {
             return self.opentofu(event);
         }
-        let Some((text, code)) = message(event) else { return };
+        let Some((text, code)) = message(event, self.console.dialect()) else { return };
         match code {
             Some(code) => self.output(&text, code),
             None => write(&self.console, &events::log(text)),
@@ -117,7 +119,7 @@ impl InitView for InitJson {
         self.console.status("");
         self.diagnostics(outcome.diagnostics());
         let InitOutcome::Ready { place, .. } = outcome else { return };
-        if name::is_opentofu() {
+        if opentofu::has_plain_streams(self.console.dialect()) {
             self.note(&ready(place));
             return self.note(&advice(place));
         }

@@ -1,16 +1,19 @@
 //! The texts of `init`: the same for people and for programs, but for their layout.
 
-use base::name::{self, COMMAND, Name, PROGRAM};
+use base::dialect::Dialect;
+use base::name::{COMMAND, PROGRAM};
 use install::event::InstallEvent;
 use model::addr::Provider;
 use model::deps::{Constraints, Version};
 use ops::init::{InitEvent, StatePlace};
 use ops::providers::Trust;
 
+use crate::opentofu;
+
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// As programs read it, with its code; without one it is a message of the log. None: not for them.
-pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
+pub fn message(event: &InitEvent, dialect: Dialect) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
         InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
@@ -22,10 +25,7 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
             (format!("Initializing the state store {kind:?}..."), "initializing_state_store_message")
         }
         InitEvent::Cloud => {
-            let service = match name::current() {
-                Name::Terrane | Name::Terraform => "HCP Terraform",
-                Name::OpenTofu => "cloud backend",
-            };
+            let service = opentofu::cloud_service(dialect);
             (format!("Initializing {service}..."), "initializing_terraform_cloud_message")
         }
         InitEvent::CloudChanged => return Some(("HCP Terraform configuration has changed.".into(), None)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::name::{self, COMMAND, PROGRAM};
+use base::name::{COMMAND, PROGRAM};
 use base::stop::Stage;
 use engine::event::Event;
 use engine::ports::Observer;
@@ -15,6 +15,7 @@ use render::text::progress;
 
 use super::contract::{OperationView, Written};
 use crate::console::Console;
+use crate::opentofu;
 use crate::view::interrupt::announce_interrupt;
 use crate::view::ticker::Ticker;
 use crate::view::{remote, shown, unfinished};
@@ -123,8 +124,8 @@ impl OperationView for OperationHuman {
 
     fn complete(&self, mode: Mode, tally: Tally) {
         let Tally { added, changed, imported, removed, forgotten, actions, failed_actions } = tally;
-        let forgotten =
-            if forgotten > 0 && name::is_opentofu() { format!(", {forgotten} forgotten") } else { String::new() };
+        let is_counted = forgotten > 0 && opentofu::counts_forgotten_objects(self.console.dialect());
+        let forgotten = if is_counted { format!(", {forgotten} forgotten") } else { String::new() };
         let text = match mode {
             Mode::Destroy => format!("\nDestroy complete! Resources: {removed} destroyed."),
             Mode::Normal | Mode::RefreshOnly => {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use base::diag::Diagnostics;
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::stop::Stage;
 use engine::event::Event;
 use engine::ports::Observer;
@@ -21,6 +21,7 @@ use terrane_protocol::schema::ResourceMode;
 
 use super::contract::{OperationView, Written};
 use crate::console::Console;
+use crate::opentofu;
 use crate::view::json::{write, write_diagnostics};
 use crate::view::remote;
 use crate::view::ticker::Ticker;
@@ -50,7 +51,7 @@ impl OperationJson {
     /// Writes the first line, unless it is written; gives whether the format has actions.
     pub fn begin(&self, has_actions: bool) -> bool {
         *self.has_actions.get_or_init(|| {
-            write(&self.console, &events::version(has_actions));
+            write(&self.console, &events::version(has_actions, self.console.dialect()));
             has_actions
         })
     }
@@ -67,7 +68,7 @@ impl OperationJson {
             change: tally.changed,
             import: tally.imported,
             remove: tally.removed,
-            forget: name::is_opentofu().then_some(tally.forgotten),
+            forget: opentofu::counts_forgotten_objects(self.console.dialect()).then_some(tally.forgotten),
             actions: (has_actions || at_least(14)).then_some((tally.actions, tally.failed_actions)),
         }
     }
@@ -93,9 +94,9 @@ impl Observer for OperationJson {
             Listener::diagnostics(self, diagnostics);
             return;
         }
-        let console = self.console.clone();
+        let (console, dialect) = (self.console.clone(), self.console.dialect());
         self.ticker.hear(&event, move |change, elapsed| {
-            if let Some(message) = events::still(&change.addr, change.operation, elapsed) {
+            if let Some(message) = events::still(&change.addr, change.operation, elapsed, dialect) {
                 write(&console, &message);
             }
         });
@@ -104,14 +105,14 @@ impl Observer for OperationJson {
             for line in text.split(['\n', '\r']).filter(|line| !line.is_empty()) {
                 let (addr, kind) = (addr.clone(), kind.clone());
                 let piece = Event::ProvisionOutput { addr, kind, text: line.to_string(), sensitive: None };
-                events::event(&piece).iter().for_each(|message| self.write(message));
+                events::event(&piece, dialect).iter().for_each(|message| self.write(message));
             }
             return;
         }
         if let Event::ListFinished(results) = &event {
             return listing::finished(results).iter().for_each(|message| self.write(message));
         }
-        events::event(&event).iter().for_each(|message| self.write(message));
+        events::event(&event, dialect).iter().for_each(|message| self.write(message));
     }
 }
 

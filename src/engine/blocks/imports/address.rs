@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use lang::eval::describe::with_values;
 use lang::eval::{Scope, evaluate};
 use lang::syntax::ast::{Expr, ExprKind, Expression, IndexKey, TraversalStep};
@@ -13,6 +12,7 @@ use model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};
 use terrane_value::Value;
 
 use crate::engine_errors::INVALID_IMPORT_TARGET;
+use crate::opentofu;
 
 /// One step of an address.
 enum Step {
@@ -59,8 +59,8 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
         ExprKind::Index { collection, key, .. } => {
             let mut steps = steps_of(&expr.part(collection), scope, diagnostics)?;
             let key = expr.part(key);
-            // OpenTofu evaluates functions here.
-            if let Some(call) = first_call(&key.node).filter(|_| !name::is_opentofu()) {
+            let may_call = opentofu::has_free_import_keys(key.file.dialect());
+            if let Some(call) = first_call(&key.node).filter(|_| !may_call) {
                 let call = Expression { file: key.file.clone(), node: call };
                 diagnostics.push(with_values(no_functions(call.range()), &call, scope));
                 return None;

@@ -6,7 +6,6 @@ pub mod address;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base::source::Range;
 use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use lang::syntax::syntax_errors::not_a_reference;
@@ -18,6 +17,7 @@ use terrane_value::Value;
 
 use super::tree::Tree;
 use crate::ids::{ModuleId, ProviderId, ResourceId};
+use crate::opentofu;
 
 /// The summary where an import has nothing to go to.
 pub const NO_TARGET: &str = "Configuration for import target does not exist";
@@ -95,9 +95,11 @@ pub fn statements(tree: &Tree) -> Vec<ImportStatement> {
     all
 }
 
-/// Keys that are expressions need a `for_each`, but not for OpenTofu.
+/// Whether the keys of an import may be expressions, which need a `for_each` in some dialects.
 pub fn is_static(import: &Import) -> bool {
-    name::is_opentofu() || import.for_each.is_some() || matches!(import.to.kind(), ExprKind::Variable(_))
+    opentofu::has_free_import_keys(import.to.file.dialect())
+        || import.for_each.is_some()
+        || matches!(import.to.kind(), ExprKind::Variable(_))
 }
 
 pub fn not_static(to: &Expression) -> Diagnostics {

@@ -4,7 +4,6 @@
 mod values;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use model::addr::AbsResourceInstance;
 use model::config::ImportBy;
 use model::provider_diagnostics::about_body;
@@ -13,6 +12,7 @@ pub use values::{ImportContext, expand, named};
 
 use crate::blocks::imports::{ImportStatement, NO_TARGET};
 use crate::ids::ResourceId;
+use crate::opentofu;
 use crate::pending_request::PendingRequest;
 use crate::run::results::Expansion;
 use crate::run::{Run, Verb};
@@ -63,12 +63,14 @@ pub fn plan(run: &Run, block: ResourceId, identity: Option<&Type>) -> Diagnostic
         let known = ImportContext { identity, unknown: Unknown::of_run(run) };
         for (addr, named) in diagnostics.take(expand(run, statement, Some(block), known)) {
             let is_stored = run.prior.state.instance(&addr).is_some();
-            if is_stored && (is_destroy || !name::is_careful()) {
+            if is_stored && (is_destroy || !opentofu::checks_imports_of_stored_objects(run.dialect())) {
                 // The object is destroyed, although an import names it.
                 continue;
             }
             match without_instance(run, block, &addr) {
-                Some(error) if name::is_opentofu() => run.results.unmatched_imports().push(error),
+                Some(error) if opentofu::reports_unmatched_imports_last(run.dialect()) => {
+                    run.results.unmatched_imports().push(error)
+                }
                 Some(error) => diagnostics.push(error),
                 None if is_stored => {}
                 None => drop(run.results.imports().insert(addr, named)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use lang::eval::describe::{Causes, with_causes};
 use lang::eval::{Scope, evaluate, evaluate_to};
 use lang::syntax::ast::Expression;
@@ -14,6 +14,7 @@ use terrane_value::{Type, Value};
 use crate::blocks::imports::{ImportStatement, Named, address, is_static, not_static};
 use crate::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET};
 use crate::ids::ResourceId;
+use crate::opentofu;
 use crate::run::Run;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::scope::ModuleScope;
@@ -58,6 +59,7 @@ fn expand_in(
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
     let scope = || ModuleScope::new(run, module);
+    let has_free_keys = opentofu::has_free_import_keys(run.dialect());
     let elements = match &import.for_each {
         None => vec![Each::None],
         Some(for_each) => match diagnostics.take(elements(for_each, &scope(), known.unknown)) {
@@ -70,7 +72,7 @@ fn expand_in(
     };
     for each in elements {
         let scope = scope().with_each(each);
-        if name::is_opentofu() && known.unknown == Unknown::Skipped {
+        if has_free_keys && known.unknown == Unknown::Skipped {
             let _ = diagnostics.take(named(import, &scope, known));
             continue;
         }
@@ -84,13 +86,13 @@ fn expand_in(
             break;
         }
         let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else {
-            if known.unknown == Unknown::Refused && name::is_careful() {
+            if known.unknown == Unknown::Refused && opentofu::requires_known_import_keys(run.dialect()) {
                 diagnostics.push(unknown_key(import));
                 break;
             }
             continue;
         };
-        if let (Some(block), false) = (block, name::is_opentofu()) {
+        if let (Some(block), false) = (block, has_free_keys) {
             let config = run.blocks.tree.resource(block);
             let wrong = match addr.key() {
                 InstanceKey::None if config.count.is_some() => Some("The target resource is using count."),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::source::Range;
 use base::telemetry::{self, Description, Detail};
 use lang::eval::{evaluate, evaluate_to};
@@ -28,6 +28,7 @@ use super::unknown_type::unknown_type;
 use crate::blocks::connection::connection_schema;
 use crate::change::Shape;
 use crate::ids::ResourceId;
+use crate::opentofu;
 use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
 use crate::run::Run;
@@ -60,7 +61,8 @@ async fn validate_block(run: &Run, block: ResourceId) -> Diagnostics {
     if let Some(key) = config.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
         let _ = diagnostics.take(evaluate_to(key, &Type::String, &block_scope(run, instance, config)));
     }
-    if let (PreventDestroy::If(expr), false) = (&config.lifecycle.prevent_destroy, name::is_opentofu()) {
+    let is_later = opentofu::checks_prevention_in_plan(run.dialect());
+    if let (PreventDestroy::If(expr), false) = (&config.lifecycle.prevent_destroy, is_later) {
         diagnostics.extend(prevention(expr, &scope).err().unwrap_or_default());
     }
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));

@@ -352,7 +352,7 @@ pub fn native(text: &Text, file: &Arc<SourceFile>) -> (Arc<Expr>, Diagnostics) {
 
 /// The reference that a string holds; none if it is anything else. Its places are as those of [`native`].
 pub fn traversal(text: &Text, file: &Arc<SourceFile>) -> Option<Traversal> {
-    let inner = SourceFile::new(file.name(), &*text.text);
+    let inner = SourceFile::written_in(file.dialect(), file.name(), &*text.text);
     let mut found = native_traversal::parse(&inner, false).0?;
     shift::traversal(&mut found, &|offset| one_before(text, offset));
     Some(found)
@@ -373,7 +373,7 @@ fn embedded(
     place: impl Fn(u32) -> u32,
     parse: impl FnOnce(&mut Parser<'_>) -> Expr,
 ) -> (Arc<Expr>, Diagnostics) {
-    let inner = SourceFile::new(file.name(), &*text.text);
+    let inner = SourceFile::written_in(file.dialect(), file.name(), &*text.text);
     let tokens = lexer::scan(inner.text(), start);
     let mut parser = Parser::new(&inner, &tokens);
     parser.within = Some((file, &text.offsets));

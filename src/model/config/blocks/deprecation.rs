@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base::source::Range;
 use lang::syntax::ast::Attribute;
 
 use crate::config::constants::constant;
+use crate::opentofu;
 
 /// The `deprecated` argument of a variable or an output.
 #[derive(Clone, Debug)]
@@ -18,10 +18,10 @@ pub struct Deprecation {
     pub range: Range,
 }
 
-/// A `deprecated` argument. OpenTofu refuses an empty message.
+/// A `deprecated` argument.
 pub fn decode(attribute: &Attribute, what: &str, diags: &mut Diagnostics) -> Option<Deprecation> {
     let text = constant::string(attribute, diags)?;
-    if text.trim().is_empty() && name::is_opentofu() {
+    if text.trim().is_empty() && opentofu::refuses_empty_deprecations(attribute.expr.file.dialect()) {
         let detail = format!(
             "The \"deprecated\" argument must not be empty, and should provide instructions on how to migrate away from usage of \
              this deprecated {what}."

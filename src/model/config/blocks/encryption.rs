@@ -5,6 +5,7 @@
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::source::{Range, SourceFile, Span};
 use base::suggest;
 use lang::syntax::ast::{Block, Expression};
@@ -102,12 +103,12 @@ pub fn decode(body: &Body, declared: Range) -> (Option<Encryption>, Diagnostics)
 }
 
 /// What the text of TF_ENCRYPTION says, in JSON if it begins with a brace. None with errors, or without any text.
-pub fn parse(name: &str, text: &str) -> (Option<Encryption>, Diagnostics) {
+pub fn parse(dialect: Dialect, name: &str, text: &str) -> (Option<Encryption>, Diagnostics) {
     let text = text.trim();
     if text.is_empty() {
         return (None, Diagnostics::new());
     }
-    let file = SourceFile::new(name, text);
+    let file = SourceFile::written_in(dialect, name, text);
     let (body, mut diags) = match text.starts_with('{') {
         true => parser::json::parse_file(file),
         false => parser::parse_file(file),
@@ -304,7 +305,7 @@ mod tests {
     "#;
 
     fn read(text: &str) -> Encryption {
-        let (found, diags) = parse("TF_ENCRYPTION", text);
+        let (found, diags) = parse(Dialect::default(), "TF_ENCRYPTION", text);
         assert!(!diags.has_errors(), "{diags:?}");
         found.unwrap()
     }
@@ -334,11 +335,11 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let (found, diags) = parse("e", text);
+            let (found, diags) = parse(Dialect::default(), "e", text);
             let first = diags.iter().next().map(|d| format!("{}: {}", d.summary, d.detail)).unwrap_or_default();
             assert_eq!((found.is_none(), first.as_str()), (true, expected), "{text}");
         }
-        assert!(parse("e", " \n").0.is_none());
+        assert!(parse(Dialect::default(), "e", " \n").0.is_none());
     }
 
     #[test]

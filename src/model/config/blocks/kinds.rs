@@ -258,6 +258,7 @@ pub fn of(block: &Block) -> Option<&'static BlockKind> {
 mod tests {
     use std::path::Path;
 
+    use base::dialect::Dialect;
     use base::files::Memory;
     use base::source::SourceFile;
     use lang::syntax::parse_file;
@@ -336,8 +337,10 @@ mod tests {
             let mut file = decode::decode(&[block_of(text)], &mut diags);
             let declares_nothing = ["language", "required_providers"].contains(&name);
             assert_eq!(declared(&file), usize::from(!declares_nothing), "{name}");
-            let mut module =
-                PartialModule { module: no_module(Path::new(".")), terraform: TerraformSettings::default() };
+            let mut module = PartialModule {
+                module: no_module(Dialect::default(), Path::new(".")),
+                terraform: TerraformSettings::default(),
+            };
             BLOCK_KINDS.iter().for_each(|kind| (kind.merge)(&mut file, &mut module, &mut diags));
             assert_eq!(declared(&file), 0, "{name}");
             assert_eq!(diags.has_errors(), name == "required_providers", "{name}: {diags:?}");

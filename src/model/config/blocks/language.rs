@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM, TERRANE, by_language};
+use base::name::{PROGRAM, TERRANE};
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block};
 use lang::syntax::body::BodySchema;
@@ -11,6 +11,7 @@ use lang::syntax::body::BodySchema;
 use super::{references, terraform};
 use crate::config::constants::version_constraint;
 use crate::deps::{Constraints, Version};
+use crate::opentofu;
 use crate::symbols::SYMBOL_LIBRARIES;
 use crate::version::{compatible_version, tofu_at_least};
 
@@ -56,7 +57,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
                 diags.push(duplicate(block, first));
                 continue;
             }
-            if name::is_opentofu() && program == Program::OpenTofu {
+            if program == Program::OpenTofu && opentofu::warns_of_ineffective_constraints(block.file().dialect()) {
                 diags.extend(constraint.as_ref().and_then(|(text, range)| ineffective(text, range.clone())));
             }
             found.extend(constraint.map(|(constraint, range)| Compatibility { program, constraint, range }));
@@ -99,8 +100,9 @@ fn duplicate(block: &Block, first: &Compatibility) -> Diagnostic {
 
 fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
     let range = attribute.expr.range();
+    let has_one = opentofu::has_one_edition(range.dialect());
     let Some(edition) = attribute.expr.as_keyword() else {
-        let detail = match name::is_opentofu() {
+        let detail = match has_one {
             true => format!(
                 "The \"edition\" argument expects a bare language edition keyword. {PROGRAM} {} supports only language edition {}, \
                  which is the default.",
@@ -111,8 +113,8 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
         };
         return diags.push(Diagnostic::error(terraform::INVALID_EDITION, detail).at(range));
     };
-    let editions = by_language(&EDITIONS[..], &EDITIONS[..1]);
-    if name::is_opentofu() && !editions.contains(&edition) {
+    let editions = if has_one { &EDITIONS[..1] } else { &EDITIONS[..] };
+    if has_one && !editions.contains(&edition) {
         let known = EDITIONS[0];
         let version = compatible_version();
         let detail = match edition {
@@ -140,7 +142,7 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
 /// There are none; an empty list asks for none.
 fn check_experiments(attribute: &Attribute, diags: &mut Diagnostics) {
     for item in references::static_list(&attribute.expr, diags) {
-        if name::is_opentofu() {
+        if opentofu::has_one_edition(item.file.dialect()) {
             diags.push(unknown_experiment(item.as_keyword()).at(item.range()));
             continue;
         }

@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block, Expression, Traversal};
 use lang::syntax::body::{Body, BodySchema};
@@ -18,6 +17,7 @@ use crate::addr::parse::parse_reference;
 use crate::addr::{self, Subject};
 use crate::config::constants::constant;
 use crate::model_errors::INVALID_TRIGGER;
+use crate::opentofu;
 
 /// `lifecycle {}`.
 #[derive(Clone, Debug, Default)]
@@ -133,7 +133,7 @@ fn trigger_not_allowed(kind: &str, block: &Block) -> Diagnostic {
 }
 
 fn decode_destroy(attribute: &Attribute, lifecycle: &mut Lifecycle, diags: &mut Diagnostics) {
-    if !name::is_opentofu() {
+    if !opentofu::checks_destroy_later(attribute.expr.file.dialect()) {
         lifecycle.keep = constant::bool(attribute, diags) == Some(false);
         return;
     }

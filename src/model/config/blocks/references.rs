@@ -74,7 +74,8 @@ fn quoted_traversal(expr: &Expression, text: &str, diags: &mut Diagnostics) -> O
     }
     // With escapes, places in the text are not quite those in the file.
     let padded = format!("{}{text}", " ".repeat(inner));
-    let parse = |text: &str| parser::parse_traversal(SourceFile::new(expr.file.name(), text));
+    let parse =
+        |text: &str| parser::parse_traversal(SourceFile::written_in(expr.file.dialect(), expr.file.name(), text));
     let (traversal, problems) = parse(&padded);
     let before = broken_at(&problems).and_then(|at| padded.get(..at));
     for mut problem in problems {

@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block, TraversalStep};
 use lang::syntax::body::{Body, BodySchema, Content};
@@ -14,6 +13,7 @@ use super::provisioner::{self, ProvisionerBlock, ProvisionerWhen};
 use super::references;
 use crate::addr::{Module, Resource};
 use crate::config::constants::constant;
+use crate::opentofu;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new().required("from").block("lifecycle", &[]).block("connection", &[]).block("provisioner", &["type"])
@@ -34,9 +34,9 @@ pub struct Removed {
 }
 
 impl Removed {
-    /// False: forgotten, not destroyed. Without `lifecycle`, Terraform destroys and OpenTofu forgets.
+    /// False: forgotten, not destroyed. Without `lifecycle`, it depends on the dialect.
     pub fn destroys(&self) -> bool {
-        self.destroy.unwrap_or(!name::is_careful())
+        self.destroy.unwrap_or_else(|| !opentofu::forgets_removed_objects(self.range.dialect()))
     }
 }
 
@@ -62,14 +62,15 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
             removed.destroy = Some(written);
         }
     }
-    if name::is_opentofu() && sound {
+    let explains = opentofu::explains_removed_blocks(block.file().dialect());
+    if explains && sound {
         diags.extend(warning(removed.destroy, &content).map(|warning| warning.at(block.header_range())));
     }
     removed.connection = content.blocks_of("connection").next().map(|b| b.body.clone());
     let managed = removed.resource.as_ref().is_some_and(|r| r.mode == ResourceMode::Managed);
     for block in content.blocks_of("provisioner") {
         let Some(decoded) = provisioner::decode(block, diags) else { continue };
-        if !sound && name::is_opentofu() {
+        if !sound && explains {
             continue;
         }
         let problem = if !managed {
@@ -88,14 +89,15 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
 
 /// What the argument names, relative to the module of the block.
 fn target(from: &Attribute, diags: &mut Diagnostics) -> Option<(Module, Option<Resource>)> {
-    let key = if name::is_opentofu() { opentofu_instance(from) } else { instance(from) };
+    let explains = opentofu::explains_removed_blocks(from.expr.file.dialect());
+    let key = if explains { opentofu_instance(from) } else { instance(from) };
     if let Some(error) = key {
         diags.push(error);
         return None;
     }
     let end = endpoint(from, diags)?;
     let resource = end.resource.map(|(resource, _)| resource);
-    if let Some(error) = resource.as_ref().and_then(|resource| never_destroyed(resource.mode)) {
+    if let Some(error) = resource.as_ref().and_then(|resource| never_destroyed(resource.mode, explains)) {
         let range = from.expr.as_traversal().map(|t| references::traversal_range(t, &from.expr.file));
         diags.push(error.at_opt(range));
         return None;
@@ -148,15 +150,15 @@ fn opentofu_instance(from: &Attribute) -> Option<Diagnostic> {
     Some(error.at(from.expr.range_of(key.span())))
 }
 
-/// The error about an object that is never destroyed.
-fn never_destroyed(mode: ResourceMode) -> Option<Diagnostic> {
+/// The error about an object that is never destroyed. `explains`: as OpenTofu has it.
+fn never_destroyed(mode: ResourceMode, explains: bool) -> Option<Diagnostic> {
     let (summary, detail) = match mode {
-        ResourceMode::Data if name::is_opentofu() => (
+        ResourceMode::Data if explains => (
             "Data source address is not allowed",
             "Data sources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove data sources \
              from the state, you should remove the data source block from the configuration.",
         ),
-        ResourceMode::Ephemeral if name::is_opentofu() => (
+        ResourceMode::Ephemeral if explains => (
             "Ephemeral resource address is not allowed",
             "Ephemeral resources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove \
              ephemeral resources from the state, you should remove the ephemeral resource block from the configuration.",

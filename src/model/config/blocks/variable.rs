@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, PROGRAM};
+use base::name::PROGRAM;
 use base::source::Range;
 use lang::eval::type_expression::{self, Defaults};
 use lang::syntax::ast::{Attribute, Block, Call, ExprKind, Expression, TemplateForm};
@@ -16,6 +16,7 @@ use super::deprecation::{self, Deprecation};
 use super::override_rule::missing_base;
 use super::{labels, module_call, override_bodies};
 use crate::config::constants::{constant, ignored_attributes};
+use crate::opentofu;
 use crate::symbols;
 
 /// `variable "name" {}`.
@@ -121,7 +122,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
 
 fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagnostics) -> Value {
     let written = diags.take(constant::value(&attribute.expr));
-    if name::is_opentofu() {
+    if opentofu::warns_of_ignored_attributes(attribute.expr.file.dialect()) {
         diags.extend(ignored_attributes::in_default(&attribute.expr, &variable.ty));
     }
     let mut invalid = |detail: String| {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::name;
+use base::dialect::Dialect;
 use base::source::{Range, SourceFile};
 use lang::eval::{Resolved, Scope, evaluate, evaluate_to};
 use lang::functions::{Function, Machine};
@@ -23,6 +23,7 @@ use crate::config::blocks::by_name::ByName;
 use crate::config::blocks::locals::Local;
 use crate::config::blocks::variable::Variable;
 use crate::model_errors::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
+use crate::opentofu;
 
 /// What is known of the world when a configuration is loaded.
 pub trait StaticInputs: Send + Sync {
@@ -205,7 +206,7 @@ pub fn unusable(value: &Value, target: &str, expr: &Expression) -> Option<Diagno
     } else {
         return None;
     };
-    if let Some(what) = module_argument(target) {
+    if let Some(what) = module_argument(target, expr.file.dialect()) {
         let detail = match summary {
             DYNAMIC => "Only literal values and const variables can be evaluated during init.".to_owned(),
             _ => format!("The module {what} cannot be derived from a sensitive or ephemeral value."),
@@ -217,10 +218,10 @@ pub fn unusable(value: &Value, target: &str, expr: &Expression) -> Option<Diagno
     Some(Diagnostic::error(summary, detail).at(expr.range()))
 }
 
-/// The argument of a module call that is needed early, if Terraform's messages about it apply: 1.17 has such arguments too.
-fn module_argument(target: &str) -> Option<&'static str> {
+/// The argument of a module call that is needed early, if messages name it.
+fn module_argument(target: &str, dialect: Dialect) -> Option<&'static str> {
     let (owner, argument) = target.rsplit_once('.')?;
-    let is_call = !name::is_opentofu() && owner.rsplit('.').nth(1) == Some("module");
+    let is_call = opentofu::names_module_arguments(dialect) && owner.rsplit('.').nth(1) == Some("module");
     ["source", "version"].into_iter().find(|known| is_call && argument == *known)
 }
 
@@ -357,7 +358,7 @@ impl StaticScope<'_> {
     /// A name whose value is only found out during a run.
     fn too_early(&self, what: &str, range: &Range) -> Diagnostic {
         let way = self.further(self.of, self.of.within(what));
-        if let (Some(argument), [_]) = (module_argument(&self.way[0]), self.way.as_slice()) {
+        if let (Some(argument), [_]) = (module_argument(&self.way[0], range.dialect()), self.way.as_slice()) {
             let detail = format!("The module {argument} can only reference constant input variables and local values.");
             return Diagnostic::error(format!("Invalid module {argument}"), detail).at(range.clone());
         }

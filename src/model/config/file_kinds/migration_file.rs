@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Files;
+use base::files::ConfigFiles;
 use base::source::Range;
 use lang::syntax::ast::{Block, Expression};
 use lang::syntax::body::{Body, BodySchema};
@@ -32,7 +32,7 @@ struct MigrationSource {
 }
 
 /// The backend or the state store that the files of a folder name in their `from` block. None with an error.
-pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diagnostics) {
+pub fn migration_source(dir: &Path, files: &dyn ConfigFiles) -> (Option<Backend>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut names: Vec<String> = files.list(dir).unwrap_or_default().into_iter().map(|entry| entry.name).collect();
     names.retain(|name| name.ends_with(SUFFIX));

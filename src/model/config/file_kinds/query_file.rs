@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Files;
+use base::files::ConfigFiles;
 use base::source::Range;
 use lang::syntax::ast::Block;
 use lang::syntax::body::{Body, BodySchema};
@@ -44,12 +44,12 @@ fn arguments() -> BodySchema {
 }
 
 /// True if a folder has query files.
-pub fn has_query_files(dir: &Path, files: &dyn Files) -> bool {
+pub fn has_query_files(dir: &Path, files: &dyn ConfigFiles) -> bool {
     !find(dir, files).is_empty()
 }
 
 /// The query files of a folder, by name.
-fn find(dir: &Path, files: &dyn Files) -> Vec<PathBuf> {
+fn find(dir: &Path, files: &dyn ConfigFiles) -> Vec<PathBuf> {
     let mut names: Vec<String> =
         files.list(dir).unwrap_or_default().into_iter().filter(|entry| !entry.is_dir).map(|entry| entry.name).collect();
     names.retain(|name| !file_set::is_ignored(name) && ENDINGS.iter().any(|ending| name.ends_with(ending)));
@@ -59,7 +59,7 @@ fn find(dir: &Path, files: &dyn Files) -> Vec<PathBuf> {
 }
 
 /// What the query files of a folder declare.
-pub fn read(dir: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<ModuleFile> {
+pub fn read(dir: &Path, files: &dyn ConfigFiles, diags: &mut Diagnostics) -> Vec<ModuleFile> {
     let mut read = Vec::new();
     for path in find(dir, files) {
         let Some(body) = file_set::load(&path, files, diags) else { continue };

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Files;
-use base::name::{self, Name};
+use base::files::ConfigFiles;
 use base::source::{SourceFile, Span};
 use lang::syntax::body::Body;
 use lang::syntax::parser;
 use lang::syntax::syntax_errors::NOT_UTF8;
 
 use crate::model_errors::{UNREADABLE_FILE, UNREADABLE_MODULE};
+use crate::opentofu::{self, FileChoice};
 
 /// The files of one folder, in native syntax (`.tf`) or JSON (`.tf.json`), each list sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,33 +38,29 @@ impl EndingPair {
     }
 }
 
-/// Whether a program reads a file that stands beside the others. Terraform does not read files of OpenTofu; OpenTofu prefers them, and
-/// Terrane reads them where there is none of Terraform.
-pub fn is_read(file: &str, beside: &BTreeSet<&str>, kinds: &[EndingPair], program: Name) -> bool {
+/// Whether a file that stands beside the others is read.
+pub fn is_read(file: &str, beside: &BTreeSet<&str>, kinds: &[EndingPair], choice: FileChoice) -> bool {
     let other = |own: &str, other: &str| {
         file.strip_suffix(own).is_some_and(|stem| beside.contains(format!("{stem}{other}").as_str()))
     };
     kinds.iter().any(|kind| kind.stem(file).is_some())
-        && kinds.iter().all(|EndingPair { terraform, opentofu }| match program {
-            Name::Terraform => !file.ends_with(opentofu),
-            Name::OpenTofu => !other(terraform, opentofu),
-            Name::Terrane => !other(opentofu, terraform),
+        && kinds.iter().all(|EndingPair { terraform, opentofu }| match choice {
+            FileChoice::TerraformOnly => !file.ends_with(opentofu),
+            FileChoice::OpenTofuFirst => !other(terraform, opentofu),
+            FileChoice::TerraformFirst => !other(opentofu, terraform),
         })
 }
 
 /// None if there is no such folder, which is reported.
-pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
-    find_as(name::current(), dir, files)
-}
-
-fn find_as(program: Name, dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
+pub fn find(dir: &Path, files: &dyn ConfigFiles) -> (Option<FileSet>, Diagnostics) {
     let Ok(entries) = files.list(dir) else {
         let detail = format!("Module directory {} does not exist or cannot be read.", dir.display());
         return (None, Diagnostic::error(UNREADABLE_MODULE, detail).into());
     };
+    let choice = opentofu::file_choice(files.dialect());
     let mut set = FileSet::default();
     let names: BTreeSet<&str> = entries.iter().filter(|e| !e.is_dir).map(|e| &*e.name).collect();
-    let is_read = |name: &str| !is_ignored(name) && is_read(name, &names, &ENDINGS, program);
+    let is_read = |name: &str| !is_ignored(name) && is_read(name, &names, &ENDINGS, choice);
     for entry in entries.iter().filter(|e| !e.is_dir && is_read(&e.name)) {
         let path = if dir == Path::new(".") { PathBuf::from(&entry.name) } else { dir.join(&entry.name) };
         if let Some(stem) = ENDINGS.iter().find_map(|kind| kind.stem(&entry.name)) {
@@ -77,13 +73,13 @@ fn find_as(program: Name, dir: &Path, files: &dyn Files) -> (Option<FileSet>, Di
 }
 
 /// True if the folder holds any configuration.
-pub fn has_configuration(dir: &Path, files: &dyn Files) -> bool {
+pub fn has_configuration(dir: &Path, files: &dyn ConfigFiles) -> bool {
     let (set, _) = find(dir, files);
     set.is_some_and(|s| !(s.primary.is_empty() && s.overrides.is_empty()))
 }
 
 /// True if any file of a folder that counts has a text in it.
-pub fn mention(dir: &Path, files: &dyn Files, text: &str) -> bool {
+pub fn mention(dir: &Path, files: &dyn ConfigFiles, text: &str) -> bool {
     let (set, _) = find(dir, files);
     let paths = set.into_iter().flat_map(|set| set.primary.into_iter().chain(set.overrides));
     let mentions = |path: PathBuf| {
@@ -94,23 +90,23 @@ pub fn mention(dir: &Path, files: &dyn Files, text: &str) -> bool {
 }
 
 /// The text of a file.
-fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
+fn read(path: &Path, files: &dyn ConfigFiles) -> Result<Arc<SourceFile>, Diagnostic> {
     let bytes = files.read(path).map_err(|_| {
         let detail = format!("The file {:?} could not be read.", path.display());
         Diagnostic::error(UNREADABLE_FILE, detail)
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let (start, text) = (error.utf8_error().valid_up_to(), String::from_utf8_lossy(error.as_bytes()));
-        let file = SourceFile::new(path.to_string_lossy(), &*text);
+        let file = SourceFile::written_in(files.dialect(), path.to_string_lossy(), &*text);
         let span = Span::new(start, start + char::REPLACEMENT_CHARACTER.len_utf8());
         let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.";
         Diagnostic::error(NOT_UTF8, detail).at(span.in_file(&file))
     })?;
-    Ok(SourceFile::new(path.to_string_lossy(), text))
+    Ok(SourceFile::written_in(files.dialect(), path.to_string_lossy(), text))
 }
 
 /// What a file holds; None: it cannot be read, which is reported.
-pub fn load(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Option<Body> {
+pub fn load(path: &Path, files: &dyn ConfigFiles, diags: &mut Diagnostics) -> Option<Body> {
     match read(path, files) {
         Ok(source) => Some(diags.take(parse(source))),
         Err(problem) => {
@@ -132,7 +128,8 @@ pub fn is_ignored(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use base::files::Memory;
+    use base::dialect::Dialect;
+    use base::files::{Memory, WrittenIn};
 
     use super::*;
 
@@ -160,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_program_decides_on_files_of_opentofu() {
+    fn the_dialect_decides_on_files_of_opentofu() {
         let names = [
             "a.tf",
             "a.tofu",
@@ -175,17 +172,17 @@ mod tests {
             "override.tofu",
         ];
         let memory = Memory::of(names.map(|n| (n, "")));
-        let found = |program: Name| {
-            let set = find_as(program, Path::new("."), &memory).0.unwrap();
+        let found = |dialect| {
+            let set = find(Path::new("."), &WrittenIn(dialect, memory.clone())).0.unwrap();
             let text =
                 |list: &[PathBuf]| list.iter().map(|p| p.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
             (text(&set.primary), text(&set.overrides))
         };
-        let expect = |program, primary: &str, overrides: &str| {
-            assert_eq!(found(program), (primary.to_string(), overrides.to_string()), "{program:?}");
+        let expect = |dialect, primary: &str, overrides: &str| {
+            assert_eq!(found(dialect), (primary.to_string(), overrides.to_string()), "{dialect:?}");
         };
-        expect(Name::Terraform, "a.tf b.tf d.tf.json e.tf.json", "x_override.tf");
-        expect(Name::OpenTofu, "a.tofu b.tf c.tofu d.tofu.json e.tf.json e.tofu", "override.tofu x_override.tofu");
-        expect(Name::Terrane, "a.tf b.tf c.tofu d.tf.json e.tf.json e.tofu", "override.tofu x_override.tf");
+        expect(Dialect::Terraform, "a.tf b.tf d.tf.json e.tf.json", "x_override.tf");
+        expect(Dialect::OpenTofu, "a.tofu b.tf c.tofu d.tofu.json e.tf.json e.tofu", "override.tofu x_override.tofu");
+        expect(Dialect::Terrane, "a.tf b.tf c.tofu d.tf.json e.tf.json e.tofu", "override.tofu x_override.tf");
     }
 }

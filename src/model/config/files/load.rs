@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::files::Files;
-use base::name::{self, COMMAND, PROGRAM};
+use base::dialect::Dialect;
+use base::files::ConfigFiles;
+use base::name::{COMMAND, PROGRAM};
 use lang::syntax::ast::Block;
 
 use super::file_set::{self, FileSet};
@@ -24,6 +25,7 @@ use crate::config::module_source::{self, ModuleSource};
 use crate::config::providers::provider_check;
 use crate::deps::module_manifest::ModuleManifest;
 use crate::deps::{ModuleConstraints, Version};
+use crate::opentofu;
 use crate::version::at_least;
 
 const NOT_INSTALLED: &str = "Module not installed";
@@ -51,7 +53,7 @@ pub type Resolver<'a> = dyn Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic>
 /// are written for this version is another question: see `check_versions`. None if there is no such folder.
 pub fn load(
     root_dir: &Path,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     resolver: &Resolver<'_>,
     inputs: Arc<dyn StaticInputs>,
 ) -> (Option<Config>, Diagnostics) {
@@ -70,7 +72,7 @@ pub enum RootFiles {
 pub fn load_with(
     which: RootFiles,
     root_dir: &Path,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     resolver: &Resolver<'_>,
     inputs: Arc<dyn StaticInputs>,
 ) -> (Option<Config>, Diagnostics) {
@@ -93,7 +95,7 @@ pub fn load_with(
 /// of those has errors.
 pub fn warnings_between_modules(
     root_dir: &Path,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     resolver: &Resolver<'_>,
     inputs: Arc<dyn StaticInputs>,
 ) -> Diagnostics {
@@ -108,7 +110,7 @@ pub fn warnings_between_modules(
 }
 
 /// The root module without what it calls, with all that has to be evaluated before anything is installed.
-pub fn load_root(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInputs>) -> (Option<Module>, Diagnostics) {
+pub fn load_root(dir: &Path, files: &dyn ConfigFiles, inputs: Arc<dyn StaticInputs>) -> (Option<Module>, Diagnostics) {
     with_backend_problems(load_root_and_backend(dir, files, inputs))
 }
 
@@ -126,7 +128,7 @@ fn with_backend_problems((root, mut diags, of_backend): Root) -> (Option<Module>
 }
 
 /// As [`load_root`]; what is wrong with the values in the backend's block comes by itself.
-pub fn load_root_and_backend(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInputs>) -> Root {
+pub fn load_root_and_backend(dir: &Path, files: &dyn ConfigFiles, inputs: Arc<dyn StaticInputs>) -> Root {
     evaluate_root(load_module(dir, addr::Module::root(), files), inputs)
 }
 
@@ -142,7 +144,11 @@ fn evaluate_root((root, mut diags): (Option<Module>, Diagnostics), inputs: Arc<d
 }
 
 /// The root module as far as its backend needs it: nothing else is evaluated.
-pub fn load_for_backend(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInputs>) -> (Option<Module>, Diagnostics) {
+pub fn load_for_backend(
+    dir: &Path,
+    files: &dyn ConfigFiles,
+    inputs: Arc<dyn StaticInputs>,
+) -> (Option<Module>, Diagnostics) {
     let (root, mut diags) = load_module(dir, addr::Module::root(), files);
     let Some(mut root) = root else { return (None, diags) };
     if !diags.has_errors() {
@@ -153,11 +159,16 @@ pub fn load_for_backend(dir: &Path, files: &dyn Files, inputs: Arc<dyn StaticInp
 }
 
 /// One module without what it calls. None if there is no such folder.
-pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option<Module>, Diagnostics) {
+pub fn load_module(dir: &Path, path: addr::Module, files: &dyn ConfigFiles) -> (Option<Module>, Diagnostics) {
     load_files(dir, path, files, RootFiles::Configuration)
 }
 
-fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFiles) -> (Option<Module>, Diagnostics) {
+fn load_files(
+    dir: &Path,
+    path: addr::Module,
+    files: &dyn ConfigFiles,
+    which: RootFiles,
+) -> (Option<Module>, Diagnostics) {
     let (set, mut diags) = file_set::find(dir, files);
     let Some(set) = set else { return (None, diags) };
     let mut decoded = Vec::with_capacity(set.primary.len());
@@ -173,14 +184,14 @@ fn load_files(dir: &Path, path: addr::Module, files: &dyn Files, which: RootFile
     if which == RootFiles::WithQueries {
         decoded.extend(query_file::read(dir, files, &mut diags));
     }
-    let module = merge::merge(decoded, overriding, Module { path, ..no_module(dir) }, &mut diags);
+    let module = merge::merge(decoded, overriding, Module { path, ..no_module(files.dialect(), dir) }, &mut diags);
     (Some(module), diags)
 }
 
 /// The primary files with the overrides on top, and the `terraform` blocks of each override file.
 fn load_overridden(
     set: &FileSet,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     diags: &mut Diagnostics,
 ) -> (Vec<ModuleFile>, Vec<Vec<TerraformBlock>>) {
     let mut primary: Vec<_> = set.primary.iter().map(|path| read_blocks(path, files, diags)).collect();
@@ -206,19 +217,19 @@ fn load_overridden(
 }
 
 /// The blocks of one file; what is wrong with it is reported.
-fn read_blocks(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<Block> {
+fn read_blocks(path: &Path, files: &dyn ConfigFiles, diags: &mut Diagnostics) -> Vec<Block> {
     file_set::load(path, files, diags).map(|body| decode::blocks(&body, diags)).unwrap_or_default()
 }
 
 /// The module of a folder without any files.
-pub fn no_module(dir: &Path) -> Module {
-    Module { dir: dir.to_owned(), ..Module::default() }
+pub fn no_module(dialect: Dialect, dir: &Path) -> Module {
+    Module { dialect, dir: dir.to_owned(), ..Module::default() }
 }
 
 /// Deep trees of calls are errors; the same folder again on its own path is a loop.
 const MAX_DEPTH: usize = 64;
 
-fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>, diags: &mut Diagnostics) {
+fn load_children(module: &mut Module, files: &dyn ConfigFiles, resolver: &Resolver<'_>, diags: &mut Diagnostics) {
     let calls: Vec<ModuleCall> = module.calls.values().filter(|call| call.unevaluated.is_none()).cloned().collect();
     for call in calls {
         let path = module.path.child(&call.name);
@@ -296,7 +307,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         let call = request.call;
         let source = module_source::parse(&call.source);
         let normal = source.as_ref().map_or_else(|_| call.source.clone(), ToString::to_string);
-        if name::is_opentofu() {
+        if opentofu::checks_module_records(call.range.dialect()) {
             check_record(request, &normal, manifest)?;
         }
         if let Ok(ModuleSource::Local(source)) = source {

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, Name, PROGRAM, TERRANE, by_language};
+use base::dialect::Dialect;
+use base::name::{PROGRAM, TERRANE};
 use base::source::Range;
 
 use crate::addr;
@@ -12,6 +13,7 @@ use crate::config::blocks::language::{Compatibility, Program};
 use crate::config::module::{Config, Module};
 use crate::deps::compatible::{Choice, choose};
 use crate::deps::{Constraints, Version};
+use crate::opentofu;
 use crate::version::{self, PROGRAM_VERSION, Wish, newest_of, supported};
 
 /// A constraint on the release, with the module that has it.
@@ -33,17 +35,17 @@ pub fn check_versions(config: &Config) -> Diagnostics {
         }
     }
     match version::wish() {
-        Some(wish) => diags.extend(against_wish(&wish, &pins)),
-        None => diags.extend(select_release(&pins)),
+        Some(wish) => diags.extend(against_wish(config.dialect(), &wish, &pins)),
+        None => diags.extend(select_release(config.dialect(), &pins)),
     }
     diags
 }
 
 /// Settles as [`check_versions`], as well as these modules allow it, and without an error: others may follow.
-pub fn note_versions<'m>(modules: impl IntoIterator<Item = &'m Module>) {
+pub fn note_versions<'m>(dialect: Dialect, modules: impl IntoIterator<Item = &'m Module>) {
     let (mut pins, mut ignored) = (Vec::new(), Diagnostics::new());
     modules.into_iter().for_each(|module| pins_of(module, &mut pins, &mut ignored));
-    if !matches!(choice(&pins), Choice::Later | Choice::Nothing) {
+    if !matches!(choice(dialect, &pins), Choice::Later | Choice::Nothing) {
         set(&pins);
     }
 }
@@ -53,7 +55,10 @@ fn pins_of(module: &Module, pins: &mut Vec<Pin>, diags: &mut Diagnostics) {
         true => "This configuration".to_owned(),
         false => format!("Module {} (from {source})", module.path),
     };
-    let texts = module.required_versions.iter().filter(|(_, range)| is_ours(range));
+    let texts = module
+        .required_versions
+        .iter()
+        .filter(|(_, range)| opentofu::heeds_required_version(range.dialect(), range.filename()));
     for (text, range) in texts {
         let Ok(constraints) = Constraints::parse(text) else { continue };
         let before = diags.len();
@@ -65,13 +70,8 @@ fn pins_of(module: &Module, pins: &mut Vec<Pin>, diags: &mut Diagnostics) {
     }
 }
 
-/// OpenTofu leaves what files for both programs say to Terraform.
-fn is_ours(range: &Range) -> bool {
-    !name::is_opentofu() || range.filename().ends_with(".tofu") || range.filename().ends_with(".tofu.json")
-}
-
-fn choice(pins: &[Pin]) -> Choice {
-    choose(name::current().language(), &pins.iter().map(|pin| &pin.constraints).collect::<Vec<_>>())
+fn choice(dialect: Dialect, pins: &[Pin]) -> Choice {
+    choose(dialect, &pins.iter().map(|pin| &pin.constraints).collect::<Vec<_>>())
 }
 
 fn set(pins: &[Pin]) {
@@ -81,23 +81,28 @@ fn set(pins: &[Pin]) {
     }));
 }
 
-fn select_release(pins: &[Pin]) -> Diagnostics {
-    match choice(pins) {
+fn select_release(dialect: Dialect, pins: &[Pin]) -> Diagnostics {
+    match choice(dialect, pins) {
         Choice::Release(_) => set(pins),
         Choice::Patch(_) => {
             set(pins);
-            let later = pins.iter().find(|pin| !matches!(choice(std::slice::from_ref(*pin)), Choice::Release(_)));
-            return later.or(pins.first()).map(|pin| patch(&pin.text).at(pin.range.clone())).into_iter().collect();
+            let later =
+                pins.iter().find(|pin| !matches!(choice(dialect, std::slice::from_ref(*pin)), Choice::Release(_)));
+            return later
+                .or(pins.first())
+                .map(|pin| patch(dialect, &pin.text).at(pin.range.clone()))
+                .into_iter()
+                .collect();
         }
-        Choice::Later | Choice::Nothing => return unmet(pins),
+        Choice::Later | Choice::Nothing => return unmet(dialect, pins),
     }
     Diagnostics::new()
 }
 
 /// The warning about a release that is not known yet.
-fn patch(wanted: &str) -> Diagnostic {
-    let newest = newest_of(name::current().language()).text;
-    let program = name::current().language().program();
+fn patch(dialect: Dialect, wanted: &str) -> Diagnostic {
+    let newest = newest_of(dialect).text;
+    let program = dialect.language().program();
     let detail = format!(
         "{wanted} asks for a later patch of {program} than {newest}, the newest one that {TERRANE} {PROGRAM_VERSION} knows. The language \
          of a minor release does not change with its patches: {TERRANE} goes on as {newest}."
@@ -113,16 +118,16 @@ const CAREFULLY: &str = "Version constraints are normally set for good reason, s
                          unexpected behavior.";
 
 /// Why no release meets the pins.
-fn unmet(pins: &[Pin]) -> Diagnostics {
-    let alone = |pin: &Pin| choice(std::slice::from_ref(pin));
+fn unmet(dialect: Dialect, pins: &[Pin]) -> Diagnostics {
+    let alone = |pin: &Pin| choice(dialect, std::slice::from_ref(pin));
     let hopeless: Diagnostics = pins.iter().filter_map(|pin| unmet_alone(pin, alone(pin))).collect();
     if !hopeless.is_empty() {
         return hopeless;
     }
-    let program = name::current().language().program();
-    let none = format!("no release of {} meets both", supported());
+    let program = dialect.language().program();
+    let none = format!("no release of {} meets both", supported(dialect));
     let excludes = |a: &Pin, b: &Pin| {
-        matches!(choose(name::current().language(), &[&a.constraints, &b.constraints]), Choice::Later | Choice::Nothing)
+        matches!(choose(dialect, &[&a.constraints, &b.constraints]), Choice::Later | Choice::Nothing)
     };
     for (i, later) in pins.iter().enumerate() {
         if let Some(first) = pins[..i].iter().find(|first| excludes(first, later)) {
@@ -139,7 +144,7 @@ fn unmet(pins: &[Pin]) -> Diagnostics {
         }
     }
     let list: String = pins.iter().map(|pin| format!("\n  - {}: {:?} ({})", pin.who, pin.text, pin.range)).collect();
-    let detail = format!("No release of {} meets all of these constraints:{list}", supported());
+    let detail = format!("No release of {} meets all of these constraints:{list}", supported(dialect));
     pins.first().map(|pin| unsupported(pin, detail)).into_iter().collect()
 }
 
@@ -153,12 +158,12 @@ fn in_a_sentence(who: &str) -> String {
 
 /// What is wrong with one constraint alone.
 fn unmet_alone(pin: &Pin, choice: Choice) -> Option<Diagnostic> {
-    let (who, text) = (&pin.who, &pin.text);
+    let (who, text, dialect) = (&pin.who, &pin.text, pin.range.dialect());
+    let program = dialect.language().program();
     let detail = match choice {
         Choice::Release(_) | Choice::Patch(_) => return None,
         Choice::Later => {
-            let newest = newest_of(name::current().language());
-            let program = name::current().language().program();
+            let newest = newest_of(dialect);
             format!(
                 "{who} requires {program} {text:?}, and the language of {TERRANE} {PROGRAM_VERSION} is complete until {program} {}. To \
                  proceed, either choose a later version of {TERRANE} or update this version constraint. {CAREFULLY}",
@@ -168,16 +173,15 @@ fn unmet_alone(pin: &Pin, choice: Choice) -> Option<Diagnostic> {
         Choice::Nothing => format!(
             "{who} requires {program} {text:?}, which no release of {supported} meets. {TERRANE} {PROGRAM_VERSION} is compatible with \
              these. To proceed, update this version constraint. {CAREFULLY}",
-            program = name::current().language().program(),
-            supported = supported(),
+            supported = supported(dialect),
         ),
     };
     Some(unsupported(pin, detail))
 }
 
 /// Compares the pins with the one release that the user wants.
-fn against_wish(wish: &Wish, pins: &[Pin]) -> Diagnostics {
-    let mut diags: Diagnostics = wish.later.iter().map(|later| patch(later)).collect();
+fn against_wish(dialect: Dialect, wish: &Wish, pins: &[Pin]) -> Diagnostics {
+    let mut diags: Diagnostics = wish.later.iter().map(|later| patch(dialect, later)).collect();
     let wanted = wish.later.as_deref().unwrap_or(wish.release.text);
     let Ok(current) = Version::parse(wanted) else { return diags };
     for pin in pins.iter().filter(|pin| !pin.constraints.matches(&current)) {
@@ -197,8 +201,8 @@ fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagno
     let constraints = Constraints::parse(&written.constraint).ok()?;
     let (program, version) = match written.program {
         Program::OpenTofu => {
-            let newest = newest_of(Name::OpenTofu).text;
-            if matches!(choose(Name::OpenTofu, &[&constraints]), Choice::Release(_) | Choice::Patch(_)) {
+            let newest = newest_of(opentofu::LANGUAGE).text;
+            if matches!(choose(opentofu::LANGUAGE, &[&constraints]), Choice::Release(_) | Choice::Patch(_)) {
                 return None;
             }
             ("OpenTofu", newest)
@@ -216,7 +220,7 @@ fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagno
         "This module is not compatible with {program} v{version}.\n\nTo proceed, either choose another supported {program} version or \
          update this version constraint. {CAREFULLY}"
     );
-    let detail = by_language(ours, of_opentofu);
+    let detail = if opentofu::names_incompatible_module(written.range.dialect()) { ours } else { of_opentofu };
     Some(Diagnostic::error("Incompatible module", detail).at(written.range.clone()))
 }
 
@@ -225,7 +229,7 @@ fn prerelease(constraint: &str, range: &Range) -> Diagnostic {
         "Prerelease version constraints are not supported: {}. Remove the prerelease information from the constraint. Prerelease \
          versions of {} will match constraints using their version core only.",
         constraint.trim(),
-        by_language("terraform", "OpenTofu")
+        opentofu::program_of_prereleases(range.dialect())
     );
     Diagnostic::error("Invalid required_version constraint", detail).at(range.clone())
 }
@@ -242,7 +246,7 @@ mod tests {
     fn module(path: addr::Module, pins: &[&str]) -> Module {
         let range = || Span::new(0, 1).in_file(&SourceFile::new("main.tf", "x"));
         let required_versions = pins.iter().map(|pin| (pin.to_string(), range())).collect();
-        Module { path, source: "./m".into(), required_versions, ..no_module(Path::new(".")) }
+        Module { path, source: "./m".into(), required_versions, ..no_module(Dialect::default(), Path::new(".")) }
     }
 
     /// The first sentence of each problem with the pins of a root module and those of a module that it calls.
@@ -250,8 +254,8 @@ mod tests {
         let (mut pins, mut diags) = (Vec::new(), Diagnostics::new());
         pins_of(&module(addr::Module::root(), root), &mut pins, &mut diags);
         pins_of(&module(addr::Module::root().child("m"), called), &mut pins, &mut diags);
-        if let Choice::Later | Choice::Nothing = choice(&pins) {
-            diags.extend(unmet(&pins));
+        if let Choice::Later | Choice::Nothing = choice(Dialect::default(), &pins) {
+            diags.extend(unmet(Dialect::default(), &pins));
         }
         let first = |text: &str| text.split(". ").next().unwrap_or_default().to_owned();
         diags.iter().map(|d| first(&d.detail)).collect()
@@ -259,7 +263,7 @@ mod tests {
 
     #[test]
     fn places_that_exclude_each_other_are_named() {
-        let newest = newest_of(Name::Terraform).text;
+        let newest = newest_of(Dialect::Terraform).text;
         let range = format!("Terraform 1.0 to {newest}");
         let cases: &[(&[&str], &[&str], &[String])] = &[
             (&[">= 1.0, < 2"], &["~> 1.5.0"], &[]),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{PROGRAM, by_language};
+use base::name::PROGRAM;
 use base::source::Range;
 use lang::syntax::body::BodySchema;
 
@@ -403,7 +403,7 @@ fn warn_of_empty_blocks(module: &Module, names: &ConfigurationNames, diags: &mut
             example.push_str("      ]\n");
         }
         example.push_str("    }");
-        let earlier = by_language("Terraform", "OpenTofu");
+        let earlier = module.dialect.language().program();
         let detail = format!(
             "Earlier versions of {earlier} used empty provider blocks (\"proxy provider configurations\") for child \
              modules to declare their need to be passed a provider configuration by their callers. That approach was \

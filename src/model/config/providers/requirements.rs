@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block, Expression};
 
@@ -14,6 +13,7 @@ use crate::config::blocks::{labels, references};
 use crate::config::constants::{constant, version_constraint};
 use crate::deps::Constraints;
 use crate::model_errors::INVALID_VERSION_CONSTRAINT;
+use crate::opentofu;
 
 /// One entry of `required_providers`, or what the use of a provider implies.
 #[derive(Clone, Debug)]
@@ -124,9 +124,9 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     }
 }
 
-/// Whether an argument has to wait for variables and local values. OpenTofu does not let it.
+/// Whether an argument has to wait for variables and local values.
 fn is_evaluated_later(value: &Expression) -> bool {
-    !name::is_opentofu() && !constant::is_constant(value)
+    opentofu::evaluates_requirements(value.file.dialect()) && !constant::is_constant(value)
 }
 
 fn with_implied_source(

@@ -15,6 +15,7 @@ use terrane_value::Type;
 use super::{Action, ActionReason, Importing, OutputChange, Plan, ResourceChange};
 use crate::addr::parse::parse_abs_instance;
 use crate::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
+use crate::opentofu::EITHER;
 use crate::schema::document;
 use crate::state::DeposedKey;
 
@@ -159,7 +160,8 @@ fn action(names: &Json) -> Result<Action, String> {
         Action::Forget,
         Action::CreateThenForget,
     ];
-    let is = |action: &Action| elements(names).iter().eq(action.json_names());
+    let written = |action: &Action| EITHER.map(|order| action.json_names(order));
+    let is = |action: &Action| written(action).iter().any(|written| elements(names).iter().eq(*written));
     ALL.into_iter().find(is).ok_or_else(|| format!("unknown actions {names}"))
 }
 

@@ -11,7 +11,8 @@ mod v4;
 
 pub(crate) use address::{deferred_instance, module_instance, provider_config, resource_instance};
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, Name, PROGRAM};
+use base::dialect::Dialect;
+use base::name::PROGRAM;
 pub(super) use json_text::compact_parts;
 pub use render::{Rendered, StateChange};
 use serde::Deserialize;
@@ -20,6 +21,7 @@ use terrane_value::json_error::syntax_error;
 pub(super) use v4::{merge_checks, merge_output, merge_resource};
 
 use super::{State, StateMeta};
+use crate::opentofu;
 use crate::version::compatible_version;
 
 /// A state with what identifies the snapshot.
@@ -118,6 +120,16 @@ const NO_VERSION: &str =
 const ENCRYPTED: &str = "This state file is encrypted and can not be read without an encryption configuration. Add the \"encryption\" block that \
      it was written with to the block \"terraform\" of the root module, or set TF_ENCRYPTION.";
 
+// The dialect of states is that of the process, as states are read and written everywhere, by stores too.
+
+fn stores_deprecations() -> bool {
+    opentofu::stores_deprecations(Dialect::of_process())
+}
+
+fn stores_provider_of_objects() -> bool {
+    opentofu::stores_provider_of_objects(Dialect::of_process())
+}
+
 fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
     #[derive(Deserialize)]
     struct Sniff<'a> {
@@ -133,12 +145,12 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
         Err(error) => {
             let offset = byte_offset(content, &error);
             let what = format!("The state file could not be parsed as JSON: syntax error at byte offset {offset}.");
-            return Err(match name::current() {
-                Name::OpenTofu => {
+            return Err(match opentofu::looks_for_encryption_first(Dialect::of_process()) {
+                true => {
                     let why = syntax_error(content, &error);
                     two(what, format!("The state file can not be checked for presence of encryption: {why}"))
                 }
-                _ => both(what),
+                false => both(what),
             });
         }
     };

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base64::Engine as _;
 use gotext::json::push_string;
 use terrane_value::json::{self, JsonError};
 use terrane_value::{Path, PathStep, Type};
 
 use super::json_text::{self, indent, new_line};
+use super::stores_provider_of_objects;
 use crate::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
 use crate::state::{Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State};
 
@@ -162,7 +162,7 @@ impl Rendered {
             keyed: BTreeSet::new(),
         });
         resource.provider = provider.whole();
-        match name::is_opentofu() && instance.objects().all(|object| object.provider_key.is_some()) {
+        match stores_provider_of_objects() && instance.objects().all(|object| object.provider_key.is_some()) {
             true => _ = resource.keyed.insert(key.clone()),
             false => _ = resource.keyed.remove(key),
         }
@@ -354,7 +354,7 @@ fn render_object(
     if !deposed.is_empty() {
         text_field("deposed", deposed, depth, out);
     }
-    if let Some(provider) = provider.filter(|_| name::is_opentofu()) {
+    if let Some(provider) = provider.filter(|_| stores_provider_of_objects()) {
         text_field("provider", &provider.to_string(), depth, out);
     }
     field("schema_version", depth, out);
@@ -392,7 +392,7 @@ fn render_object(
         next_field("skip_destroy", depth, out);
         out.extend_from_slice(b"true");
     }
-    if let Some(key) = object.provider_key.as_ref().filter(|_| !name::is_opentofu()) {
+    if let Some(key) = object.provider_key.as_ref().filter(|_| !stores_provider_of_objects()) {
         next_field("provider_instance", depth, out);
         push_string(key, out);
     }

@@ -9,7 +9,6 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name;
 use base64::Engine as _;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer};
@@ -18,7 +17,7 @@ use terrane_protocol::provider::Identity;
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::{Marks, Path, PathStep, Type, Value, json};
 
-use super::{StateFile, address, conformity, json_text};
+use super::{StateFile, address, conformity, json_text, stores_deprecations};
 use crate::addr::{AbsProviderConfig, AbsResource, ConfigResource, InstanceKey, ModuleInstance, Resource};
 use crate::state::{
     Attributes, CheckResult, CheckStatus, DeposedKey, Object, ObjectStatus, OutputValue, ResourceState, State,
@@ -430,7 +429,7 @@ fn read_output(name: &str, output: &Output<'_>) -> Result<OutputValue, Diagnosti
         let detail = format!("The state file has an invalid value for output {name:?}: {why}.");
         Diagnostic::error("Invalid output value saved in state", detail)
     })?;
-    let deprecated = output.deprecated.filter(|_| name::is_opentofu());
+    let deprecated = output.deprecated.filter(|_| stores_deprecations());
     let deprecated = deprecated.and_then(|text| serde_json::from_str(text.get()).ok());
     Ok(OutputValue { deprecated, ..OutputValue::new(value, output.sensitive) })
 }

@@ -6,6 +6,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 use model::plan::Action;
 use terrane_value::{Marks, PathStep, Type, Value};
 
@@ -24,10 +25,11 @@ pub(super) struct Change<'p> {
     pub strict_strings: bool,
     /// The attributes that become unknown although the whole has no value after.
     pub unknown_parts: Vec<Arc<str>>,
+    pub dialect: Dialect,
 }
 
 impl<'p> Change<'p> {
-    pub fn root(before: &Value, after: &Value, replace: &[&'p [PathStep]]) -> Change<'p> {
+    pub fn root(before: &Value, after: &Value, replace: &[&'p [PathStep]], dialect: Dialect) -> Change<'p> {
         Change {
             before: before.clone(),
             after: after.clone(),
@@ -37,6 +39,7 @@ impl<'p> Change<'p> {
             relevant: None,
             strict_strings: false,
             unknown_parts: Vec::new(),
+            dialect,
         }
     }
 
@@ -73,6 +76,7 @@ impl<'p> Change<'p> {
             relevant: self.relevant.as_ref().map(|paths| paths.iter().filter_map(shown).collect()),
             strict_strings: false,
             unknown_parts: Vec::new(),
+            dialect: self.dialect,
         }
     }
 

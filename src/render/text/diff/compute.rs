@@ -221,9 +221,13 @@ fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
             Diff { kind, action: change.action(), replace: change.replaces() }
         }
         Type::List(element) => {
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), Comparable, |before, after| {
-                element.is_object() || share_a_line(before, after)
-            });
+            let pairs = pair_lists(
+                change.dialect,
+                change.before.elements(),
+                change.after.elements(),
+                Comparable,
+                |before, after| element.is_object() || share_a_line(change.dialect, before, after),
+            );
             collection(change, elements(change, pairs, |c| by_type(element, c)), list)
         }
         Type::Set(element) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use base::name::by_language;
+use base::dialect::Dialect;
 use model::plan::Action;
 use terrane_value::Value;
 use terrane_value::identifier::is_identifier;
@@ -16,6 +16,7 @@ use super::dynamic::dynamic;
 use super::json_text::document;
 use super::slices::pair_lists;
 use super::{Blocks, Diff, Kind};
+use crate::opentofu;
 use crate::text::style::Style;
 use crate::text::visible::visible;
 
@@ -85,18 +86,18 @@ impl<'s> Drawing<'s> {
 
 /// Three columns that say what is done.
 pub fn symbol(action: Action, style: &Style) -> String {
-    style.fill(symbol_tags(action), &[])
+    style.fill(symbol_tags(action, style.dialect), &[])
 }
 
 /// As `symbol`, with tags for the colours.
-pub fn symbol_tags(action: Action) -> &'static str {
+pub fn symbol_tags(action: Action, dialect: Dialect) -> &'static str {
     match action {
         Action::DeleteThenCreate => "[red]-[reset]/[green]+[reset]",
         Action::CreateThenDelete => "[green]+[reset]/[red]-[reset]",
-        Action::CreateThenForget => by_language("[green]+[reset]/[red].[reset]", "[red].[reset]/[green]+[reset]"),
+        Action::CreateThenForget => opentofu::replace_and_forget_symbol(dialect),
         Action::Create => "  [green]+[reset]",
         Action::Delete => "  [red]-[reset]",
-        Action::Forget => by_language(" [red].[reset]", "  [red].[reset]"),
+        Action::Forget => opentofu::forget_symbol(dialect),
         Action::Read => " [cyan]<=[reset]",
         Action::Update => "  [yellow]~[reset]",
         Action::NoOp => "   ",
@@ -312,7 +313,7 @@ fn write_changed_lines(out: &mut String, old: Option<&str>, new: Option<&str>, i
     let (old, new) = (split(old, d), split(new, d));
     let [unchanged, removed, added] =
         [Action::NoOp, Action::Delete, Action::Create].map(|action| format!("{}{}", pad(indent + 1), d.symbol(action)));
-    for (before, after) in pair_lists(&old, &new, |line| line.as_ref(), |_, _| false) {
+    for (before, after) in pair_lists(d.style.dialect, &old, &new, |line| line.as_ref(), |_, _| false) {
         let (before, after) = (before.map(|i| &old[i]), after.map(|i| &new[i]));
         if let Some(line) = before {
             let _ = writeln!(out, "{}{line}", if before == after { &unchanged } else { &removed });
@@ -328,7 +329,7 @@ fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize,
     let change = Change {
         before_explicit: before.is_some(),
         after_explicit: after.is_some(),
-        ..Change::root(before.as_ref().unwrap_or(&null), after.as_ref().unwrap_or(&null), &[])
+        ..Change::root(before.as_ref().unwrap_or(&null), after.as_ref().unwrap_or(&null), &[], d.style.dialect)
     };
     let inner = dynamic(change);
     let mut options = Drawing { hide_null_suffix: true, ..d.inner() };

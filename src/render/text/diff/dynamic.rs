@@ -44,9 +44,13 @@ fn of_form(form: Form, change: &Change<'_>) -> Diff {
     let (kind, action) = match form {
         Form::Array => {
             let is_object = |v: &_| self::form(v) == Form::Object;
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), Comparable, |before, after| {
-                is_object(before) && is_object(after) || share_a_line(before, after)
-            });
+            let pairs = pair_lists(
+                change.dialect,
+                change.before.elements(),
+                change.after.elements(),
+                Comparable,
+                |before, after| is_object(before) && is_object(after) || share_a_line(change.dialect, before, after),
+            );
             let elements = elements(change, pairs, dynamic);
             let action = elements.iter().fold(change.collection_action(), |action, e| join(action, e.action));
             (Kind::List { elements, context: true }, action)

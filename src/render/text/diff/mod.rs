@@ -15,6 +15,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 pub use draw::{Drawing, draw as draw_with, padded, symbol, symbol_tags, valid_name, write_diff as write_with};
 use model::plan::Action;
 use terrane_protocol::schema::Block;
@@ -92,20 +93,27 @@ pub struct Blocks {
 }
 
 /// The difference of two objects of a block's shape; null stands for absence. `relevant`: the paths to look at; `None`: all.
-pub fn block_diff(schema: &Block, before: &Value, after: &Value, replace: &[Path], relevant: Option<&[&Path]>) -> Diff {
+pub fn block_diff(
+    schema: &Block,
+    before: &Value,
+    after: &Value,
+    replace: &[Path],
+    relevant: Option<&[&Path]>,
+    dialect: Dialect,
+) -> Diff {
     let replace: Vec<_> = replace.iter().map(Path::steps).collect();
     let relevant = relevant.map(|paths| paths.iter().map(|path| path.steps()).collect());
-    compute::block(schema, change::Change { relevant, ..change::Change::root(before, after, &replace) })
+    compute::block(schema, change::Change { relevant, ..change::Change::root(before, after, &replace, dialect) })
 }
 
 /// The difference of two values of no particular type: outputs, dynamic attributes.
-pub fn value_diff(before: &Value, after: &Value) -> Diff {
-    compute::output(change::Change::root(before, after, &[]))
+pub fn value_diff(before: &Value, after: &Value, dialect: Dialect) -> Diff {
+    compute::output(change::Change::root(before, after, &[], dialect))
 }
 
 /// The difference of two values of this type: outputs of a state.
-pub fn typed_diff(ty: &Type, before: &Value, after: &Value) -> Diff {
-    compute::by_type(ty, change::Change::root(before, after, &[]))
+pub fn typed_diff(ty: &Type, before: &Value, after: &Value, dialect: Dialect) -> Diff {
+    compute::by_type(ty, change::Change::root(before, after, &[], dialect))
 }
 
 /// Draws a difference that begins behind something at the given indentation (in steps of four columns).

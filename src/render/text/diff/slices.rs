@@ -3,27 +3,29 @@
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-use base::name;
+use base::dialect::Dialect;
 use rustc_hash::{FxHashMap, FxHashSet};
 use terrane_value::Value;
 
 use super::change::{Change, Comparable};
+use crate::opentofu;
 
 /// Indices before and after of each pair, in the order in which they are shown.
 pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
 
 /// Pairs two lists. Lists of one length are compared index by index, unless every element of the first is found in the
-/// second; others, and all lists under OpenTofu's name, by their longest common subsequence. Elements that stand opposite each
+/// second; others, and in some dialects all lists, by their longest common subsequence. Elements that stand opposite each
 /// other between common elements are taken for changed versions of one another if `are_versions` says so. `key`: equal for
 /// elements that are the same.
 pub(super) fn pair_lists<'t, T, K: Hash + Eq>(
+    dialect: Dialect,
     before: &'t [T],
     after: &'t [T],
     key: impl Fn(&'t T) -> K,
     are_versions: impl Fn(&T, &T) -> bool,
 ) -> Pairs {
     let (old, new) = numbered(before.iter().map(&key), after.iter().map(&key));
-    if old.len() == new.len() && !name::is_opentofu() && !contains_all(&new, &old) {
+    if old.len() == new.len() && opentofu::pairs_lists_by_index(dialect) && !contains_all(&new, &old) {
         return pair_indices(old.len(), new.len());
     }
     let common = longest_common(&old, &new);
@@ -65,12 +67,12 @@ fn contains_all(list: &[u32], wanted: &[u32]) -> bool {
     wanted.iter().all(|number| present.contains(number))
 }
 
-/// Texts that OpenTofu takes for versions of one text.
-pub(super) fn share_a_line(before: &Value, after: &Value) -> bool {
+/// Texts that are taken for versions of one text.
+pub(super) fn share_a_line(dialect: Dialect, before: &Value, after: &Value) -> bool {
     let (Some(before), Some(after)) = (before.as_str(), after.as_str()) else { return false };
     let is_multi_line = before.contains('\n') || after.contains('\n');
     let is_shared = |line: &str| after.split('\n').any(|other| other == line);
-    name::is_opentofu() && is_multi_line && before.split('\n').any(is_shared)
+    opentofu::pairs_similar_texts(dialect) && is_multi_line && before.split('\n').any(is_shared)
 }
 
 pub(super) fn pair_indices(before: usize, after: usize) -> Pairs {
@@ -162,13 +164,13 @@ mod tests {
         ];
         for (before, after, expected) in cases {
             assert_eq!(
-                pair_lists(&values(before), &values(after), Comparable, |_, _| false),
+                pair_lists(Dialect::default(), &values(before), &values(after), Comparable, |_, _| false),
                 expected,
                 "{before} {after}"
             );
         }
         assert_eq!(
-            pair_lists(&values("ab"), &values("c"), Comparable, |_, _| true),
+            pair_lists(Dialect::default(), &values("ab"), &values("c"), Comparable, |_, _| true),
             vec![(Some(0), Some(0)), (Some(1), None)]
         );
     }
@@ -200,7 +202,7 @@ mod tests {
         let other: Vec<usize> = (n..2 * n).collect();
         for after in [&same, &reordered, &other] {
             let compared = Cell::new(0);
-            pair_lists(&before, after, |element| Counted(*element, &compared), |_, _| false);
+            pair_lists(Dialect::default(), &before, after, |element| Counted(*element, &compared), |_, _| false);
             assert!(compared.get() <= 2 * n, "{}", compared.get());
         }
     }
@@ -209,7 +211,7 @@ mod tests {
     fn equal_elements_of_sets_meet_once() {
         let set = |texts: &[&str]| Value::tuple(texts.iter().map(Value::string).collect());
         let (before, after) = (set(&["a", "b", "b"]), set(&["b", "c", "a"]));
-        let pairs = pair_sets(&Change::root(&before, &after, &[]));
+        let pairs = pair_sets(&Change::root(&before, &after, &[], Dialect::default()));
         assert_eq!(pairs, [(Some(0), Some(2)), (Some(1), Some(0)), (Some(2), None), (None, Some(1))]);
     }
 }

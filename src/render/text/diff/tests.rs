@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::dialect::Dialect;
 use model::plan::Action;
 use serde_json::Value as Json;
 use terrane_protocol::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
@@ -38,7 +39,7 @@ fn empty_sensitive_outputs_count_as_absent() {
         (Value::string(""), Value::string("x"), Action::Update),
     ];
     for (before, after, action) in cases {
-        assert_eq!(value_diff(&before, &after).action, action, "{before:?} {after:?}");
+        assert_eq!(value_diff(&before, &after, Dialect::default()).action, action, "{before:?} {after:?}");
     }
 }
 
@@ -48,7 +49,7 @@ fn names_of_any_length_are_drawn() {
     let long = "k".repeat(70_000);
     let spaces = " ".repeat(long.len() - 1);
     let object = Value::object([(long.as_str(), Value::string("v")), ("a", Value::string("w"))]);
-    let output = draw(&value_diff(&Value::null_dynamic(), &object), 0, &Style::plain());
+    let output = draw(&value_diff(&Value::null_dynamic(), &object, Dialect::default()), 0, &Style::plain());
     assert!(output.contains(&format!("a{spaces} = \"w\"")));
     let mut case: Json = serde_json::from_str(
         r#"{"schema": {"attributes": {"m": {"type": ["map", "string"]}}}, "before": null, "after": {"m": {"a": "w"}}}"#,
@@ -66,7 +67,7 @@ fn drawn(case: &Json) -> String {
     let replace = paths("replace").unwrap_or_default();
     let relevant = paths("relevant");
     let relevant: Option<Vec<&Path>> = relevant.as_ref().map(|paths| paths.iter().collect());
-    let diff = block_diff(&schema, &side("before"), &side("after"), &replace, relevant.as_deref());
+    let diff = block_diff(&schema, &side("before"), &side("after"), &replace, relevant.as_deref(), Dialect::default());
     if diff.action == Action::NoOp { "no change".into() } else { draw(&diff, 0, &Style::plain()) }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::source::SourceFile;
 use lang::syntax::parser::parse_file;
 use model::addr::InstanceKey;
@@ -69,12 +70,12 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     };
     let mut text = write(&BTreeSet::new());
     put(&instance, None, Some(current.encode(&instance.schema)));
-    let block = diagnostics.take(read_back(&text, generated));
+    let block = diagnostics.take(read_back(&text, generated, run.dialect()));
     let Some(block) = block else { return diagnostics };
     instance.config = Some(&block);
     let (mut change, mut found) = plan(&instance, Some(&current), Forced::No).await;
     let better = change.as_ref().map(replacing_arguments).map(|names| write(&names)).filter(|better| *better != text);
-    let better = better.and_then(|text| Some((read_back(&text, generated).0?, text)));
+    let better = better.and_then(|text| Some((read_back(&text, generated, run.dialect()).0?, text)));
     if let Some((block, better)) = &better {
         instance.config = Some(block);
         let (again, found_again) = plan(&instance, Some(&current), Forced::No).await;
@@ -103,8 +104,8 @@ fn replacing_arguments(change: &ResourceChange) -> BTreeSet<Arc<str>> {
     paths.filter_map(name).collect()
 }
 
-fn read_back(text: &str, generated: &Generated) -> (Option<Resource>, Diagnostics) {
-    let file = SourceFile::new("generated_resources.tf", text);
+fn read_back(text: &str, generated: &Generated, dialect: Dialect) -> (Option<Resource>, Diagnostics) {
+    let file = SourceFile::written_in(dialect, "generated_resources.tf", text);
     let (body, mut diagnostics) = parse_file(file);
     let block = body.blocks().first().map(|block| resource_from_text(block, &mut diagnostics));
     if block.is_none() {

@@ -8,7 +8,7 @@ pub mod generate;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, COMMAND};
+use base::name::COMMAND;
 use model::addr::AbsResourceInstance;
 use model::plan::{DeferredReason, Importing};
 use model::state::ObjectStatus;
@@ -19,6 +19,7 @@ use crate::blocks::imports::Named;
 use crate::change::write_only;
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::event::Event;
+use crate::opentofu;
 use crate::run::object::{Stored, mark, nonconforming};
 use crate::step::resource::Instance;
 use crate::step::resource::read::{identity, refresh};
@@ -115,8 +116,7 @@ pub fn stored(instance: &Instance<'_>, object: ImportedObject) -> Stored {
         status: ObjectStatus::Ready,
         dependencies: Arc::from([]),
         create_before_destroy: instance.create_before_destroy,
-        // In OpenTofu, the state knows of it once the object was changed.
-        keep: instance.keep() && !name::is_opentofu(),
+        keep: instance.keep() && opentofu::stores_destroy_argument_at_once(instance.run.dialect()),
         provider_key: instance.provider_addr.key.clone(),
     }
 }

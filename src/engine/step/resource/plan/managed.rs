@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::name;
 use model::addr::ConfigResource;
 use model::plan::{Action, Refresh, ResourceChange};
 use rustc_hash::FxHashSet;
@@ -13,6 +12,7 @@ use super::change;
 use super::prevention::check_prevent_destroy;
 use super::replace::Forced;
 use crate::blocks::imports::Named;
+use crate::opentofu;
 use crate::run::Verb;
 use crate::run::object::Stored;
 use crate::run::results::InstanceSlot;
@@ -92,7 +92,7 @@ async fn stored(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -
     };
     put_previous(instance, None, stored.encode_unless_null(&instance.schema));
     stored.create_before_destroy = instance.create_before_destroy;
-    if !name::is_opentofu() {
+    if opentofu::stores_destroy_argument_at_once(run.dialect()) {
         stored.keep = instance.keep();
     }
     stored.provider_key = instance.provider_addr.key.clone();

@@ -1,7 +1,6 @@
 //! Planning to destroy: orphaned objects, deposed objects, and all objects in a destroy.
 
 use base::diag::Diagnostics;
-use base::name;
 use model::addr::{AbsResourceInstance, InstanceKey};
 use model::config::Removed;
 use model::plan::{Action, ActionReason, IdentityChange, ResourceChange};
@@ -13,6 +12,7 @@ use terrane_value::Value;
 use super::ask::deferral_error;
 use super::prevention::check_prevent_destroy;
 use crate::engine_errors::INVALID_PROVIDER_PLAN;
+use crate::opentofu;
 use crate::run::object::Stored;
 use crate::run::results::Expansion;
 use crate::run::{Run, Verb};
@@ -54,7 +54,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     let before = stored.value.clone();
     if orphan.forget {
         let mut before = before;
-        if orphan.refresh && name::is_opentofu() {
+        if orphan.refresh && opentofu::refreshes_forgotten_objects(instance.run.dialect()) {
             let Some(current) = diagnostics.take(refresh::refresh(instance, stored, deposed).await) else {
                 return diagnostics;
             };
@@ -183,8 +183,8 @@ pub fn reason_to_keep(instance: &Instance<'_>, object: &Object, removed: Option<
     }
     // Where everything is destroyed, `removed` blocks mean nothing.
     let is_demanded = instance.run.verb != Verb::PlanDestroy && removed.is_some_and(|r| r.destroy == Some(true));
-    // Terraform does not remember what a block said that is gone.
-    (object.keep && !is_demanded && name::is_careful()).then_some(ActionReason::ForgetBecauseOfState)
+    let remembers = opentofu::remembers_destroy_argument(instance.run.dialect());
+    (object.keep && !is_demanded && remembers).then_some(ActionReason::ForgetBecauseOfState)
 }
 
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.

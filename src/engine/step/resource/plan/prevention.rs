@@ -1,13 +1,13 @@
 //! `prevent_destroy`: whether the configuration forbids a planned destruction.
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::name::{self, by_language};
 use lang::eval::evaluate;
 use lang::syntax::ast::Expression;
 use model::config::PreventDestroy;
 use model::plan::ResourceChange;
 use terrane_value::{Type, convert};
 
+use crate::opentofu;
 use crate::run::scope::ModuleScope;
 use crate::step::resource::Instance;
 
@@ -18,7 +18,9 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
     let is_prevented = match &config.lifecycle.prevent_destroy {
         PreventDestroy::No => Ok(false),
         PreventDestroy::Yes => Ok(is_destroyed),
-        PreventDestroy::If(expr) if name::is_opentofu() => opentofu::prevents(instance, is_destroyed, expr),
+        PreventDestroy::If(expr) if opentofu::checks_prevention_in_plan(instance.run.dialect()) => {
+            of_opentofu::prevents(instance, is_destroyed, expr)
+        }
         PreventDestroy::If(_) if !is_destroyed => Ok(false),
         PreventDestroy::If(expr) => prevents(instance, expr),
     };
@@ -28,8 +30,8 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
         Err(errors) => return errors,
     }
     let addr = &instance.addr;
-    let (summary, detail) = by_language(
-        (
+    let (summary, detail) = match opentofu::suggests_exclusion(instance.run.dialect()) {
+        false => (
             "Instance cannot be destroyed",
             format!(
                 "Resource {addr} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid \
@@ -37,7 +39,7 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
                  using the -target option."
             ),
         ),
-        (
+        true => (
             "Resource instance cannot be destroyed",
             format!(
                 "Resource instance {addr} has prevent_destroy set, but the plan calls for it to be destroyed.\n\nTo proceed, either \
@@ -46,7 +48,7 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
                 addr.containing_resource()
             ),
         ),
-    );
+    };
     Diagnostic::error(summary, detail).at(config.range.clone()).into()
 }
 
@@ -79,7 +81,7 @@ fn prevents(instance: &Instance<'_>, expr: &Expression) -> Result<bool, Diagnost
 }
 
 /// The rules of OpenTofu: the expression of every planned change is evaluated, but a value is only needed for a destruction.
-mod opentofu {
+mod of_opentofu {
     use base::diag::{Diagnostic, Diagnostics};
     use base::name::PROGRAM;
     use lang::eval::evaluate;

@@ -1,7 +1,6 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::name::is_opentofu;
 use lang::eval::steps::apply_step;
 use lang::eval::{Scope, evaluate};
 use lang::syntax::ast::{ExprKind, Expression, TraversalStep};
@@ -17,6 +16,7 @@ use terrane_value::Value;
 use crate::blocks::reference_steps::check_steps;
 use crate::engine_errors::UNDECLARED_RESOURCE;
 use crate::ids::ModuleId;
+use crate::opentofu;
 use crate::run::Run;
 use crate::run::results::Expansion;
 use crate::run::scope::ModuleScope;
@@ -173,10 +173,12 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
     let resource = trigger.resource.absolute(module.clone());
     // An attribute belongs to one instance; a resource as a whole has any number.
     let key = trigger.key.clone().or_else(|| (!trigger.rest.is_empty()).then_some(InstanceKey::None));
+    let dialect = instance.run.dialect();
     let mut planned = instance.run.results.changes();
-    let acting =
-        key.as_ref().and_then(|key| planned.of_current(&resource, key)).filter(|change| change.action.triggers());
-    if let Some(change) = acting.filter(|_| !trigger.rest.is_empty() && (at_least(15) || is_opentofu())) {
+    let current = key.as_ref().and_then(|key| planned.of_current(&resource, key));
+    let acting = current.filter(|change| change.action.triggers(dialect));
+    let is_checked = at_least(15) || opentofu::checks_attributes_of_triggers(dialect);
+    if let Some(change) = acting.filter(|_| !trigger.rest.is_empty() && is_checked) {
         let schema = instance.run.blocks.schemas.kind(
             &change.provider.provider,
             resource.resource.mode,
@@ -188,11 +190,11 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
         }
     }
     let is_changed = |change: &ResourceChange| {
-        change.action.triggers() && (trigger.rest.is_empty() || differs(change, &trigger.rest))
+        change.action.triggers(dialect) && (trigger.rest.is_empty() || differs(change, &trigger.rest))
     };
     let found = match &key {
         Some(key) => planned.of_current(&resource, key).map(is_changed),
-        None => planned.changes_any_current(&resource),
+        None => planned.changes_any_current(&resource, dialect),
     };
     match found {
         Some(changed) => Ok(changed),

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use base::files::Files;
-use base::name::{self, Name};
+use base::files::ConfigFiles;
 
 use super::{DEFAULT_DIR, TestFile, TestProvider, decode, mock, providers};
 use crate::addr;
@@ -15,6 +14,7 @@ use crate::config::blocks::module_call::ModuleCall;
 use crate::config::files::file_set::{self, EndingPair};
 use crate::config::files::load::{ModuleRequest, Resolver};
 use crate::config::module::Config;
+use crate::opentofu;
 
 const ENDINGS: [EndingPair; 2] = [
     EndingPair { terraform: ".tftest.hcl", opentofu: ".tofutest.hcl" },
@@ -22,9 +22,9 @@ const ENDINGS: [EndingPair; 2] = [
 ];
 
 /// The test files of a root module: those in its folder and in one below it.
-pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, Diagnostics) {
+pub fn read(root: &Path, test_dir: &str, files: &dyn ConfigFiles) -> (Vec<TestFile>, Diagnostics) {
     let mut diags = Diagnostics::new();
-    let Some(paths) = find(name::current(), root, test_dir, files, &mut diags) else { return (Vec::new(), diags) };
+    let Some(paths) = find(root, test_dir, files, &mut diags) else { return (Vec::new(), diags) };
     let mut all = Vec::with_capacity(paths.len());
     for path in paths {
         let Some(body) = file_set::load(&path, files, &mut diags) else { continue };
@@ -35,24 +35,19 @@ pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, D
 }
 
 /// Whether there are test files.
-pub fn exist(root: &Path, test_dir: &str, files: &dyn Files) -> bool {
-    let found = find(name::current(), root, test_dir, files, &mut Diagnostics::new());
+pub fn exist(root: &Path, test_dir: &str, files: &dyn ConfigFiles) -> bool {
+    let found = find(root, test_dir, files, &mut Diagnostics::new());
     found.is_some_and(|paths| !paths.is_empty())
 }
 
 /// None if there is a test folder that cannot be read.
-fn find(
-    program: Name,
-    root: &Path,
-    test_dir: &str,
-    files: &dyn Files,
-    diags: &mut Diagnostics,
-) -> Option<Vec<PathBuf>> {
+fn find(root: &Path, test_dir: &str, files: &dyn ConfigFiles, diags: &mut Diagnostics) -> Option<Vec<PathBuf>> {
     let beside = |dir: &Path, name: &str| if dir == Path::new(".") { PathBuf::from(name) } else { dir.join(name) };
+    let choice = opentofu::file_choice(files.dialect());
     let list = |dir: &Path| {
         let entries = files.list(dir)?;
         let names: BTreeSet<&str> = entries.iter().filter(|e| !e.is_dir).map(|e| &*e.name).collect();
-        let is_read = |name: &&&str| !file_set::is_ignored(name) && file_set::is_read(name, &names, &ENDINGS, program);
+        let is_read = |name: &&&str| !file_set::is_ignored(name) && file_set::is_read(name, &names, &ENDINGS, choice);
         Ok::<_, std::io::Error>(names.iter().filter(is_read).map(|name| beside(dir, name)).collect::<Vec<_>>())
     };
     let dir = beside(root, test_dir.trim_start_matches('/'));
@@ -83,7 +78,7 @@ pub type Loader<'a> = dyn Fn(&Path, &Resolver<'_>) -> (Option<Config>, Diagnosti
 pub fn link(
     tests: &mut [TestFile],
     root: &Config,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
     resolver: &Resolver<'_>,
     loader: &Loader<'_>,
 ) -> Diagnostics {
@@ -144,23 +139,24 @@ fn module_parent(file: &str) -> addr::Module {
 
 #[cfg(test)]
 mod tests {
-    use base::files::Memory;
+    use base::dialect::Dialect;
+    use base::files::{Memory, WrittenIn};
 
     use super::*;
 
     #[test]
-    fn the_name_of_the_program_decides_on_test_files_of_opentofu() {
+    fn the_dialect_decides_on_test_files_of_opentofu() {
         let names =
             ["a.tftest.hcl", "a.tofutest.hcl", "b.tofutest.hcl", "tests/c.tftest.json", "tests/c.tofutest.json"];
         let memory = Memory::of(names.map(|name| (name, "")));
-        let check = |program: Name, expected: &str| {
+        let check = |dialect, expected: &str| {
             let mut diags = Diagnostics::new();
-            let paths = find(program, Path::new("."), DEFAULT_DIR, &memory, &mut diags).unwrap();
+            let paths = find(Path::new("."), DEFAULT_DIR, &WrittenIn(dialect, memory.clone()), &mut diags).unwrap();
             let found: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
-            assert_eq!(found.join(" "), expected, "{program:?}");
+            assert_eq!(found.join(" "), expected, "{dialect:?}");
         };
-        check(Name::Terrane, "tests/c.tftest.json a.tftest.hcl b.tofutest.hcl");
-        check(Name::Terraform, "tests/c.tftest.json a.tftest.hcl");
-        check(Name::OpenTofu, "tests/c.tofutest.json a.tofutest.hcl b.tofutest.hcl");
+        check(Dialect::Terrane, "tests/c.tftest.json a.tftest.hcl b.tofutest.hcl");
+        check(Dialect::Terraform, "tests/c.tftest.json a.tftest.hcl");
+        check(Dialect::OpenTofu, "tests/c.tofutest.json a.tofutest.hcl b.tofutest.hcl");
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
-use base::files::Files;
+use base::files::ConfigFiles;
 use lang::syntax::ast::Block;
 use lang::syntax::body::BodySchema;
 
@@ -51,7 +51,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<MockProvider> {
 }
 
 /// Adds what the files of the folder hold that the block names.
-pub fn add_shared_data(mock: &mut MockProvider, files: &dyn Files, diags: &mut Diagnostics) {
+pub fn add_shared_data(mock: &mut MockProvider, files: &dyn ConfigFiles, diags: &mut Diagnostics) {
     let Some(dir) = &mock.source else { return };
     match read_dir(dir, files, diags) {
         Some(shared) => merge(&mut mock.data, shared),
@@ -93,7 +93,7 @@ fn decode_resource(block: &Block, diags: &mut Diagnostics) -> MockResource {
 }
 
 /// What the files of a folder hold together; none if there is no such folder.
-fn read_dir(dir: &str, files: &dyn Files, diags: &mut Diagnostics) -> Option<MockData> {
+fn read_dir(dir: &str, files: &dyn ConfigFiles, diags: &mut Diagnostics) -> Option<MockData> {
     let dir = Path::new(dir);
     let mut all = MockData::default();
     for entry in files.list(dir).ok()? {

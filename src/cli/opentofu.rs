@@ -1,0 +1,81 @@
+//! What the output of commands has in another form under the names of Terraform and OpenTofu.
+//!
+//! Owns the rules of this area that depend on the dialect.
+
+use base::dialect::Dialect;
+
+/// Whether `-json` of `workspace list` and `state show` is a document, as Terraform has it. Otherwise it is a stream.
+pub fn writes_documents(dialect: Dialect) -> bool {
+    dialect == Dialect::Terraform
+}
+
+/// Whether the first line of `version` also names Terrane. Other programs read that line as that of Terraform or OpenTofu.
+pub fn names_terrane_in_version(dialect: Dialect) -> bool {
+    dialect == Dialect::Terrane
+}
+
+/// Whether forgotten objects are counted at the end of an apply.
+pub fn counts_forgotten_objects(dialect: Dialect) -> bool {
+    dialect.is_opentofu()
+}
+
+/// Whether `validate` speaks of warnings that were shown also if all of them were suppressed.
+pub fn mentions_suppressed_warnings(dialect: Dialect) -> bool {
+    dialect.is_opentofu()
+}
+
+/// What `init` calls the service of a `cloud` block.
+pub fn cloud_service(dialect: Dialect) -> &'static str {
+    dialect.by_language("HCP Terraform", "cloud backend")
+}
+
+/// Whether empty lines stand before each part of the output of `init`, and behind its warnings.
+pub fn separates_parts_of_init(dialect: Dialect) -> bool {
+    dialect.is_opentofu()
+}
+
+/// Whether messages of the streams of `init` and `get` have no type and no code, but the lines that people read.
+pub fn has_plain_streams(dialect: Dialect) -> bool {
+    dialect.is_opentofu()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use install::event::ModuleEvent;
+    use model::addr::Module;
+
+    use super::*;
+    use crate::view::get::module_message;
+    use crate::view::version::view;
+
+    const ALL: [Dialect; 3] = [Dialect::Terrane, Dialect::Terraform, Dialect::OpenTofu];
+
+    #[test]
+    fn version_names_the_language() {
+        let first_line = |dialect| {
+            let text = view(false, dialect).text("linux_amd64", &[]);
+            let (name, rest) = text.lines().next().unwrap().split_once(" v").unwrap();
+            (name.to_owned(), rest.contains("compatible"))
+        };
+        let expected = [("Terraform", true), ("Terraform", false), ("OpenTofu", false)];
+        assert_eq!(ALL.map(first_line), expected.map(|(name, is_compatible)| (name.to_owned(), is_compatible)));
+    }
+
+    #[test]
+    fn streams_of_modules_have_the_form_of_each_dialect() {
+        let event = ModuleEvent::Installed { path: Module::root().child("m"), dir: PathBuf::from("m") };
+        let line = |dialect| {
+            let line = module_message(&event, dialect).line(dialect, "T");
+            (line.contains(r#""type":"log""#), line.contains("installing m in m"))
+        };
+        assert_eq!(ALL.map(line), [(true, false), (true, false), (false, true)]);
+    }
+
+    #[test]
+    fn terraform_alone_has_documents() {
+        assert_eq!(ALL.map(writes_documents), [false, true, false]);
+        assert_eq!(ALL.map(cloud_service), ["HCP Terraform", "HCP Terraform", "cloud backend"]);
+    }
+}

@@ -2,54 +2,24 @@
 
 use std::time::Duration;
 
-use base::env::Environment;
 use cluster::KubernetesStub;
 use stub::FAULTS;
-
-use super::settings::FLAGS;
-use super::settings::TEXTS;
-use super::*;
-use crate::conformance;
-use crate::contract::{ErrorKind, LockInfo};
-use crate::servers::stub;
 use terrane_value::Type;
 
-use crate::servers::kubernetes as cluster;
+use super::*;
+use crate::conformance::{self, noisy_state as content};
+use crate::contract::{ErrorKind, LockInfo};
+use crate::servers::{kubernetes as cluster, stub};
 
 const LEASE: &str = "namespaces/default/leases/lock-tfstate-w-x";
 
 async fn try_open(settings: &[(&str, Value)], variables: &[(&str, &str)]) -> Result<Arc<dyn Backend>, String> {
-    let mut all: Vec<(&str, Value)> = TEXTS.iter().map(|(name, ..)| (*name, Value::null(Type::String))).collect();
-    all.extend(FLAGS.iter().map(|(name, ..)| (*name, Value::null(Type::Bool))));
-    all.extend([
-        ("labels", Value::null(Type::map(Type::String))),
-        ("config_paths", Value::null(Type::list(Type::String))),
-        ("exec", Value::null_dynamic()),
-    ]);
-    for (name, value) in [("secret_suffix", Value::string("x"))].iter().chain(settings) {
-        all.iter_mut().filter(|(other, _)| other == name).for_each(|(_, old)| *old = value.clone());
-    }
-    let environment = Environment::of(variables.iter().copied());
-    let context = Context::new(environment, std::env::temp_dir());
-    let opened = Kubernetes.open(&Value::object(all), &context).await.map_err(|problems| problems[0].summary.clone());
-    opened.map(Opened::into_states)
+    let suffix = [("secret_suffix", Value::string("x"))];
+    conformance::open(&Kubernetes, &[&suffix, settings].concat(), variables).await.map_err(|problem| problem.summary)
 }
 
 async fn open(stub: &KubernetesStub) -> Arc<dyn Backend> {
     try_open(&[("host", Value::string(stub.stub.url()))], &[]).await.unwrap()
-}
-
-/// A state of about so many bytes that does not compress well.
-fn content(size: usize, seed: u64) -> Arc<[u8]> {
-    let mut state = seed;
-    let noise: String = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        char::from(b'0' + ((state >> 33) % 64) as u8)
-    })
-    .filter(|c| !"\"\\".contains(*c))
-    .take(size)
-    .collect();
-    format!("{{\"version\":4,\"x\":\"{noise}\"}}").into_bytes().into()
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::env::Environment;
 use cluster::KubernetesStub;
 use stub::FAULTS;
 use terrane_value::Type;
@@ -187,6 +188,37 @@ async fn programs_give_tokens_which_are_renewed() {
     for token in ["Bearer t1", "Bearer t1", "Bearer t2"] {
         stub.require(token);
         backend.workspaces().await.unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_and_programs_of_settings_are_in_the_folder_of_the_command() {
+    let stub = KubernetesStub::start();
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = format!(
+        "current-context: c\ncontexts: [{{name: c, context: {{cluster: k}}}}]\nclusters: [{{name: k, cluster: {{server: \"{}\"}}}}]\n",
+        stub.stub.url()
+    );
+    std::fs::write(dir.path().join("config"), yaml).unwrap();
+    std::fs::write(dir.path().join("credential.json"), "{\"status\":{\"token\":\"t0ken\"}}").unwrap();
+    stub.require("Bearer t0ken");
+    let exec = Value::object([
+        ("api_version", Value::string("client.authentication.k8s.io/v1")),
+        ("command", Value::string("cat")),
+        ("args", Value::strings(["credential.json"])),
+        ("env", Value::null(Type::map(Type::String))),
+    ]);
+    let path = std::env::var("PATH").unwrap();
+    let environment = Environment::of([("PATH", path.as_str()), ("KUBE_CONFIG_PATHS", "/nowhere")]);
+    let context = Context { folder: dir.path().to_owned(), ..Context::new(environment, std::env::temp_dir()) };
+    let settings = [("secret_suffix", Value::string("x")), ("exec", exec)];
+    for config in [
+        ("config_path", Value::string("config")),
+        ("config_paths", Value::list(Type::String, vec![Value::string("./config")])),
+    ] {
+        let backend = conformance::open_in(&Kubernetes, &[&settings[..], &[config]].concat(), &context).await.unwrap();
+        assert_eq!(backend.workspaces().await.unwrap(), ["default"]);
     }
 }
 

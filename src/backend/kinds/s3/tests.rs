@@ -14,6 +14,7 @@ use crate::conformance;
 use crate::contract::Backend;
 use crate::contract::{ErrorKind, LockInfo};
 use crate::servers::clouds;
+use crate::servers::stub::{Answer, Stub};
 
 fn context(variables: &[(&str, &str)]) -> Context {
     Context::new(Environment::of(variables.iter().copied()), "/none")
@@ -208,6 +209,29 @@ async fn versions_of_an_object() {
     server.keep_versions("states");
     let backend = open(&server, &[("key", text("a b+c/x")), ("use_lockfile", Value::bool(true))]).await.unwrap();
     conformance::check_versions(&*backend, "default", &[3, 2, 1]).await;
+}
+
+/// A lock that is released before its holder can be read may be free the next time; other refusals are final.
+#[tokio::test]
+async fn locks_are_taken_if_the_error_says_so() {
+    let cases = [
+        (412, "PreconditionFailed", true),
+        (409, "ConditionalRequestConflict", true),
+        (409, "OperationAborted", true),
+        (409, "InvalidBucketState", false),
+        (412, "EntityTooLarge", false),
+        (403, "AccessDenied", false),
+    ];
+    for (status, code, taken) in cases {
+        let stub = Stub::start(move |call| match call.method.as_str() {
+            "PUT" => Answer::new(status, format!("<Error><Code>{code}</Code><Message>m</Message></Error>")),
+            _ => Answer::new(404, "<Error><Code>NoSuchKey</Code><Message>m</Message></Error>"),
+        });
+        let settings = ["skip_credentials_validation", "skip_requesting_account_id", "use_lockfile"];
+        let backend = open_at(&stub.url(), &settings.map(|name| (name, Value::bool(true)))).await.unwrap();
+        let refused = backend.store("default").await.unwrap().lock(&LockInfo::new("x")).await.unwrap_err();
+        assert!(refused.busy == taken && refused.reason.contains(code), "{status} {code}: {}", refused.reason);
+    }
 }
 
 /// Without any lock that is set up, locking does nothing.

@@ -20,7 +20,8 @@ impl Root {
 
     /// Another folder, by its real name.
     pub fn of(dir: &Path) -> io::Result<Root> {
-        dir.canonicalize().map(Root)
+        // On Windows the standard library gives `\\?\` paths, which are not equal to others and which programs do not accept.
+        dunce::canonicalize(dir).map(Root)
     }
 
     /// The place of a path that starts here; absolute ones stay as they are.

@@ -20,6 +20,7 @@ mod secrets;
 mod skips;
 mod summaries;
 mod text_errors;
+mod unused;
 mod words;
 pub mod workflows;
 
@@ -235,6 +236,19 @@ fn errors_are_types() {
     let text = "fn a() -> Result<u8, String> {} trait T { async fn b() -> Option<io::Result<(), String>>; } fn c() -> Result<String, E> {}
         #[cfg(test)] mod tests { fn d() -> Result<u8, String> {} }";
     assert_eq!(text_errors::functions(text), ["a", "b"]);
+}
+
+#[test]
+fn public_functions_are_used() {
+    let found = unused::functions(&source_files(&here("src")), &source_files(&here("tests")));
+    assert!(found.is_empty(), "remove what nothing uses:\n{}", found.join("\n"));
+    let file = |path: &str, text: &str| (path.to_string(), text.to_string());
+    let source = [
+        file("a/lib.rs", "pub async fn one() {}\n// two()\npub(crate) fn two() {}\npub fn three() {}\nfn four() {}"),
+        file("sdk/lib.rs", "pub fn five() {}"),
+    ];
+    let found = unused::functions(&source, &[file("t.rs", "three();")]);
+    assert_eq!(found, ["a/lib.rs: one", "a/lib.rs: two"]);
 }
 
 #[test]

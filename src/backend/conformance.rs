@@ -3,12 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::env::Environment;
 use base::stop::Stop;
 use model::state::{State, StateMeta, file};
+use terrane_protocol::provider::ProviderDiagnostic;
+use terrane_value::{Type, Value};
 
-use crate::contract::{Backend, DEFAULT_WORKSPACE, LockInfo};
+use crate::contract::{Backend, Context, DEFAULT_WORKSPACE, LockInfo};
 use crate::durable::history::identity;
 use crate::durable::locking::acquire;
+use crate::kinds::{Kind, Opened};
 
 /// Workspaces for the tests.
 pub struct Names {
@@ -19,6 +23,46 @@ pub struct Names {
 
 pub async fn check(backend: &dyn Backend) {
     check_named(backend, &Names { main: DEFAULT_WORKSPACE, other: "other", third: "a" }).await;
+}
+
+/// Opens a backend with these settings, and none of the others of its schema. The error is the first one.
+pub async fn open(
+    kind: &dyn Kind,
+    settings: &[(&str, Value)],
+    variables: &[(&str, &str)],
+) -> Result<Arc<dyn Backend>, ProviderDiagnostic> {
+    let context = Context::new(Environment::of(variables.iter().copied()), std::env::temp_dir());
+    open_in(kind, settings, &context).await
+}
+
+/// As [`open`], with a context.
+pub async fn open_in(
+    kind: &dyn Kind,
+    settings: &[(&str, Value)],
+    context: &Context,
+) -> Result<Arc<dyn Backend>, ProviderDiagnostic> {
+    let schema = kind.schema().implied_type();
+    let of = |name: &str, ty: &Type| {
+        let set = settings.iter().rfind(|(set, _)| *set == name).map(|(_, value)| value.clone());
+        set.unwrap_or_else(|| Value::null(ty.clone()))
+    };
+    let attributes = schema.object_type().unwrap().attributes.iter();
+    let config = Value::object(attributes.map(|(name, ty)| (name.clone(), of(name, ty))));
+    let opened = kind.open(&config, context).await.map_err(|mut problems| problems.remove(0));
+    opened.map(Opened::into_states)
+}
+
+/// A state of about so many bytes that does not compress well.
+pub fn noisy_state(size: usize, seed: u64) -> Arc<[u8]> {
+    let mut state = seed;
+    let noise: String = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        char::from(b'0' + ((state >> 33) % 64) as u8)
+    })
+    .filter(|c| !"\"\\".contains(*c))
+    .take(size)
+    .collect();
+    format!("{{\"version\":4,\"x\":\"{noise}\"}}").into_bytes().into()
 }
 
 /// As `check`, for backends that have no default workspace.

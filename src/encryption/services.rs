@@ -19,7 +19,7 @@ pub struct Services {
     pub environment: Environment,
     pub stop: Stop,
     pub http: Arc<dyn HttpClients>,
-    /// Where programs that give keys start. Empty: in the folder of this process.
+    /// Where programs that give keys and relative paths of settings start. Empty: in the folder of this process.
     pub folder: PathBuf,
     /// Shows a warning at once, for work that takes long.
     pub notify: Arc<dyn Fn(Diagnostic) + Send + Sync>,

@@ -1,6 +1,7 @@
 //! The arguments of a key provider or a method: found by schema, evaluated, converted.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
@@ -8,6 +9,8 @@ use lang::syntax::ast::Attribute;
 use lang::syntax::body::Content;
 use model::model_errors::UNSUITABLE_VALUE;
 use terrane_value::{Type, Value, convert};
+
+use super::services::Services;
 
 /// Arguments with their values, which are known and unmarked.
 #[derive(Debug, Default)]
@@ -87,6 +90,35 @@ impl Settings {
     }
 }
 
+/// Arguments, and the variables that stand in for those that are not given or empty.
+pub struct SettingsOrVariables<'a> {
+    pub settings: &'a mut Settings,
+    pub services: &'a Services,
+}
+
+impl<'a> SettingsOrVariables<'a> {
+    pub fn text(&mut self, name: &str, variables: &[&str]) -> Option<String> {
+        let set = Some(self.settings.text(name)).filter(|text| !text.is_empty());
+        set.or_else(|| self.variable(variables).map(str::to_owned))
+    }
+
+    /// The path of a file. That of a variable starts in the folder of the process, also for a command that works in another one.
+    pub fn file(&mut self, name: &str, variables: &[&str]) -> Option<PathBuf> {
+        let set = Some(self.settings.text(name)).filter(|text| !text.is_empty());
+        set.map(|path| self.services.folder.join(path)).or_else(|| self.variable(variables).map(PathBuf::from))
+    }
+
+    /// Where the path starts that [`SettingsOrVariables::text`] finds.
+    pub fn folder_of(&self, name: &str) -> &'a Path {
+        let set = self.settings.get(name).and_then(|(value, _)| value.as_str()).filter(|text| !text.is_empty());
+        if set.is_some() { &self.services.folder } else { Path::new("") }
+    }
+
+    fn variable(&self, variables: &[&str]) -> Option<&'a str> {
+        variables.iter().find_map(|variable| self.services.environment.non_empty(variable))
+    }
+}
+
 /// A whole number within bounds.
 pub fn number_in(value: &Value, least: i64, most: i64) -> Option<i64> {
     value.as_number().and_then(|number| number.as_i64()).filter(|n| (least..=most).contains(n))
@@ -95,4 +127,32 @@ pub fn number_in(value: &Value, least: i64, most: i64) -> Option<i64> {
 /// A value of another type than the one that is wanted.
 pub fn unsuitable(why: &str, place: &Range) -> Diagnostic {
     Diagnostic::error(UNSUITABLE_VALUE, format!("Unsuitable value: {why}")).at(place.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use base::env::Environment;
+    use base::source::SourceFile;
+    use lang::syntax::body::Body;
+
+    use super::*;
+
+    #[test]
+    fn files_of_settings_start_in_the_folder_of_the_command() {
+        let place = Body::empty(&SourceFile::new("", "")).range();
+        let values = [("set", "a/b"), ("full", "/c"), ("empty", "")];
+        let values = values.map(|(name, text)| (name.to_owned(), (Value::string(text), place.clone())));
+        let mut settings = Settings { values: values.into(), ..Settings::default() };
+        let services = Services {
+            environment: Environment::of([("X", "x")]),
+            folder: PathBuf::from("/root"),
+            ..Services::offline()
+        };
+        let mut given = SettingsOrVariables { settings: &mut settings, services: &services };
+        for (name, expected) in [("set", "/root/a/b"), ("full", "/c"), ("empty", "x"), ("none", "x")] {
+            assert_eq!(given.file(name, &["X"]).as_deref(), Some(Path::new(expected)), "{name}");
+        }
+        assert_eq!(given.folder_of("set"), Path::new("/root"));
+        assert_eq!(given.folder_of("none"), Path::new(""));
+    }
 }

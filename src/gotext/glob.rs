@@ -82,42 +82,49 @@ impl Pattern {
 
     /// Whether the pattern matches the whole text. The time is at most the product of the lengths.
     pub fn matches(&self, text: &str) -> bool {
-        let text: Vec<char> = text.chars().collect();
+        // Most names of a folder differ in their first character.
+        if let (Some(Piece::One(own)), Some(first)) = (self.pieces.first(), text.chars().next())
+            && *own != first
+        {
+            return false;
+        }
         // Whether the pieces from here on match the text from each place on: found from the last piece to the first.
-        let mut after = vec![false; text.len() + 1];
+        let mut rows = vec![false; 2 * (text.len() + 1)];
+        let (mut after, mut here) = rows.split_at_mut(text.len() + 1);
         after[text.len()] = true;
         for (piece, ends) in self.pieces.iter().zip(&self.ends).rev() {
-            after = piece.matches_from(&text, &after, *ends);
+            piece.match_from(text, after, here, *ends);
+            std::mem::swap(&mut after, &mut here);
         }
         after[0]
     }
 }
 
 impl Piece {
-    /// Where this piece and those after it match, from where those after it match. `ends`: whether they match the end.
-    fn matches_from(&self, text: &[char], after: &[bool], ends: bool) -> Vec<bool> {
-        let mut here = vec![false; text.len() + 1];
+    /// Where this piece and those after it match, from where those after it match. Places are those of characters. `ends`: whether they
+    /// match the end.
+    fn match_from(&self, text: &str, after: &[bool], here: &mut [bool], ends: bool) {
         here[text.len()] = ends;
         // Where the next folder starts, if the text goes on with one.
         let mut folder = None;
-        for (at, c) in text.iter().enumerate().rev() {
-            if *c == '/' {
-                folder = Some(at + 1);
+        for (at, c) in text.char_indices().rev() {
+            let next = at + c.len_utf8();
+            if c == '/' {
+                folder = Some(next);
             }
             here[at] = match self {
-                Piece::One(own) => own == c && after[at + 1],
-                Piece::InName => *c != '/' && after[at + 1],
+                Piece::One(own) => *own == c && after[next],
+                Piece::InName => c != '/' && after[next],
                 Piece::Class { negated, ranges } => {
-                    ranges.iter().any(|(low, high)| (*low..=*high).contains(c)) != *negated && after[at + 1]
+                    ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated && after[next]
                 }
                 // At the end, the pieces after this one decide.
-                Piece::Star if at + 1 == text.len() => after[at] || (*c != '/' && after[at + 1]),
-                Piece::Star => after[at] || (*c != '/' && here[at + 1]),
+                Piece::Star if next == text.len() => after[at] || (c != '/' && after[next]),
+                Piece::Star => after[at] || (c != '/' && here[next]),
                 Piece::Folders => after[at] || folder.is_some_and(|start| here[start]),
                 Piece::Rest => true,
             };
         }
-        here
     }
 
     fn may_be_empty(&self) -> bool {
@@ -196,6 +203,8 @@ mod tests {
             (Doublestar1, "[a-]", "a", None),
             (Doublestar1, "[+--]", "-", None),
             (Doublestar1, "a\\", "a\\", None),
+            (Doublestar1, "é?*[ü]", "éaßü", Some(true)),
+            (Doublestar1, "é?*[ü]", "èaßü", Some(false)),
             (Doublestar4, "a/**", "a", Some(true)),
             (Doublestar4, "**/a/*", "x/y/a/b", Some(true)),
             (Doublestar4, "a**c", "a/c", Some(false)),

@@ -354,6 +354,7 @@ pub async fn json<T: serde::de::DeserializeOwned>(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::{Arc, Mutex};
 
     use base::env::Environment;
@@ -430,7 +431,7 @@ mod tests {
 
     #[test]
     fn certificates_sign_assertions() {
-        let file = Some("../../tests/fixtures/keys/aes.pfx");
+        let file = Some(Path::new("../../tests/fixtures/keys/aes.pfx"));
         let certificate = crate::pkcs12::of_settings(None, file, "pw").unwrap().unwrap();
         let assertion = signed_assertion(&settings(), &certificate).unwrap();
         let parts: Vec<&str> = assertion.reveal().split('.').collect();

@@ -92,6 +92,11 @@ pub fn expanded(path: &str, environment: &Environment) -> String {
     }
 }
 
+/// As [`expanded`], but only a path that begins with `~`; all others stay as they are.
+pub fn home_expanded(path: &str, environment: &Environment) -> String {
+    if path.starts_with('~') { expanded(path, environment) } else { path.to_owned() }
+}
+
 /// The user's home folder.
 pub fn home(environment: &Environment) -> Option<PathBuf> {
     let names = if cfg!(windows) { [env::USERPROFILE, env::HOME] } else { [env::HOME, env::USERPROFILE] };

@@ -4,6 +4,7 @@
 //! what requests are for.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use reqsign_google::{
     VmMetadataCredentialProvider,
 };
 
-use super::cloud::{Impatient, expanded, home};
+use super::cloud::{Impatient, home, home_expanded};
 
 /// The scope that impersonation needs of the account that impersonates.
 const PLATFORM: &str = "https://www.googleapis.com/auth/cloud-platform";
@@ -145,10 +146,10 @@ async fn of_machine(scope: &str, environment: &Environment, context: &Context) -
     found.ok_or_else(|| Error::credential_invalid(NONE))
 }
 
-/// A setting that is a file's path or a file's content.
-pub fn path_or_contents(text: &str, environment: &Environment) -> std::io::Result<String> {
-    let path = if text.starts_with('~') { expanded(text, environment) } else { text.to_owned() };
-    match std::path::Path::new(&path).exists() {
+/// A setting that is a file's path or a file's content. `folder`: where relative paths start; empty: in the folder of the process.
+pub fn path_or_contents(text: &str, folder: &Path, environment: &Environment) -> std::io::Result<String> {
+    let path = folder.join(home_expanded(text, environment));
+    match path.exists() {
         true => std::fs::read_to_string(&path),
         false => Ok(text.to_owned()),
     }

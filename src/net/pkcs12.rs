@@ -1,5 +1,6 @@
 //! Client certificates with their keys, as PKCS #12 archives.
 
+use std::path::Path;
 use std::{fmt, io};
 
 use base64::engine::general_purpose::STANDARD;
@@ -60,7 +61,7 @@ impl From<ArchiveError> for String {
 /// Reads the archive that a base64 text or else a file has; None without both.
 pub fn of_settings(
     encoded: Option<&str>,
-    path: Option<&str>,
+    path: Option<&Path>,
     password: &str,
 ) -> Result<Option<ClientCertificate>, ArchiveError> {
     let archive = match (encoded, path) {
@@ -69,7 +70,7 @@ pub fn of_settings(
             decoded.map_err(ArchiveError::Encoding)?
         }
         (None, Some(path)) => {
-            std::fs::read(path).map_err(|error| ArchiveError::File { path: path.to_owned(), error })?
+            std::fs::read(path).map_err(|error| ArchiveError::File { path: path.display().to_string(), error })?
         }
         (None, None) => return Ok(None),
     };

@@ -241,7 +241,7 @@ fn way(services: &HostServices, host: &str) -> (Option<Way>, Diagnostics) {
         Ok(client) => return (Some(Way::OAuth(client)), diagnostics),
         Err(OAuthProblem::NotOffered) => {}
         Err(OAuthProblem::OtherVersion) => diagnostics.warning(no_login(), newer.clone()),
-        Err(OAuthProblem::Invalid(why)) => diagnostics.warning(no_login(), cannot(why)),
+        Err(OAuthProblem::Invalid(why)) => diagnostics.warning(no_login(), cannot(why.to_string())),
     }
     const API: &str = "tfe.v2";
     match services.url(API) {

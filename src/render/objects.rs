@@ -68,7 +68,7 @@ pub fn object_value(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
 
     use model::addr::{InstanceKey, ModuleInstance};
@@ -78,7 +78,8 @@ mod tests {
 
     use super::*;
 
-    fn object(schema_version: i64, text: &str) -> Object {
+    /// An object without anything else, also for other tests.
+    pub(crate) fn object(schema_version: i64, text: &str) -> Object {
         Object {
             status: ObjectStatus::Ready,
             schema_version,

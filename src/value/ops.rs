@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::{Marks, Number, Refinement, Type, Value};
+use super::{Number, Refinement, Type, Value};
 
 /// Why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +52,6 @@ impl Value {
             Some(answer) => Value::bool(!answer).mark(equal.marks()),
             None => equal,
         }
-    }
-
-    /// Exact equality with unknowns, nulls and marks taken as they are; the same as `==` in Rust.
-    pub fn raw_equals(&self, other: &Value) -> bool {
-        self == other
     }
 }
 
@@ -373,22 +368,6 @@ impl Value {
         answer.map_or_else(|| Value::unknown_not_null(Type::Bool), Value::bool).mark(marks)
     }
 
-    /// An attribute of an object, known or not, with the object's marks. Nothing for a null or without that attribute.
-    pub fn get_attr_checked(&self, name: &str) -> Option<Value> {
-        if self.is_null() {
-            return None;
-        }
-        if self.ty().is_dynamic() {
-            return Some(Value::dynamic().mark(self.marks()));
-        }
-        let found = if self.is_known() {
-            self.get(name).cloned()
-        } else {
-            self.ty().attribute(name).map(|t| Value::unknown(t.clone()))
-        };
-        found.map(|v| v.mark(self.marks()))
-    }
-
     /// How many elements: a number, unknown (with bounds) where that depends on unknowns. Keeps the own marks.
     #[must_use]
     pub fn length(&self) -> Value {
@@ -418,13 +397,6 @@ impl Value {
     /// Whether elements can be visited: a known list, set, map, tuple or object.
     pub fn can_iterate(&self) -> bool {
         self.is_known() && !self.is_null() && !self.ty().is_primitive()
-    }
-
-    /// This value with the marks of others added.
-    #[must_use]
-    pub fn with_same_marks(self, others: &[&Value]) -> Value {
-        let marks = others.iter().fold(Marks::NONE, |all, v| all | v.marks());
-        self.mark(marks)
     }
 }
 

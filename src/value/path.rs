@@ -67,10 +67,6 @@ impl Path {
         self.index(Value::string(key))
     }
 
-    pub fn has_prefix(&self, prefix: &Path) -> bool {
-        self.0.starts_with(&prefix.0)
-    }
-
     /// The nested value at this path; nothing when some step does not exist, or is inside a null or an unknown.
     pub fn apply<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(value, |v, step| v.step(step))

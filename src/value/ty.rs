@@ -131,10 +131,6 @@ impl Type {
         self.object_type()?.attributes.get(name)
     }
 
-    pub fn attribute_optional(&self, name: &str) -> bool {
-        self.object_type().is_some_and(|o| o.optional.contains(name))
-    }
-
     /// Whether `Dynamic` is here or somewhere inside.
     pub fn has_dynamic(&self) -> bool {
         match self {

@@ -3,7 +3,7 @@
 use syn::visit::{self, Visit};
 
 /// Most functions whose errors may be texts. The number only gets smaller; what remains are helpers inside one file.
-pub const MOST: usize = 230;
+pub const MOST: usize = 143;
 
 /// How far below the limit the number may be before the limit has to follow.
 pub const SLACK: usize = 20;

@@ -14,6 +14,8 @@ pub struct Context {
     pub environment: Environment,
     /// The working directory's data folder.
     pub data_dir: PathBuf,
+    /// Where relative paths of settings start. Empty: in the folder of the process.
+    pub folder: PathBuf,
     pub files: StateFiles,
     pub services: SharedServices,
 }
@@ -21,8 +23,8 @@ pub struct Context {
 impl Context {
     /// A context without options of the command line, in which no host is known.
     pub fn new(environment: Environment, data_dir: impl Into<PathBuf>) -> Context {
-        let (files, services) = Default::default();
-        Context { environment, data_dir: data_dir.into(), files, services }
+        let (folder, files, services) = Default::default();
+        Context { environment, data_dir: data_dir.into(), folder, files, services }
     }
 
     /// Where the journal of a state belongs that is not kept in files of this machine. One working directory may have the states of

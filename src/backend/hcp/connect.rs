@@ -25,7 +25,7 @@ pub async fn remote(config: &Value, context: &Context) -> Result<Hcp, Vec<Provid
 /// The service of a `cloud` block.
 pub async fn cloud(config: &Value, context: &Context) -> Result<Hcp, Vec<ProviderDiagnostic>> {
     // Settings with errors give no host.
-    let wanted = settings::cloud(Settings { config, environment: &context.environment })
+    let wanted = settings::cloud(Settings::of(config, context))
         .map_err(|problems| with_alias_problem(problems, Flavor::Cloud, ""))?;
     let hostname = wanted.hostname.clone();
     let hcp = Hcp::connect(Flavor::Cloud, wanted, context)

@@ -262,7 +262,7 @@ mod tests {
 
     fn resolved(workspaces: &[(&str, Value)], variables: &[(&str, &str)]) -> Result<Wanted, String> {
         let (config, environment) = (config(workspaces), Environment::of(variables.iter().copied()));
-        let wanted = cloud(Settings { config: &config, environment: &environment });
+        let wanted = cloud(Settings { config: &config, environment: &environment, folder: std::path::Path::new("") });
         wanted.map_err(|problems| {
             let first = |p: &ProviderDiagnostic| {
                 if p.detail.is_empty() { p.summary.clone() } else { p.detail.lines().next().unwrap().to_owned() }

@@ -22,6 +22,11 @@ pub fn joined(parts: &[&str]) -> String {
     }
 }
 
+/// What the names of all objects of a folder begin with. Empty: of every object.
+pub fn folder(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!("{name}/") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use terrane_value::Value;
+
+use super::path::joined;
 use crate::contract::{DEFAULT_WORKSPACE, FirstState, LockInfo, StateStore, StoreError};
 
 /// Writes the first state where there is none, under its lock, so that the workspace is listed. `name` and `title` are the backend's in
@@ -33,6 +36,27 @@ pub fn listed(names: &[String], folder: &str, key: impl Fn(&str) -> String) -> V
         (!name.is_empty() && name != DEFAULT_WORKSPACE && *object == key(name)).then(|| name.to_owned())
     };
     with_default(names.iter().filter_map(of))
+}
+
+/// The name of a workspace's state: that of the default one is in the folder itself, others are in folders of their own below it.
+pub fn state_key(folder: &str, workspace: &str, key: &str) -> String {
+    match workspace {
+        DEFAULT_WORKSPACE => joined(&[folder, key]),
+        name => joined(&[folder, name, key]),
+    }
+}
+
+/// What is wrong with the settings `bucket`, `key` and `prefix`. `prefix`: what messages call the last one.
+pub fn place_problems(config: &Value, prefix: &str) -> Vec<String> {
+    let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
+    let is_missing = config.get("bucket").is_none_or(Value::is_null);
+    let is_rooted = text("prefix").starts_with('/') || text("prefix").starts_with("./");
+    let checks = [
+        (is_missing, "\"bucket\": required field is not set".to_owned()),
+        (text("key").starts_with('/') || text("key").ends_with('/'), "key can not start and end with '/'".to_owned()),
+        (is_rooted, format!("{prefix} must not start with '/' or './'")),
+    ];
+    checks.into_iter().filter(|(is_wrong, _)| *is_wrong).map(|(_, why)| why).collect()
 }
 
 /// The default workspace, and the others sorted behind it.

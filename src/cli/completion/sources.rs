@@ -9,6 +9,7 @@ use base::env::{self, Environment};
 use base::stop::Stop;
 use ops::backends::read_state;
 use ops::interface::options::StateOptions;
+use ops::setup::root::Root;
 use ops::setup::{Setup, settings};
 use ops::state::instances;
 use ops::state::snapshots::{self, Snapshot};
@@ -36,23 +37,25 @@ pub trait Sources {
 /// The project in the working directory, or in that of the line's `-chdir`.
 pub struct Project {
     environment: Environment,
-    /// Where paths begin.
-    base: PathBuf,
+    /// That of `-chdir`. None: the project is in the folder of the process.
+    folder: Option<PathBuf>,
 }
 
 impl Project {
     pub fn new(environment: &Environment, line: &Line) -> Project {
-        let base = line.before.iter().find_map(|word| word.strip_prefix("-chdir="));
-        let base = PathBuf::from(base.unwrap_or("."));
-        Project { environment: environment.clone(), base }
+        let folder = line.before.iter().find_map(|word| word.strip_prefix("-chdir=")).map(PathBuf::from);
+        Project { environment: environment.clone(), folder }
     }
 
     /// What an operation in the project gives, unless something is wrong.
     fn ask<T, F: Future<Output = Option<T>>>(&self, work: impl FnOnce(Setup) -> F) -> Option<T> {
         let here = env::working_dir().ok()?;
-        std::env::set_current_dir(&self.base).ok()?;
         let (settings, _) = settings::load(&self.environment);
         let setup = Setup::new(&self.environment, settings, here, Stop::new(), None).ok()?;
+        let setup = match &self.folder {
+            Some(folder) => setup.in_root(Root::of(folder).ok()?).ok()?,
+            None => setup,
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
         let done = runtime.block_on(async { tokio::time::timeout(PATIENCE, work(setup)).await.ok().flatten() });
         // What still waits must not hold up the shell.
@@ -64,9 +67,8 @@ impl Project {
 impl Sources for Project {
     fn paths(&self, typed: &str) -> Vec<String> {
         let (folder, _) = typed.rsplit_once('/').map_or(("", typed), |(folder, name)| (&typed[..=folder.len()], name));
-        let Ok(entries) = fs::read_dir(self.base.join(Path::new(if folder.is_empty() { "." } else { folder }))) else {
-            return Vec::new();
-        };
+        let base = self.folder.as_deref().unwrap_or(Path::new("."));
+        let Ok(entries) = fs::read_dir(base.join(folder)) else { return Vec::new() };
         let mut found: Vec<String> = entries
             .flatten()
             .filter_map(|entry| {

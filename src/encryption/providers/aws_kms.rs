@@ -1,6 +1,7 @@
 //! Data keys of AWS KMS.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,14 +92,14 @@ impl Kind for AwsKms {
         }
         let encryption_context = settings.pairs("encryption_context").into_iter().collect();
         let environment = &services.environment;
-        let asked = credential_settings(settings, environment)?;
+        let asked = credential_settings(settings, services)?;
         let (allowed, forbidden) = (settings.texts("allowed_account_ids"), settings.texts("forbidden_account_ids"));
         if !allowed.is_empty() && !forbidden.is_empty() {
             return Err(BuildError::setting(
                 "conflicting config attributes: only allowed_account_ids or forbidden_account_ids can be specified, not both",
             ));
         }
-        let client = services.http.client(&http_settings(settings, environment).await?)?;
+        let client = services.http.client(&http_settings(settings, services).await?)?;
         let context = client.context();
         let wrong =
             |why: String| BuildError::Credentials(format!("errors were encountered in aws kms configuration\n{why}"));
@@ -142,7 +143,17 @@ fn given(text: String, environment: &Environment, variables: &[&str]) -> Option<
     Some(text).filter(|text| !text.is_empty()).or_else(of_environment)
 }
 
-fn credential_settings(settings: &mut Settings, environment: &Environment) -> Result<aws::AwsLogin, BuildError> {
+/// The file that a setting names, or else a variable, with `~` and variables replaced.
+fn file(services: &Services, setting: &str, variable: &str) -> Option<PathBuf> {
+    let given = |text: &str| expanded(text, &services.environment);
+    match setting {
+        "" => services.environment.non_empty(variable).map(|path| given(path).into()),
+        path => Some(services.folder.join(given(path))),
+    }
+}
+
+fn credential_settings(settings: &mut Settings, services: &Services) -> Result<aws::AwsLogin, BuildError> {
+    let environment = &services.environment;
     let region = given(settings.text("region"), environment, &[env::AWS_REGION, env::AWS_DEFAULT_REGION]);
     let region = region.ok_or(BuildError::setting(
         "the \"region\" attribute or the \"AWS_REGION\" or \"AWS_DEFAULT_REGION\" environment variables must be set.",
@@ -157,15 +168,15 @@ fn credential_settings(settings: &mut Settings, environment: &Environment) -> Re
         match kind.as_str() {
             "endpoints" => sts = block.text("sts"),
             "assume_role" => role = Some(read_role(block)?),
-            _ => web_identity = Some(read_web_identity(block, environment)?),
+            _ => web_identity = Some(read_web_identity(block, services)?),
         }
     }
     if !sts.is_empty() && !sts.contains("://") {
         sts = format!("https://{sts}");
     }
     let files = |texts: Vec<String>, variable: &str| match texts.is_empty() {
-        true => environment.non_empty(variable).map(str::to_owned).into_iter().collect(),
-        false => texts,
+        true => file(services, "", variable).into_iter().collect(),
+        false => texts.iter().filter_map(|text| file(services, text, variable)).collect(),
     };
     let filled = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(aws::AwsLogin {
@@ -229,7 +240,8 @@ fn session_duration(text: &str) -> Result<Duration, BuildError> {
     Ok(parsed)
 }
 
-fn read_web_identity(block: &mut Settings, environment: &Environment) -> Result<WebIdentity, BuildError> {
+fn read_web_identity(block: &mut Settings, services: &Services) -> Result<WebIdentity, BuildError> {
+    let environment = &services.environment;
     let (token, token_file) = (block.text("web_identity_token"), block.text("web_identity_token_file"));
     if !token.is_empty() && !token_file.is_empty() {
         return Err(BuildError::setting(
@@ -242,11 +254,11 @@ fn read_web_identity(block: &mut Settings, environment: &Environment) -> Result<
     Ok(WebIdentity {
         role,
         token: Some(token).filter(|token| !token.is_empty()).map(Secret::new),
-        token_file: given(token_file, environment, &[env::AWS_WEB_IDENTITY_TOKEN_FILE]),
+        token_file: file(services, &token_file, env::AWS_WEB_IDENTITY_TOKEN_FILE),
     })
 }
 
-async fn http_settings(settings: &mut Settings, environment: &Environment) -> Result<HttpSettings, BuildError> {
+async fn http_settings(settings: &mut Settings, services: &Services) -> Result<HttpSettings, BuildError> {
     let attempts = settings.number("max_retries").filter(|count| *count != 0).unwrap_or(5);
     let filled = |text: String| Some(text).filter(|text| !text.is_empty());
     let mut http = HttpSettings {
@@ -257,12 +269,11 @@ async fn http_settings(settings: &mut Settings, environment: &Environment) -> Re
         https_proxy: filled(settings.text("https_proxy")),
         no_proxy: filled(settings.text("no_proxy")),
     };
-    if let Some(path) = given(settings.text("custom_ca_bundle"), environment, &[env::AWS_CA_BUNDLE]) {
-        let path = expanded(&path, environment);
+    if let Some(path) = file(services, &settings.text("custom_ca_bundle"), env::AWS_CA_BUNDLE) {
         let read = tokio::fs::read_to_string(&path).await;
         let failed = |e: std::io::Error| BuildError::File {
             purpose: "reading custom CA bundle",
-            path: path.clone(),
+            path: path.display().to_string(),
             why: e.to_string(),
         };
         http.authorities = Some(read.map_err(failed)?);

@@ -1,5 +1,6 @@
 //! Keys wrapped by a key of Azure Key Vault, or of a managed HSM.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -22,7 +23,7 @@ use crate::aes::random;
 use crate::key::{Key, Keys};
 use crate::payload::from_base64;
 use crate::services::{Answer, HttpClient, HttpSettings, Services};
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsOrVariables};
 
 pub struct AzureVault;
 
@@ -136,32 +137,29 @@ async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Az
     let environment = &services.environment;
     let aks = flag(settings, environment, "use_aks_workload_identity", env::ARM_USE_AKS_WORKLOAD_IDENTITY)?;
     let of_aks = |variable: &str| environment.non_empty(variable).filter(|_| aks == Some(true)).map(str::to_owned);
-    let mut given = |name: &str, variables: &[&str]| {
-        let of_environment =
-            || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
-        Some(settings.text(name)).filter(|text| !text.is_empty()).or_else(of_environment)
-    };
-    let archive = given("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]);
-    let archive_path = given("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]);
-    let password = given("client_certificate_password", &[env::ARM_CLIENT_CERTIFICATE_PASSWORD]).unwrap_or_default();
+    let mut given = SettingsOrVariables { settings, services };
+    let archive = given.text("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]);
+    let archive_path = given.file("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]);
+    let password =
+        given.text("client_certificate_password", &[env::ARM_CLIENT_CERTIFICATE_PASSWORD]).unwrap_or_default();
     let certificate = pkcs12::of_settings(archive.as_deref(), archive_path.as_deref(), &password);
     let certificate = certificate.map_err(|why| BuildError::Credentials(format!("{NO_LOGIN}: {why}")))?;
-    let client = given("client_id", &[env::ARM_CLIENT_ID]).or_else(|| of_aks(env::AZURE_CLIENT_ID));
-    let client = (client, given("client_id_file_path", &[env::ARM_CLIENT_ID_FILE_PATH]));
+    let client = given.text("client_id", &[env::ARM_CLIENT_ID]).or_else(|| of_aks(env::AZURE_CLIENT_ID));
+    let client = (client, given.file("client_id_file_path", &[env::ARM_CLIENT_ID_FILE_PATH]));
     let secret = (
-        given("client_secret", &[env::ARM_CLIENT_SECRET]),
-        given("client_secret_file_path", &[env::ARM_CLIENT_SECRET_FILE_PATH]),
+        given.text("client_secret", &[env::ARM_CLIENT_SECRET]),
+        given.file("client_secret_file_path", &[env::ARM_CLIENT_SECRET_FILE_PATH]),
     );
-    let token_path = given("oidc_token_file_path", &[env::ARM_OIDC_TOKEN_FILE_PATH]);
-    let token_path = token_path.or_else(|| of_aks(env::AZURE_FEDERATED_TOKEN_FILE));
-    let token = (given("oidc_token", &[env::ARM_OIDC_TOKEN]), token_path);
-    let tenant = given("tenant_id", &[env::ARM_TENANT_ID]).or_else(|| of_aks(env::AZURE_TENANT_ID));
+    let token_path = given.file("oidc_token_file_path", &[env::ARM_OIDC_TOKEN_FILE_PATH]);
+    let token_path = token_path.or_else(|| of_aks(env::AZURE_FEDERATED_TOKEN_FILE).map(PathBuf::from));
+    let token = (given.text("oidc_token", &[env::ARM_OIDC_TOKEN]), token_path);
+    let tenant = given.text("tenant_id", &[env::ARM_TENANT_ID]).or_else(|| of_aks(env::AZURE_TENANT_ID));
     let url = [env::ARM_OIDC_REQUEST_URL, env::ACTIONS_ID_TOKEN_REQUEST_URL, env::SYSTEM_OIDCREQUESTURI];
     let request = [env::ARM_OIDC_REQUEST_TOKEN, env::ACTIONS_ID_TOKEN_REQUEST_TOKEN, env::SYSTEM_ACCESSTOKEN];
-    let request = given("oidc_request_url", &url).zip(given("oidc_request_token", &request));
-    let endpoint = given("msi_endpoint", &[env::ARM_MSI_ENDPOINT]);
-    let cloud = given("environment", &[env::ARM_ENVIRONMENT]);
-    let cloud = match given("metadata_host", &[env::ARM_METADATA_HOSTNAME, env::ARM_METADATA_HOST]) {
+    let request = given.text("oidc_request_url", &url).zip(given.text("oidc_request_token", &request));
+    let endpoint = given.text("msi_endpoint", &[env::ARM_MSI_ENDPOINT]);
+    let cloud = given.text("environment", &[env::ARM_ENVIRONMENT]);
+    let cloud = match given.text("metadata_host", &[env::ARM_METADATA_HOSTNAME, env::ARM_METADATA_HOST]) {
         Some(host) => Cloud::of_host(&host, &services.http.client(&HttpSettings::default())?.context()).await,
         None => Cloud::named(cloud.as_deref().unwrap_or("public")),
     };
@@ -202,10 +200,11 @@ fn flag(
 }
 
 /// A value, or else the content of a file.
-async fn from_file((value, path): (Option<String>, Option<String>)) -> Result<Option<String>, BuildError> {
+async fn from_file((value, path): (Option<String>, Option<PathBuf>)) -> Result<Option<String>, BuildError> {
     let (None, Some(path)) = (&value, path) else { return Ok(value) };
     let read = tokio::fs::read_to_string(&path).await;
-    let read = read.map_err(|e| BuildError::File { purpose: NO_LOGIN, path, why: reason(&e) })?;
+    let failed = |e| BuildError::File { purpose: NO_LOGIN, path: path.display().to_string(), why: reason(&e) };
+    let read = read.map_err(failed)?;
     Ok(Some(read.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 

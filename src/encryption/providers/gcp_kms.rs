@@ -22,7 +22,7 @@ use crate::aes::random;
 use crate::key::{Key, Keys};
 use crate::payload::from_base64;
 use crate::services::{HttpClient, HttpSettings, Services};
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsOrVariables};
 
 pub struct GcpKms;
 
@@ -55,7 +55,7 @@ impl Kind for GcpKms {
         services: &Services,
     ) -> Result<Box<dyn KeyProvider>, BuildError> {
         let client = services.http.client(&HttpSettings::default())?;
-        let login = login(settings, &services.environment)?;
+        let login = login(settings, services)?;
         let name = settings.text("kms_encryption_key");
         let length = settings.number("key_length").unwrap_or_default();
         if name.is_empty() {
@@ -76,22 +76,18 @@ impl Kind for GcpKms {
 }
 
 /// As the backend `gcs` has it: a token, credentials, or those that Google's programs find, and accounts to impersonate.
-fn login(settings: &mut Settings, environment: &Environment) -> Result<google::GoogleLogin, BuildError> {
-    let mut given = |name: &str, variables: &[&str]| {
-        let of_environment =
-            || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
-        Some(settings.text(name)).filter(|text| !text.is_empty()).or_else(of_environment)
-    };
-    let token = given("access_token", &[env::GOOGLE_OAUTH_ACCESS_TOKEN]);
-    let credentials = given("credentials", &[env::GOOGLE_CREDENTIALS]).filter(|_| token.is_none());
-    let account = given(
+fn login(settings: &mut Settings, services: &Services) -> Result<google::GoogleLogin, BuildError> {
+    let mut given = SettingsOrVariables { settings, services };
+    let token = given.text("access_token", &[env::GOOGLE_OAUTH_ACCESS_TOKEN]);
+    let credentials = given.text("credentials", &[env::GOOGLE_CREDENTIALS]).filter(|_| token.is_none());
+    let account = given.text(
         "impersonate_service_account",
         &[env::GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT, env::GOOGLE_IMPERSONATE_SERVICE_ACCOUNT],
     );
     let credentials = match credentials {
         None => None,
         Some(text) => {
-            let json = google::path_or_contents(&text, environment)
+            let json = google::path_or_contents(&text, given.folder_of("credentials"), &services.environment)
                 .map_err(|e| BuildError::Credentials(format!("error loading credentials: {e}")))?;
             serde_json::from_str::<serde::de::IgnoredAny>(&json).map_err(|_| {
                 BuildError::setting("the string provided in credentials is neither valid json nor a valid file path")
@@ -212,8 +208,10 @@ mod tests {
 
     #[test]
     fn logins_are_those_of_the_backend() {
-        let of =
-            |variables: &[(&str, &str)]| login(&mut Settings::default(), &Environment::of(variables.iter().copied()));
+        let of = |variables: &[(&str, &str)]| {
+            let environment = Environment::of(variables.iter().copied());
+            login(&mut Settings::default(), &Services { environment, ..Services::offline() })
+        };
         let account = ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "a@b");
         let found = of(&[("GOOGLE_CREDENTIALS", "{}"), account]).unwrap();
         assert_eq!(found.credentials.unwrap().reveal(), "{}");

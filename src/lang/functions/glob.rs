@@ -25,53 +25,67 @@ pub fn find(files: &dyn Files, root: &Path, pattern: &str) -> Result<BTreeSet<St
         if parts.len() > MOST_DIRECTORIES {
             continue;
         }
+        let parts: Vec<Part> = parts.into_iter().map(Part::parse).collect();
         walk(files, root, "", &parts, &mut found);
     }
     Ok(found)
 }
 
-fn walk(files: &dyn Files, directory: &Path, prefix: &str, parts: &[&str], found: &mut BTreeSet<String>) {
+/// What a pattern says about one name of a path.
+enum Part<'a> {
+    /// `**`: any number of folders.
+    Folders,
+    /// This very name.
+    Name(&'a str),
+    Pattern(Pattern),
+    /// No name: a class across a slash is no class.
+    Nothing,
+}
+
+impl Part<'_> {
+    fn parse(text: &str) -> Part<'_> {
+        match text {
+            "**" => Part::Folders,
+            _ if !text.contains(['*', '?', '[', '\\']) => Part::Name(text),
+            _ => Pattern::parse(text, Syntax::Doublestar1).map_or(Part::Nothing, Part::Pattern),
+        }
+    }
+}
+
+fn walk(files: &dyn Files, directory: &Path, prefix: &str, parts: &[Part], found: &mut BTreeSet<String>) {
     let Some((first, rest)) = parts.split_first() else { return };
     let join = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
-    if *first == "**" {
+    let mut enter = |name: &str, path: &Path| {
         if !rest.is_empty() {
-            walk(files, directory, prefix, rest, found);
+            walk(files, path, &join(name), rest, found);
+        } else if files.is_file(path) {
+            found.insert(join(name));
         }
-        for entry in files.list(directory).unwrap_or_default() {
-            let path = directory.join(&entry.name);
-            if entry.is_dir {
-                walk(files, &path, &join(&entry.name), parts, found);
-            } else if rest.is_empty() && files.is_file(&path) {
-                found.insert(join(&entry.name));
+    };
+    match first {
+        Part::Nothing => {}
+        Part::Name(name) => enter(name, &normal(&directory.join(name))),
+        Part::Pattern(pattern) => {
+            let entries = files.list(directory).unwrap_or_default();
+            for entry in entries.iter().filter(|entry| pattern.matches(&entry.name)) {
+                // A folder is searched, and no result itself.
+                if entry.is_dir != rest.is_empty() {
+                    enter(&entry.name, &directory.join(&entry.name));
+                }
             }
         }
-        return;
-    }
-    if !first.contains(['*', '?', '[', '\\']) {
-        // Nothing to search: step there.
-        let path = normal(&directory.join(first));
-        if rest.is_empty() {
-            if files.is_file(&path) {
-                found.insert(join(first));
+        Part::Folders => {
+            if !rest.is_empty() {
+                walk(files, directory, prefix, rest, found);
             }
-        } else {
-            walk(files, &path, &join(first), rest, found);
-        }
-        return;
-    }
-    // A class across a slash is no class.
-    let Ok(pattern) = Pattern::parse(first, Syntax::Doublestar1) else { return };
-    for entry in files.list(directory).unwrap_or_default() {
-        if !pattern.matches(&entry.name) {
-            continue;
-        }
-        let path = directory.join(&entry.name);
-        if rest.is_empty() {
-            if !entry.is_dir && files.is_file(&path) {
-                found.insert(join(&entry.name));
+            for entry in files.list(directory).unwrap_or_default() {
+                let path = directory.join(&entry.name);
+                if entry.is_dir {
+                    walk(files, &path, &join(&entry.name), parts, found);
+                } else if rest.is_empty() && files.is_file(&path) {
+                    found.insert(join(&entry.name));
+                }
             }
-        } else if entry.is_dir {
-            walk(files, &path, &join(&entry.name), rest, found);
         }
     }
 }

@@ -91,8 +91,9 @@ pub fn is_pattern(text: &str) -> bool {
 impl Pattern {
     /// Errors say which step means nothing.
     pub fn parse(text: &str) -> Result<Pattern, Diagnostics> {
-        let invalid =
-            |why: String| Diagnostics::from(Diagnostic::error("Invalid address pattern", format!("{text}: {why}")));
+        let invalid = |why: PatternError| {
+            Diagnostics::from(Diagnostic::error("Invalid address pattern", format!("{text}: {why}")))
+        };
         let steps = steps(text).map_err(invalid)?;
         let (modules, last) = sorted_out(&steps).map_err(invalid)?;
         Ok(Pattern { text: text.into(), modules, last })
@@ -190,20 +191,50 @@ fn is_like(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Why a text is no pattern. Messages are sentences behind the text and a colon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum PatternError {
+    /// A step is neither a name nor a pattern of names.
+    Word(String),
+    NoDot,
+    Key,
+    OpenBracket,
+    /// `**` has a key.
+    KeyOfModules,
+    UnnamedModule,
+    NoResource,
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PatternError::Word(word) => return write!(f, "{word:?} is neither a name nor a pattern of names."),
+            PatternError::NoDot => "a dot is expected between the steps.",
+            PatternError::Key => "a key is a whole number, a text in quotes, or *.",
+            PatternError::OpenBracket => "a bracket is not closed.",
+            PatternError::KeyOfModules => "\"**\" takes no key.",
+            PatternError::UnnamedModule => "\"module\" must be followed by a name.",
+            PatternError::NoResource => {
+                "modules must be followed by a resource type and a name, by \"*\" or by \"**\"."
+            }
+        })
+    }
+}
+
 /// A word between dots, with the key behind it.
 struct PatternStep {
     word: String,
     key: Option<KeyPattern>,
 }
 
-fn steps(text: &str) -> Result<Vec<PatternStep>, String> {
+fn steps(text: &str) -> Result<Vec<PatternStep>, PatternError> {
     let mut steps = Vec::new();
     let mut rest = text;
     loop {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         if !is_word(word) {
-            return Err(format!("{word:?} is neither a name nor a pattern of names."));
+            return Err(PatternError::Word(word.to_owned()));
         }
         let (key, after) = match after.strip_prefix('[') {
             Some(after) => {
@@ -216,7 +247,7 @@ fn steps(text: &str) -> Result<Vec<PatternStep>, String> {
         match after.strip_prefix('.') {
             Some(after) => rest = after,
             None if after.is_empty() => return Ok(steps),
-            None => return Err("a dot is expected between the steps.".into()),
+            None => return Err(PatternError::NoDot),
         }
     }
 }
@@ -228,7 +259,7 @@ fn is_word(word: &str) -> bool {
 }
 
 /// A key with its closing bracket, and what follows.
-fn key(text: &str) -> Result<(KeyPattern, &str), String> {
+fn key(text: &str) -> Result<(KeyPattern, &str), PatternError> {
     if let Some(after) = text.strip_prefix("*]") {
         return Ok((KeyPattern::Any, after));
     }
@@ -243,21 +274,19 @@ fn key(text: &str) -> Result<(KeyPattern, &str), String> {
                 let key = match traversal.filter(|_| !found.has_errors()).as_ref().map(|t| &*t.steps) {
                     Some([TraversalStep::Index { key: IndexKey::String(text), .. }]) => InstanceKey::Str(text.clone()),
                     Some([TraversalStep::Index { key: IndexKey::Number(text), .. }]) => {
-                        InstanceKey::Int(text.parse().map_err(|_| UNKNOWN_KEY)?)
+                        InstanceKey::Int(text.parse().map_err(|_| PatternError::Key)?)
                     }
-                    _ => return Err(UNKNOWN_KEY.into()),
+                    _ => return Err(PatternError::Key),
                 };
                 return Ok((KeyPattern::Is(key), &text[at + 1..]));
             }
             _ => {}
         }
     }
-    Err("a bracket is not closed.".into())
+    Err(PatternError::OpenBracket)
 }
 
-const UNKNOWN_KEY: &str = "a key is a whole number, a text in quotes, or *.";
-
-fn sorted_out(steps: &[PatternStep]) -> Result<(Vec<ModulePattern>, Last), String> {
+fn sorted_out(steps: &[PatternStep]) -> Result<(Vec<ModulePattern>, Last), PatternError> {
     let mut modules = Vec::new();
     let mut rest = steps;
     loop {
@@ -267,7 +296,7 @@ fn sorted_out(steps: &[PatternStep]) -> Result<(Vec<ModulePattern>, Last), Strin
             [step] if step.word == "*" && step.key.is_none() => return Ok((modules, Last::Everything)),
             [step, after @ ..] if step.word == "**" => {
                 if step.key.is_some() {
-                    return Err("\"**\" takes no key.".into());
+                    return Err(PatternError::KeyOfModules);
                 }
                 modules.push(ModulePattern::Any);
                 match after {
@@ -279,13 +308,13 @@ fn sorted_out(steps: &[PatternStep]) -> Result<(Vec<ModulePattern>, Last), Strin
                 modules.push(ModulePattern::Call { name: (&*call.word).into(), key: key_of(call) });
                 after
             }
-            [step, ..] if step.word == "module" => return Err("\"module\" must be followed by a name.".into()),
+            [step, ..] if step.word == "module" => return Err(PatternError::UnnamedModule),
             rest => return Ok((modules, resource(rest)?)),
         };
     }
 }
 
-fn resource(steps: &[PatternStep]) -> Result<Last, String> {
+fn resource(steps: &[PatternStep]) -> Result<Last, PatternError> {
     let (mode, rest) = match steps {
         [step, rest @ ..] if step.word == "data" => (ResourceMode::Data, rest),
         [step, rest @ ..] if step.word == "ephemeral" => (ResourceMode::Ephemeral, rest),
@@ -299,7 +328,7 @@ fn resource(steps: &[PatternStep]) -> Result<Last, String> {
             name: (&**name).into(),
             key: key.clone().unwrap_or(KeyPattern::Any),
         }),
-        _ => Err("modules must be followed by a resource type and a name, by \"*\" or by \"**\".".into()),
+        _ => Err(PatternError::NoResource),
     }
 }
 

@@ -5,6 +5,7 @@
 //! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
 
 mod addresses;
+mod error;
 mod invocations;
 mod protobuf;
 mod stored_schemas;
@@ -19,7 +20,8 @@ use std::path::PathBuf;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::Memory;
-use base::name::{COMMAND, TERRANE};
+use base::name::COMMAND;
+pub use error::PlanFileError;
 use stored_schemas::Writer;
 pub use stored_schemas::{StoredSchemas, StoredType};
 use terrane_value::json_error;
@@ -31,7 +33,6 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::Plan;
 use crate::state::StateMeta;
 use crate::state::file::{self as state_file, StateFile};
-use crate::version::PROGRAM_VERSION;
 
 /// The summary where a plan cannot be kept.
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
@@ -106,7 +107,7 @@ pub fn write(saved: &SavedPlan) -> Result<Vec<u8>, Diagnostics> {
     let prior = state_file::write(&saved.state, &saved.plan.prior_state)?;
     let previous = state_file::write(&saved.state, &saved.plan.previous_state)?;
     let not_packed = |why: String| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan could not be packed: {why}."));
-    let main = text::encode(saved).map_err(not_packed)?;
+    let main = text::encode(saved).map_err(|e| not_packed(e.to_string()))?;
     pack(saved, &main, &prior, &previous).map_err(|e| not_packed(e.to_string()).into())
 }
 
@@ -144,11 +145,8 @@ pub fn not_loaded(name: &str) -> String {
     format!("Failed to load {name:?} as a plan file")
 }
 
-const NOT_ZIP: &str = "zip: not a valid zip file";
-const NOT_A_PLAN: &str = "the given file is not a valid plan file";
-
-/// Why a file is neither a plan nor names one on HCP Terraform. `why`: as [`read_reason`] has it.
-pub fn neither(content: &[u8], why: &str) -> String {
+/// Why a file is neither a plan nor names one on HCP Terraform.
+pub fn neither(content: &[u8], why: &PlanFileError) -> String {
     let json: Result<serde::de::IgnoredAny, _> = serde_json::from_slice(content);
     let cloud = match json {
         Ok(_) => "invalid remote plan format, must be 1".to_owned(),
@@ -174,29 +172,30 @@ fn advice(name: &str) -> String {
 
 /// As [`read`], for a path that may name a plan of any kind.
 pub fn read_any(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
-    read_reason(content).map_err(|why| {
-        let is_plan = why != NOT_ZIP && why != NOT_A_PLAN;
-        let detail = if is_plan { why } else { format!("Error: {}", neither(content, &why)) };
+    read_content(content).map_err(|why| {
+        let detail = match why {
+            PlanFileError::NotArchive | PlanFileError::NotPlan => format!("Error: {}", neither(content, &why)),
+            why => why.to_string(),
+        };
         Diagnostic::error(not_loaded(name), detail).with_tip(advice(name)).into()
     })
 }
 
 /// Reads a plan file; `name` is its path as the user gave it.
 pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
-    read_reason(content).map_err(|why| Diagnostic::error(not_loaded(name), why).into())
+    read_content(content).map_err(|why| Diagnostic::error(not_loaded(name), why.to_string()).into())
 }
 
-/// As [`read`]; the error is the reason only, as other messages quote it.
-pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
-    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| NOT_ZIP.to_string())?;
+fn read_content(content: &[u8]) -> Result<SavedPlan, PlanFileError> {
+    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| PlanFileError::NotArchive)?;
     let Some(main) = member(&mut archive, PLAN)? else {
-        return tfplan::read(&mut archive)?.ok_or_else(|| NOT_A_PLAN.into());
+        return tfplan::read(&mut archive)?.ok_or(PlanFileError::NotPlan);
     };
     let (mut saved, paths) = text::decode(&main)?;
     states(&mut archive, &mut saved)?;
     for (i, path) in paths.into_iter().enumerate() {
         let content = member(&mut archive, &format!("{CONFIG}{i}"))?;
-        let content = content.ok_or_else(|| format!("the plan lacks the configuration file {path}"))?;
+        let content = content.ok_or_else(|| PlanFileError::NoConfigFile(path.clone()))?;
         saved.config.files.push((path.into(), content));
     }
     saved.lock = member(&mut archive, LOCK)?;
@@ -208,21 +207,20 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
 }
 
 /// Without them, showing the plan needs its providers.
-fn schemas(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<StoredSchemas, String> {
+fn schemas(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<StoredSchemas, PlanFileError> {
     let size = archive.by_name(SCHEMAS).map_or(0, |file| file.size());
     if size > MOST_SCHEMAS {
-        return Err(format!("they have {size} bytes"));
+        return Err(PlanFileError::LargeSchemas(size));
     }
     let content = member(archive, SCHEMAS)?;
     content.map_or_else(|| Ok(StoredSchemas::default()), |content| stored_schemas::read(&content, Writer::Terrane))
 }
 
 /// Reads the states, which all programs keep in the same form.
-fn states(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Result<(), String> {
-    let mut state = |name: &str| -> Result<StateFile, String> {
-        let content = member(archive, name)?.ok_or_else(|| format!("the plan has no {name}"))?;
-        let file = state_file::read(&content).map_err(|problems| state_file::problems_text(&problems))?;
-        file.ok_or_else(|| format!("the plan's {name} is empty"))
+fn states(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Result<(), PlanFileError> {
+    let mut state = |name: &'static str| -> Result<StateFile, PlanFileError> {
+        let content = member(archive, name)?.ok_or(PlanFileError::NoMember(name))?;
+        state_file::read(&content)?.ok_or(PlanFileError::EmptyState(name))
     };
     let prior = state(PRIOR)?;
     saved.plan.previous_state = state(PREVIOUS)?.state;
@@ -231,20 +229,14 @@ fn states(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Res
     Ok(())
 }
 
-fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Result<Option<Vec<u8>>, String> {
+fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Result<Option<Vec<u8>>, PlanFileError> {
     let mut file = match archive.by_name(name) {
         Err(zip::result::ZipError::FileNotFound) => return Ok(None),
-        other => other.map_err(|e| format!("{name}: {e}"))?,
+        other => other.map_err(|e| PlanFileError::member(name, e))?,
     };
     let mut content = Vec::new();
-    file.read_to_end(&mut content).map_err(|e| format!("{name}: {e}"))?;
+    file.read_to_end(&mut content).map_err(|e| PlanFileError::member(name, e))?;
     Ok(Some(content))
-}
-
-fn other_version(version: &str) -> String {
-    format!(
-        "plan file was created by {TERRANE} {version}, but this is {PROGRAM_VERSION}; plan files cannot be transferred between different {TERRANE} versions",
-    )
 }
 
 #[cfg(test)]

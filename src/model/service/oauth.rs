@@ -1,9 +1,12 @@
 //! How a host wants tokens to be asked for: the description of an OAuth client in the document of its services.
 
+use std::fmt;
+
 use serde_json::Value as Json;
 use url::Url;
 
 use super::HostServices;
+use super::discovery::AddressError;
 
 /// A client that may request tokens of a host.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +28,52 @@ pub enum OAuthProblem {
     NotOffered,
     /// The host has other versions of the service.
     OtherVersion,
-    /// What is wrong with the description, without a full stop.
-    Invalid(String),
+    Invalid(OAuthError),
 }
+
+/// What is wrong with the description of a client, for the service of an id. Messages have no full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OAuthError {
+    NoObject(String),
+    Grants(String),
+    /// The property of this name is required.
+    Missing {
+        id: String,
+        name: &'static str,
+    },
+    /// `purpose`: of the address.
+    Address {
+        purpose: &'static str,
+        error: AddressError,
+    },
+    Ports {
+        id: String,
+        why: &'static str,
+    },
+    Scopes(String),
+}
+
+impl fmt::Display for OAuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OAuthError::NoObject(id) => {
+                write!(f, "Service {id} must be declared with an object value in the service discovery document")
+            }
+            OAuthError::Grants(id) => write!(
+                f,
+                "Service {id} is defined with invalid grant_types property: must be an array of grant type strings"
+            ),
+            OAuthError::Missing { id, name } => {
+                write!(f, "Service {id} definition is missing required property {name:?}")
+            }
+            OAuthError::Address { purpose, error } => write!(f, "Failed to parse {purpose} URL: {error}"),
+            OAuthError::Ports { id, why } => write!(f, "Invalid \"ports\" definition for service {id}: {why}"),
+            OAuthError::Scopes(id) => write!(f, "Invalid \"scopes\" for service {id}: all scopes must be strings"),
+        }
+    }
+}
+
+impl std::error::Error for OAuthError {}
 
 /// How a token is got: by a code that comes back from the browser, with the addresses of both steps; or for a password, with
 /// the address to send it to.
@@ -62,30 +108,25 @@ impl HostServices {
         self.read_client(id, described).map_err(OAuthProblem::Invalid)
     }
 
-    fn read_client(&self, id: &str, described: &Json) -> Result<OAuthClient, String> {
+    fn read_client(&self, id: &str, described: &Json) -> Result<OAuthClient, OAuthError> {
         let Json::Object(members) = described else {
-            return Err(format!(
-                "Service {id} must be declared with an object value in the service discovery document"
-            ));
+            return Err(OAuthError::NoObject(id.to_owned()));
         };
         let grants: Vec<String> = match members.get("grant_types") {
             None => vec![CODE.to_owned()],
             Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
-            Some(_) => {
-                return Err(format!(
-                    "Service {id} is defined with invalid grant_types property: must be an array of grant type strings"
-                ));
-            }
+            Some(_) => return Err(OAuthError::Grants(id.to_owned())),
         };
-        let missing = |name: &str| format!("Service {id} definition is missing required property {name:?}");
+        let missing = |name| OAuthError::Missing { id: id.to_owned(), name };
         let client = members.get("client").and_then(Json::as_str).ok_or_else(|| missing("client"))?;
         let needs_page = grants.iter().any(|g| g == CODE);
         let needs_token = needs_page || grants.iter().any(|g| g == PASSWORD);
-        let address = |name: &str, what: &str, needed: bool| match members.get(name).and_then(Json::as_str) {
-            Some(text) => self.absolute(text).map(Some).map_err(|why| format!("Failed to parse {what} URL: {why}")),
-            None if needed => Err(missing(name)),
-            None => Ok(None),
-        };
+        let address =
+            |name: &'static str, purpose: &'static str, needed: bool| match members.get(name).and_then(Json::as_str) {
+                Some(text) => self.absolute(text).map(Some).map_err(|error| OAuthError::Address { purpose, error }),
+                None if needed => Err(missing(name)),
+                None => Ok(None),
+            };
         Ok(OAuthClient {
             id: client.to_owned(),
             authorization: address("authz", "authorization", needs_page)?,
@@ -97,8 +138,8 @@ impl HostServices {
     }
 }
 
-fn ports(id: &str, given: Option<&Json>) -> Result<(u16, u16), String> {
-    let invalid = |why: &str| format!("Invalid \"ports\" definition for service {id}: {why}");
+fn ports(id: &str, given: Option<&Json>) -> Result<(u16, u16), OAuthError> {
+    let invalid = |why| OAuthError::Ports { id: id.to_owned(), why };
     let Some(given) = given.and_then(Json::as_array) else { return Ok((LOWEST_PORT, u16::MAX)) };
     let [low, high] = given.as_slice() else { return Err(invalid("must be a two-element array")) };
     let port = |value: &Json| {
@@ -111,11 +152,11 @@ fn ports(id: &str, given: Option<&Json>) -> Result<(u16, u16), String> {
     if high < low { Err(invalid("minimum port cannot be greater than maximum port")) } else { Ok((low, high)) }
 }
 
-fn scopes(id: &str, given: Option<&Json>) -> Result<Vec<String>, String> {
+fn scopes(id: &str, given: Option<&Json>) -> Result<Vec<String>, OAuthError> {
     let Some(given) = given.and_then(Json::as_array) else { return Ok(Vec::new()) };
     let text = |scope: &Json| scope.as_str().map(str::to_owned);
     let texts: Option<Vec<String>> = given.iter().map(text).collect();
-    texts.ok_or_else(|| format!("Invalid \"scopes\" for service {id}: all scopes must be strings"))
+    texts.ok_or_else(|| OAuthError::Scopes(id.to_owned()))
 }
 
 #[cfg(test)]
@@ -162,7 +203,7 @@ mod tests {
         ];
         for (service, expected) in cases {
             let Err(OAuthProblem::Invalid(why)) = read(service) else { panic!("{service}") };
-            assert!(why.contains(expected), "{why}");
+            assert!(why.to_string().contains(expected), "{why}");
         }
         let base = Url::parse("https://h.example/").unwrap();
         let services = serde_json::from_str("{\"login.v2\": {}}").unwrap();

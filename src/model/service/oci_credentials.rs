@@ -1,6 +1,7 @@
 //! What the user's settings say about credentials for OCI registries: those of `oci_credentials` blocks, and where
 //! `oci_default_credentials` lets others come from. The blocks are OpenTofu's.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use base::diag::{Diagnostic, Diagnostics};
@@ -8,7 +9,7 @@ use base::secret::Secret;
 
 use super::arguments::{ArgumentError, text, texts, truth};
 use super::cli_file::{Item, LineColumn};
-use super::oci_repository::RepositoryPrefix;
+use super::oci_repository::{RepositoryError, RepositoryPrefix};
 
 /// The credentials of all settings files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +57,7 @@ fn invalid(detail: String) -> Diagnostic {
     Diagnostic::error("Invalid oci_credentials block", detail)
 }
 
-fn invalid_defaults(at: LineColumn, why: &str) -> Diagnostic {
+fn invalid_defaults(at: LineColumn, why: &BlockError) -> Diagnostic {
     let detail = format!("The oci_default_credentials block at {at} {why}.");
     Diagnostic::error("Invalid oci_default_credentials block", detail)
 }
@@ -96,85 +97,119 @@ impl OciCredentials {
     }
 }
 
-/// The error completes "The block at 1:1 ..."; it never holds a value of an argument.
-fn decode(block: &Item) -> Result<(RepositoryPrefix, OciLogin), String> {
-    let [label] = block.labels.as_slice() else {
-        return Err(
-            "must have one label, the address of a registry or the beginning of the address of a repository, such as \
-                    \"registry.example.com/team\""
-                .to_owned(),
-        );
-    };
-    let prefix = RepositoryPrefix::parse(label).map_err(|why| format!("has an invalid label: {why}"))?;
-    let body = block_body(block)?;
-    let argument = |name: &str| text(body, name).map_err(|why| format!("is invalid: {why}"));
-    let secret = |name: &str| argument(name).map(|value| value.map(Secret::new));
-    let password = (argument("username")?, secret("password")?);
-    let tokens = (secret("access_token")?, secret("refresh_token")?);
-    let helper = argument("docker_credentials_helper")?;
-    let both = |first: &str, second: &str| format!("must set {first} and {second} together");
-    let login = match (password, tokens, helper) {
-        ((None, None), (None, None), None) => {
-            return Err("must set username and password, access_token and refresh_token, or docker_credentials_helper"
-                .to_owned());
-        }
-        ((Some(username), Some(password)), (None, None), None) => OciLogin::Password { username, password },
-        ((_, _), (None, None), None) => return Err(both("username", "password")),
-        ((None, None), (Some(access), Some(refresh)), None) => OciLogin::Tokens { access: Some(access), refresh },
-        ((None, None), (_, _), None) => return Err(both("access_token", "refresh_token")),
-        ((None, None), (None, None), Some(helper)) => {
-            if !prefix.path.is_empty() {
-                return Err(
-                    "sets docker_credentials_helper for the path of a repository; such programs know only whole \
-                            registries, so remove the path from the label"
-                        .to_owned(),
+/// What is wrong with a block. The message completes "The block at 1:1 ..."; it never holds a value of an argument but the name of a
+/// helper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum BlockError {
+    NoLabel,
+    Label(RepositoryError),
+    /// The block for defaults has labels.
+    Labels,
+    EqualsSign,
+    NoObject,
+    Argument(ArgumentError),
+    NoLogin,
+    SeveralLogins,
+    /// Only one of two arguments is set.
+    Half([&'static str; 2]),
+    HelperOfPath,
+    HelperName(String),
+    UnusedFiles,
+}
+
+impl fmt::Display for BlockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BlockError::NoLabel => {
+                "must have one label, the address of a registry or the beginning of the address of a repository, such as \
+                 \"registry.example.com/team\""
+            }
+            BlockError::Label(error) => return write!(f, "has an invalid label: {error}"),
+            BlockError::Labels => "must not have any labels",
+            BlockError::EqualsSign => "must not be introduced with an equals sign",
+            BlockError::NoObject => "must be an object",
+            BlockError::Argument(error) => return write!(f, "is invalid: {error}"),
+            BlockError::NoLogin => {
+                "must set username and password, access_token and refresh_token, or docker_credentials_helper"
+            }
+            BlockError::SeveralLogins => {
+                "must set only one of: username and password, access_token and refresh_token, or \
+                 docker_credentials_helper"
+            }
+            BlockError::Half([first, second]) => return write!(f, "must set {first} and {second} together"),
+            BlockError::HelperOfPath => {
+                "sets docker_credentials_helper for the path of a repository; such programs know only whole registries, so \
+                 remove the path from the label"
+            }
+            BlockError::HelperName(name) => {
+                return write!(
+                    f,
+                    "has the invalid docker_credentials_helper {name:?}; it must be the NAME of a program \
+                     docker-credential-NAME, without a path"
                 );
             }
-            OciLogin::Helper(checked_helper(helper)?)
-        }
-        _ => {
-            return Err("must set only one of: username and password, access_token and refresh_token, or \
-                        docker_credentials_helper"
-                .to_owned());
-        }
+            BlockError::UnusedFiles => {
+                "sets docker_style_config_files, which has no effect with discover_ambient_credentials = false; remove one \
+                 of them"
+            }
+        })
+    }
+}
+
+impl From<ArgumentError> for BlockError {
+    fn from(error: ArgumentError) -> BlockError {
+        BlockError::Argument(error)
+    }
+}
+
+fn decode(block: &Item) -> Result<(RepositoryPrefix, OciLogin), BlockError> {
+    let [label] = block.labels.as_slice() else { return Err(BlockError::NoLabel) };
+    let prefix = RepositoryPrefix::parse(label).map_err(BlockError::Label)?;
+    let body = block_body(block)?;
+    let secret = |name: &str| text(body, name).map(|value| value.map(Secret::new));
+    let password = (text(body, "username")?, secret("password")?);
+    let tokens = (secret("access_token")?, secret("refresh_token")?);
+    let helper = text(body, "docker_credentials_helper")?;
+    let login = match (password, tokens, helper) {
+        ((None, None), (None, None), None) => return Err(BlockError::NoLogin),
+        ((Some(username), Some(password)), (None, None), None) => OciLogin::Password { username, password },
+        ((_, _), (None, None), None) => return Err(BlockError::Half(["username", "password"])),
+        ((None, None), (Some(access), Some(refresh)), None) => OciLogin::Tokens { access: Some(access), refresh },
+        ((None, None), (_, _), None) => return Err(BlockError::Half(["access_token", "refresh_token"])),
+        ((None, None), (None, None), Some(_)) if !prefix.path.is_empty() => return Err(BlockError::HelperOfPath),
+        ((None, None), (None, None), Some(helper)) => OciLogin::Helper(checked_helper(helper)?),
+        _ => return Err(BlockError::SeveralLogins),
     };
     Ok((prefix, login))
 }
 
-fn decode_defaults(item: &Item, folder: &Path) -> Result<OciDefaults, String> {
+fn decode_defaults(item: &Item, folder: &Path) -> Result<OciDefaults, BlockError> {
     if !item.labels.is_empty() {
-        return Err("must not have any labels".to_owned());
+        return Err(BlockError::Labels);
     }
     let body = block_body(item)?;
-    let failed = |why: ArgumentError| format!("is invalid: {why}");
     let is_set = |name: &str| body.iter().any(|argument| argument.key == name);
-    let discover =
-        !is_set("discover_ambient_credentials") || truth(body, "discover_ambient_credentials").map_err(failed)?;
-    let files = texts(body, "docker_style_config_files").map_err(failed)?;
+    let discover = !is_set("discover_ambient_credentials") || truth(body, "discover_ambient_credentials")?;
+    let files = texts(body, "docker_style_config_files")?;
     let files = is_set("docker_style_config_files").then(|| files.iter().map(|file| folder.join(file)).collect());
     if !discover && files.is_some() {
-        return Err("sets docker_style_config_files, which has no effect with discover_ambient_credentials = false; remove one of \
-                    them"
-            .to_owned());
+        return Err(BlockError::UnusedFiles);
     }
-    let helper = text(body, "docker_credentials_helper").map_err(failed)?.map(checked_helper).transpose()?;
+    let helper = text(body, "docker_credentials_helper")?.map(checked_helper).transpose()?;
     Ok(OciDefaults { discover, files, helper })
 }
 
-fn block_body(block: &Item) -> Result<&[Item], String> {
+fn block_body(block: &Item) -> Result<&[Item], BlockError> {
     if block.assigned && block.at != LineColumn::default() {
-        return Err("must not be introduced with an equals sign".to_owned());
+        return Err(BlockError::EqualsSign);
     }
-    block.value.as_items().ok_or_else(|| "must be an object".to_owned())
+    block.value.as_items().ok_or(BlockError::NoObject)
 }
 
 /// A name that can be part of the name of a program.
-fn checked_helper(name: String) -> Result<String, String> {
+fn checked_helper(name: String) -> Result<String, BlockError> {
     match name.is_empty() || name.contains(['/', '\\']) {
-        true => Err(format!(
-            "has the invalid docker_credentials_helper {name:?}; it must be the NAME of a program docker-credential-NAME, without \
-             a path"
-        )),
+        true => Err(BlockError::HelperName(name)),
         false => Ok(name),
     }
 }

@@ -1,5 +1,6 @@
 //! Credentials from the source that counts: requested, exchanged for those of a role, and requested anew before they expire.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 use std::{fmt, io};
@@ -27,13 +28,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub enum CredentialsError {
     Source(SourceError),
     ConfigFile {
-        path: String,
+        path: PathBuf,
         error: io::Error,
     },
     /// The settings name no token of an identity provider.
     NoToken,
     TokenFile {
-        path: String,
+        path: PathBuf,
         error: io::Error,
     },
     EmptyKeys,
@@ -53,10 +54,12 @@ impl fmt::Display for CredentialsError {
         match self {
             CredentialsError::Source(error) => error.fmt(f),
             CredentialsError::ConfigFile { path, error } => {
-                write!(f, "failed to load shared config file, {path}, {error}")
+                write!(f, "failed to load shared config file, {}, {error}", path.display())
             }
             CredentialsError::NoToken => f.write_str("One of WebIdentityToken, WebIdentityTokenFile must be set"),
-            CredentialsError::TokenFile { path, error } => write!(f, "unable to read file at {path}: {error}"),
+            CredentialsError::TokenFile { path, error } => {
+                write!(f, "unable to read file at {}: {error}", path.display())
+            }
             CredentialsError::EmptyKeys => write!(f, "{REFRESH}, static credentials are empty"),
             CredentialsError::Exchange(error) => write!(f, "{REFRESH}, {error}"),
             CredentialsError::SsoExpired => {
@@ -138,7 +141,7 @@ async fn initial(settings: &AwsLogin, environment: &Environment, context: &Conte
         };
     }
     if let Some(web) = &settings.web_identity {
-        let why = match token(web, environment).await {
+        let why = match token(web).await {
             Ok(token) => match sts::assume_role_with_token(settings, context, &web.role, &token).await {
                 Ok(keys) => return Ok(keys),
                 Err(why) => why.to_string(),
@@ -164,37 +167,36 @@ pub async fn source(settings: &AwsLogin, environment: &Environment) -> Result<So
     decide(&profiles, settings.profile.as_deref(), environment).map_err(CredentialsError::Source)
 }
 
-async fn token(web: &WebIdentity, environment: &Environment) -> Result<String, CredentialsError> {
+async fn token(web: &WebIdentity) -> Result<String, CredentialsError> {
     match (&web.token, &web.token_file) {
         (Some(token), _) => Ok(token.reveal().to_owned()),
-        (None, Some(file)) => {
-            let path = expanded(file, environment);
-            tokio::fs::read_to_string(&path).await.map_err(|error| CredentialsError::TokenFile { path, error })
+        (None, Some(path)) => {
+            let failed = |error| CredentialsError::TokenFile { path: path.clone(), error };
+            tokio::fs::read_to_string(path).await.map_err(failed)
         }
         (None, None) => Err(CredentialsError::NoToken),
     }
 }
 
 async fn profiles(settings: &AwsLogin, environment: &Environment) -> Result<Profiles, CredentialsError> {
-    let chosen = |files: &[String], name: &str, below_home: &str| match files {
-        [] => vec![environment.non_empty(name).unwrap_or(below_home).to_owned()],
+    let chosen = |files: &[PathBuf], name: &str, below_home: &str| match files {
+        [] => vec![expanded(environment.non_empty(name).unwrap_or(below_home), environment).into()],
         files => files.to_vec(),
     };
     let mut profiles = Profiles::default();
     let configs = chosen(&settings.config_files, env::AWS_CONFIG_FILE, "~/.aws/config");
     let credentials = chosen(&settings.credentials_files, env::AWS_SHARED_CREDENTIALS_FILE, "~/.aws/credentials");
     for path in configs {
-        profiles.add_config(&read(&path, environment).await?);
+        profiles.add_config(&read(path).await?);
     }
     for path in credentials {
-        profiles.add_credentials(&read(&path, environment).await?);
+        profiles.add_credentials(&read(path).await?);
     }
     Ok(profiles)
 }
 
 /// A file that is not there has no profiles.
-async fn read(path: &str, environment: &Environment) -> Result<String, CredentialsError> {
-    let path = expanded(path, environment);
+async fn read(path: PathBuf) -> Result<String, CredentialsError> {
     match tokio::fs::read(&path).await {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
@@ -213,8 +215,8 @@ pub async fn request(
         Source::Keys(keys) if keys.access_key_id.is_empty() => Err(CredentialsError::EmptyKeys),
         Source::Keys(keys) => Ok(keys.clone()),
         Source::WebIdentity { token_file, role } => {
-            let web = WebIdentity { token_file: Some(token_file.clone()), ..WebIdentity::default() };
-            let token = token(&web, environment).await?;
+            let token_file = Some(expanded(token_file, environment).into());
+            let token = token(&WebIdentity { token_file, ..WebIdentity::default() }).await?;
             let keys = sts::assume_role_with_token(settings, context, role, &token).await;
             keys.map_err(CredentialsError::Exchange)
         }

@@ -106,7 +106,7 @@ async fn profiles_of_files() {
         .file(".aws/credentials", "[default]\naws_access_key_id=D\naws_secret_access_key=d\n")
         .file("more", "[p]\naws_access_key_id=P\naws_secret_access_key=p\naws_session_token=t\n");
     case.check("D d ").await;
-    case.settings.credentials_files = vec!["~/more".into()];
+    case.settings.credentials_files = vec![case.home.path().join("more")];
     case.settings.profile = Some("p".into());
     case.check("P p t").await;
     case.settings.profile = Some("q".into());
@@ -182,7 +182,7 @@ async fn web_identity() {
     assert_eq!(case.asked(), [expected]);
     case.settings.web_identity = Some(WebIdentity {
         role: Role { arn: "arn:x".into(), ..Role::default() },
-        token_file: Some("~/none".into()),
+        token_file: Some(case.home.path().join("none")),
         token: None,
     });
     assert!(case.run().await.unwrap_err().starts_with("Cannot assume IAM Role with web identity: IAM Role (arn:x)"));

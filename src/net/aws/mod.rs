@@ -10,6 +10,7 @@ pub mod sources;
 pub mod sts;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use base::secret::Secret;
@@ -21,10 +22,10 @@ pub struct AwsLogin {
     pub secret_key: Option<Secret>,
     pub token: Option<Secret>,
     pub profile: Option<String>,
-    /// Files instead of `~/.aws/config`.
-    pub config_files: Vec<String>,
-    /// Files instead of `~/.aws/credentials`.
-    pub credentials_files: Vec<String>,
+    /// Files instead of `~/.aws/config`, without `~` and variables.
+    pub config_files: Vec<PathBuf>,
+    /// Files instead of `~/.aws/credentials`, without `~` and variables.
+    pub credentials_files: Vec<PathBuf>,
     pub region: String,
     pub variant: regions::Variant,
     /// With its scheme.
@@ -68,7 +69,8 @@ pub struct Role {
 pub struct WebIdentity {
     pub role: Role,
     pub token: Option<Secret>,
-    pub token_file: Option<String>,
+    /// Without `~` and variables.
+    pub token_file: Option<PathBuf>,
 }
 
 /// Why there are no credentials, in the reference's words.

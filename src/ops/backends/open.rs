@@ -159,7 +159,8 @@ pub async fn open_settings(
     };
     let environment = setup.environment.clone();
     let services = services::of_setup(setup);
-    let context = Context { environment, data_dir: setup.workdir.data_dir.clone(), files, services };
+    let (data_dir, folder) = (setup.workdir.data_dir.clone(), setup.root.folder().to_owned());
+    let context = Context { environment, data_dir, folder, files, services };
     let mut problems = settings.kind.check(&settings.config, &context);
     if !has_errors(&problems) {
         problems.extend(missing_setting(&settings.kind.schema(), &settings.config));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use backend::kinds::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
 use base::diag::{Diagnostic, Diagnostics};
-use terrane_value::{Type, Value};
+use terrane_value::Value;
 
 use super::open::{self, BackendInUse};
 use super::record::BackendRecord;
@@ -14,7 +14,6 @@ use crate::backends::read_state;
 use crate::interface::options::StateOptions;
 use crate::setup::Setup;
 use crate::setup::root::Root;
-use crate::setup::workdir::WorkDir;
 
 /// A working directory with the store of its workspace.
 pub struct OtherRoot {
@@ -27,14 +26,12 @@ pub struct OtherRoot {
 /// backend keeps what it replaces, given the state's path.
 pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<OtherRoot, Diagnostics> {
     let root = Root::of(setup.dialect(), dir).map_err(|e| unreadable(dir, &e))?;
-    let workdir = WorkDir::open(&root, &setup.environment)?;
-    let setup = Setup { root, workdir, encryption: Default::default(), ..setup.clone() };
+    let setup = setup.in_root(root)?;
     setup.workdir.check_workspace()?;
     let record = read_state::record(&setup).await?;
     let mut wanted = open::settings_of(&setup, record.as_ref()).await?;
     make_absolute(&mut wanted, &setup.root);
     let state = identity(&setup, &wanted);
-    find_files(&mut wanted, &setup.root);
     let options = StateOptions {
         backup: Some(backup(&local_path(&wanted, &setup.workdir.workspace)).to_string_lossy().into_owned()),
         ..StateOptions::default()
@@ -84,58 +81,6 @@ fn make_absolute(wanted: &mut BackendSettings, root: &Root) {
         let path = wanted.config.get(name).and_then(Value::as_str).unwrap_or(default);
         let path = root.real_dir().join(path).to_string_lossy().into_owned();
         settings::with_setting(wanted, name, Value::string(path));
-    }
-}
-
-/// Settings of other backends that name files or folders, such as those with credentials.
-const FILES: [&str; 15] = [
-    "ca_file",
-    "cert_file",
-    "client_certificate_path",
-    "client_id_file_path",
-    "client_secret_file_path",
-    "config_path",
-    "config_paths",
-    "custom_ca_bundle",
-    "key_file",
-    "oidc_token_file_path",
-    "private_key_path",
-    "shared_config_files",
-    "shared_credentials_dir",
-    "shared_credentials_file",
-    "shared_credentials_files",
-];
-
-/// Settings that are the name of a file, or what such a file contains.
-const FILES_OR_CONTENTS: [&str; 2] = ["credentials", "encryption_key"];
-
-/// Names files of the root folder in full: backends read them from the folder of the process, which may have files of the same names.
-fn find_files(wanted: &mut BackendSettings, root: &Root) {
-    if !matches!(wanted.kind, KindRef::Own(_)) || is_local(wanted) {
-        return;
-    }
-    let found = |value: &Value| {
-        let text = value.as_str().filter(|text| Path::new(text).is_relative())?;
-        Some(Value::string(root.path(Path::new(text)).to_string_lossy()))
-    };
-    let all = |list: &Value| list.elements().iter().map(|one| found(one).unwrap_or_else(|| one.clone())).collect();
-    for name in FILES {
-        let Some(value) = wanted.config.get(name).filter(|value| !value.is_null()).cloned() else { continue };
-        let new = match value.ty() {
-            Type::List(_) => Some(Value::list(Type::String, all(&value))),
-            Type::Set(_) => Some(Value::set(Type::String, all(&value))),
-            _ => found(&value),
-        };
-        if let Some(new) = new {
-            settings::with_setting(wanted, name, new);
-        }
-    }
-    for name in FILES_OR_CONTENTS {
-        let text = wanted.config.get(name).and_then(Value::as_str);
-        let path = text.map(|text| root.path(Path::new(text))).filter(|path| path.is_file());
-        if let Some(path) = path {
-            settings::with_setting(wanted, name, Value::string(path.to_string_lossy()));
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use base::files::{Disk, Files};
 use model::addr::Resource;
 use model::config::{Config, Module};
 use model::deps::Requirements;
-use model::plan::file::{self as plan_file, SavedPlan};
+use model::plan::file::{self as plan_file, PlanFileError, SavedPlan};
 use model::state::file::{self as state_file, StateFile};
 use terrane_protocol::schema::ResourceMode;
 
@@ -70,7 +70,7 @@ pub async fn run(setup: &Setup, wanted: &ShowRequest) -> Result<(ShowSubject, Di
 
 fn no_plan(path: &str) -> Diagnostics {
     let text = match Disk.read(Path::new(path)) {
-        Ok(content) => plan_file::neither(&content, "zip: not a valid zip file"),
+        Ok(content) => plan_file::neither(&content, &PlanFileError::NotArchive),
         Err(error) => neither_read(&error.to_string()),
     };
     Diagnostic::error(text, "").into()
@@ -118,7 +118,7 @@ async fn file(setup: &Setup, path: &str) -> Result<(ShowSubject, Diagnostics), D
         Ok(None) => Ok((ShowSubject::Nothing, Diagnostics::new())),
         Err(problems) => {
             let why = format!("Error reading {path} as a statefile: {}", state_file::problems_text(&problems));
-            Err(unreadable(&why, &plan_file::neither(&content, "zip: not a valid zip file")))
+            Err(unreadable(&why, &plan_file::neither(&content, &PlanFileError::NotArchive)))
         }
     }
 }

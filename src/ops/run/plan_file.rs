@@ -12,7 +12,7 @@ use model::addr::{AbsResourceInstance, Provider};
 use model::deps::Requirements;
 use model::deps::lock::LOCK_FILE;
 use model::plan::Plan;
-use model::plan::file::{self, BackendSettings, PLAN_NOT_WRITTEN, SavedPlan, StoredSchemas, StoredType};
+use model::plan::file::{self, BackendSettings, PLAN_NOT_WRITTEN, PlanFileError, SavedPlan, StoredSchemas, StoredType};
 use model::state::StateMeta;
 use model::version::compatible_version;
 use terrane_protocol::schema::ResourceMode;
@@ -137,7 +137,11 @@ pub async fn decode_with(saved: &mut SavedPlan, factories: &Factories) -> Result
 
 /// Reads what a plan of another program holds by the schemas of its providers.
 pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostics> {
-    let of = |provider: &Provider| schemas.get(provider).ok_or_else(|| format!("no schemas of provider {provider}"));
+    let of = |provider: &Provider| {
+        let schemas = schemas.get(provider);
+        schemas.ok_or_else(|| PlanFileError::NoProvider(provider.clone()))
+    };
+    let no_schema = |what, kind: &str| PlanFileError::NoSchema { what, kind: kind.to_owned() };
     let type_of = |provider: &Provider, addr: &AbsResourceInstance| {
         let of_provider = of(provider)?;
         let resource = &addr.resource.resource;
@@ -147,18 +151,16 @@ pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostic
             ResourceMode::Ephemeral => of_provider.ephemeral(&resource.kind),
             ResourceMode::List => of_provider.list_resource(&resource.kind),
         };
-        let schema = schema.map_err(|error| error.to_string())?;
-        let schema = schema.ok_or_else(|| format!("no schema of resource type {:?}", resource.kind))?;
+        let schema = schema?.ok_or_else(|| no_schema("resource", &resource.kind))?;
         Ok(schema.implied_type().clone())
     };
     let type_of_action = |provider: &Provider, kind: &str| {
-        let schema = of(provider)?.action(kind).map_err(|error| error.to_string())?;
-        let schema = schema.ok_or_else(|| format!("no schema of action type {kind:?}"))?;
+        let schema = of(provider)?.action(kind)?.ok_or_else(|| no_schema("action", kind))?;
         Ok(schema.implied_type().clone())
     };
     saved
         .decode(&type_of, &type_of_action)
-        .map_err(|why| Diagnostic::error("Failed to read plan from plan file", why).into())
+        .map_err(|why| Diagnostic::error("Failed to read plan from plan file", why.to_string()).into())
 }
 
 /// The plan in a file; the name is shown as the user gave it.

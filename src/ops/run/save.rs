@@ -83,8 +83,8 @@ fn persist_later() -> String {
     format!(
         "The error shown above has prevented {PROGRAM} from writing the updated state to the configured backend. To allow for recovery, \
          the state has been written to the file {ERRORED_STATE:?} in the current working directory, and the journal of this run was \
-         kept in the data directory.\n\nThe next command in this directory that locks the state takes the journal up, unless somebody \
-         else has written the state until then.\n\nTo retry writing this state, use the following command:\n    {COMMAND} state push \
+         kept in the data directory.\n\nThe next command in this directory that locks the state takes the journal up, unless \
+         another process has written the state by then.\n\nTo retry writing this state, use the following command:\n    {COMMAND} state push \
          {ERRORED_STATE}\n"
     )
 }

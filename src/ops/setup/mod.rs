@@ -89,6 +89,12 @@ impl Setup {
         })
     }
 
+    /// The surroundings of the same command in another root folder, whose encryption is its own.
+    pub fn in_root(&self, root: Root) -> Result<Setup, Diagnostics> {
+        let workdir = WorkDir::open(&root, &self.environment)?;
+        Ok(Setup { root, workdir, encryption: Arc::default(), ..self.clone() })
+    }
+
     /// As it is, with arguments that give values to root variables.
     pub fn with_variables(&self, variables: &[VariableArgument]) -> Setup {
         Setup { variables: variables.into(), ..self.clone() }

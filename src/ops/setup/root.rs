@@ -24,7 +24,8 @@ impl Root {
 
     /// Another folder, by its real name.
     pub fn of(dialect: Dialect, dir: &Path) -> io::Result<Root> {
-        dir.canonicalize().map(|folder| Root { folder, dialect })
+        // On Windows the standard library gives `\\?\` paths, which are not equal to others and which programs do not accept.
+        dunce::canonicalize(dir).map(|folder| Root { folder, dialect })
     }
 
     /// The place of a path that starts here; absolute ones stay as they are.

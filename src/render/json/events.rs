@@ -110,26 +110,15 @@ fn action_name(action: Action) -> &'static str {
     }
 }
 
+/// Events call replacements by shorter names than plans do.
 fn reason_name(reason: ActionReason) -> Option<&'static str> {
-    Some(match reason {
-        ActionReason::None => return None,
-        ActionReason::ReplaceBecauseCannotUpdate => "cannot_update",
-        ActionReason::ReplaceBecauseTainted => "tainted",
-        ActionReason::ReplaceByRequest => "requested",
-        ActionReason::ReplaceByTriggers => "replace_triggered_by",
-        ActionReason::DeleteBecauseNoResourceConfig => "delete_because_no_resource_config",
-        ActionReason::DeleteBecauseWrongRepetition => "delete_because_wrong_repetition",
-        ActionReason::DeleteBecauseCountIndex => "delete_because_count_index",
-        ActionReason::DeleteBecauseEachKey => "delete_because_each_key",
-        ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
-        ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
-        ActionReason::DeleteBecauseNotEnabled => "delete_because_enabled_false",
-        ActionReason::ForgetBecauseOfConfig => "forgot_because_lifecycle_destroy_in_config",
-        ActionReason::ForgetBecauseOfState => "forgot_because_lifecycle_destroy_in_state",
-        ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
-        ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
-        ActionReason::ReadBecauseCheckNested => "read_because_check_nested",
-    })
+    match reason {
+        ActionReason::ReplaceBecauseCannotUpdate => Some("cannot_update"),
+        ActionReason::ReplaceBecauseTainted => Some("tainted"),
+        ActionReason::ReplaceByRequest => Some("requested"),
+        ActionReason::ReplaceByTriggers => Some("replace_triggered_by"),
+        other => other.json_name(),
+    }
 }
 
 /// The words for actions in progress; reading is called refreshing here.

@@ -61,26 +61,11 @@ mod tests {
     use std::sync::Arc;
 
     use model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource};
-    use model::state::{Attributes, Object, ObjectStatus};
     use terrane_protocol::schema::{Attribute, Block, Schema};
     use terrane_value::Type;
 
     use super::*;
-
-    fn object(schema_version: i64, text: &str) -> Object {
-        Object {
-            status: ObjectStatus::Ready,
-            schema_version,
-            attributes: Attributes::Json(text.into()),
-            sensitive: Arc::default(),
-            identity: None,
-            private: Arc::default(),
-            dependencies: Arc::default(),
-            create_before_destroy: false,
-            keep: false,
-            provider_key: None,
-        }
-    }
+    use crate::objects::tests::object;
 
     /// The reference stores 0, and shows it, whatever the schema says.
     #[test]

@@ -206,7 +206,7 @@ impl Management<'_> {
 fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::AzureLogin, Problems> {
     let certificate = pkcs12::of_settings(
         settings.text("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]),
-        settings.text("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]),
+        settings.path("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]).as_deref(),
         settings.text("client_certificate_password", &[env::ARM_CLIENT_CERTIFICATE_PASSWORD]).unwrap_or_default(),
     );
     let certificate = certificate.map_err(failed)?;
@@ -235,7 +235,8 @@ fn identity(settings: &Settings, cloud: Cloud) -> Result<azure::AzureLogin, Prob
             file(settings, "client_secret_file_path", env::ARM_CLIENT_SECRET_FILE_PATH, "Client Secret")?,
         ],
     )?;
-    let federated = of_aks(env::AZURE_FEDERATED_TOKEN_FILE).map(|path| read(path, "OIDC Token")).transpose()?;
+    let federated =
+        of_aks(env::AZURE_FEDERATED_TOKEN_FILE).map(|path| read(Path::new(path), "OIDC Token")).transpose()?;
     let assertion = same(
         "OIDC token",
         &[
@@ -277,9 +278,9 @@ fn same(what: &str, values: &[Option<String>]) -> Result<Option<String>, Problem
 }
 
 fn file(settings: &Settings, name: &str, variable: &str, what: &str) -> Result<Option<String>, Problems> {
-    settings.text(name, &[variable]).map(|path| read(path, what)).transpose()
+    settings.path(name, &[variable]).map(|path| read(&path, what)).transpose()
 }
 
-fn read(path: &str, what: &str) -> Result<String, Problems> {
-    std::fs::read_to_string(Path::new(path)).map_err(|e| failed(format!("reading {what} from file {path:?}: {e}")))
+fn read(path: &Path, what: &str) -> Result<String, Problems> {
+    std::fs::read_to_string(path).map_err(|e| failed(format!("reading {what} from file {path:?}: {e}")))
 }

@@ -48,7 +48,7 @@ impl Kind for AzureRm {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = Settings { config, environment: &context.environment };
+        let settings = Settings::of(config, context);
         let failed = |why: String| vec![failure(why)];
         let client = Client::build(web::settings(&context.environment)).map_err(failed)?;
         let surroundings = cloud::client_context(&context.environment, &client);

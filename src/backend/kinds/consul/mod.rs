@@ -38,7 +38,7 @@ impl Kind for ConsulKind {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = Settings { config, environment: &context.environment };
+        let settings = Settings::of(config, context);
         let consul = connect(&settings).map_err(|problem| vec![failure(problem)])?;
         let flag = |name: &str| config.get(name).and_then(Value::as_bool);
         let options = Options { gzip: flag("gzip").unwrap_or(false), lock: flag("lock").unwrap_or(true) };

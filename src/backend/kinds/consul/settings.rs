@@ -16,7 +16,7 @@ use crate::contract::schema::{block, optional};
 use crate::contract::settings::{Settings, boolean};
 use crate::web;
 
-pub const TEXTS: [(&str, &str); 8] = [
+const TEXTS: [(&str, &str); 8] = [
     ("access_token", "Access token for a Consul ACL"),
     ("address", "Address to the Consul Cluster"),
     ("scheme", "Scheme to communicate to Consul with"),
@@ -86,7 +86,7 @@ pub fn connect(settings: &Settings) -> Result<Consul, StoreError> {
 /// A file with the token is above the setting, as in Consul's own programs.
 fn token(settings: &Settings) -> Result<Option<Secret>, StoreError> {
     if let Some(path) = settings.environment.non_empty(env::CONSUL_HTTP_TOKEN_FILE) {
-        let content = file(path).map_err(|why| format!("Error loading token file: {why}"))?;
+        let content = file(Path::new(path)).map_err(|why| format!("Error loading token file: {why}"))?;
         if !content.trim().is_empty() {
             return Ok(Some(Secret::new(content.trim())));
         }
@@ -95,27 +95,27 @@ fn token(settings: &Settings) -> Result<Option<Secret>, StoreError> {
 }
 
 fn authorities(settings: &Settings) -> Result<Option<String>, StoreError> {
-    if let Some(path) = settings.text("ca_file", &[env::CONSUL_CACERT]) {
-        return file(path).map(Some);
+    if let Some(path) = settings.path("ca_file", &[env::CONSUL_CACERT]) {
+        return file(&path).map(Some);
     }
     let Some(folder) = settings.environment.non_empty(env::CONSUL_CAPATH) else { return Ok(None) };
     let entries = std::fs::read_dir(folder).map_err(|e| named(e, "open", Path::new(folder)).to_string())?;
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     paths.sort();
-    let texts: Result<Vec<_>, _> = paths.iter().map(|path| file(&path.to_string_lossy())).collect();
+    let texts: Result<Vec<_>, _> = paths.iter().map(|path| file(path)).collect();
     Ok(Some(texts?.join("\n")))
 }
 
 fn identity(settings: &Settings) -> Result<Option<(String, Secret)>, StoreError> {
-    let certificate = settings.text("cert_file", &[env::CONSUL_CLIENT_CERT]);
-    let key = settings.text("key_file", &[env::CONSUL_CLIENT_KEY]);
+    let certificate = settings.path("cert_file", &[env::CONSUL_CLIENT_CERT]);
+    let key = settings.path("key_file", &[env::CONSUL_CLIENT_KEY]);
     match (certificate, key) {
-        (Some(certificate), Some(key)) => Ok(Some((file(certificate)?, Secret::new(file(key)?)))),
+        (Some(certificate), Some(key)) => Ok(Some((file(&certificate)?, Secret::new(file(&key)?)))),
         (None, None) => Ok(None),
         _ => Err("both client cert and client key must be provided".into()),
     }
 }
 
-fn file(path: &str) -> Result<String, StoreError> {
-    std::fs::read_to_string(path).map_err(|e| named(e, "open", Path::new(path)).into())
+fn file(path: &Path) -> Result<String, StoreError> {
+    std::fs::read_to_string(path).map_err(|e| named(e, "open", path).into())
 }

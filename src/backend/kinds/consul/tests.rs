@@ -2,45 +2,22 @@
 
 use std::time::Duration;
 
-use base::env::Environment;
 use consul::ConsulStub;
 use stub::FAULTS;
 
-use super::settings::TEXTS;
 use super::*;
-use crate::conformance;
+use crate::conformance::{self, noisy_state as content};
 use crate::contract::{ErrorKind, LockInfo};
 use crate::servers::{consul, stub};
-use terrane_value::Type;
 
 async fn try_open(settings: &[(&str, Value)], variables: &[(&str, &str)]) -> Result<Arc<dyn Backend>, String> {
-    let mut all: Vec<(&str, Value)> = TEXTS.iter().map(|(name, _)| (*name, Value::null(Type::String))).collect();
-    all.extend([("gzip", Value::null(Type::Bool)), ("lock", Value::null(Type::Bool)), ("path", Value::string("a/b"))]);
-    for (name, value) in settings {
-        all.iter_mut().filter(|(other, _)| other == name).for_each(|(_, old)| *old = value.clone());
-    }
-    let environment = Environment::of(variables.iter().copied());
-    let context = Context::new(environment, std::env::temp_dir());
-    let opened = ConsulKind.open(&Value::object(all), &context).await.map_err(|problems| problems[0].summary.clone());
-    opened.map(Opened::into_states)
+    let path = [("path", Value::string("a/b"))];
+    conformance::open(&ConsulKind, &[&path, settings].concat(), variables).await.map_err(|problem| problem.summary)
 }
 
 async fn open(stub: &ConsulStub, settings: &[(&str, Value)]) -> Arc<dyn Backend> {
     let address = [("address", Value::string(stub.address()))];
     try_open(&[&address, settings].concat(), &[]).await.unwrap()
-}
-
-/// A state of about so many bytes that does not compress well.
-fn content(size: usize, seed: u64) -> Arc<[u8]> {
-    let mut state = seed;
-    let noise: String = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        char::from(b'0' + ((state >> 33) % 64) as u8)
-    })
-    .filter(|c| !"\"\\".contains(*c))
-    .take(size)
-    .collect();
-    format!("{{\"version\":4,\"x\":\"{noise}\"}}").into_bytes().into()
 }
 
 async fn soon<T>(work: impl Future<Output = T>) -> T {

@@ -1,11 +1,10 @@
 //! Keys of Tencent Cloud: from settings, a profile or the role of a machine, and those of a role that they may assume.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use base::env;
 use jiff::Timestamp;
-use net::cloud::{expanded, home};
+use net::cloud::{home, home_expanded};
 use net::percent::encoded;
 use reqsign_core::Context;
 use reqsign_tencent_cos::Credential;
@@ -78,8 +77,7 @@ impl Access {
 fn profile(settings: &Settings<'_>) -> Option<Json> {
     let name = settings.text("profile", &[env::TENCENTCLOUD_PROFILE]).unwrap_or("default");
     let folder = match settings.text("shared_credentials_dir", &[env::TENCENTCLOUD_SHARED_CREDENTIALS_DIR]) {
-        Some(path) if path.starts_with('~') => PathBuf::from(expanded(path, settings.environment)),
-        Some(path) => PathBuf::from(path),
+        Some(path) => settings.folder_of("shared_credentials_dir").join(home_expanded(path, settings.environment)),
         None => home(settings.environment)?.join(".tccli"),
     };
     serde_json::from_slice(&std::fs::read(folder.join(format!("{name}.credential"))).ok()?).ok()

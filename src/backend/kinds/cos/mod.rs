@@ -47,11 +47,11 @@ impl Kind for Cos {
     }
 
     fn check(&self, config: &Value, context: &Context) -> Vec<ProviderDiagnostic> {
-        settings::check(&Settings { config, environment: &context.environment })
+        settings::check(&Settings::of(config, context))
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = Settings { config, environment: &context.environment };
+        let settings = Settings::of(config, context);
         let place = place(&settings).await.map_err(|why| vec![failure(why)])?;
         let text = |name: &str, default: &str| config.get(name).and_then(Value::as_str).unwrap_or(default).to_owned();
         Ok(Opened::States(Arc::new(CosBackend {

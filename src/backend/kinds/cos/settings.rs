@@ -7,6 +7,7 @@ use terrane_value::{Type, Value};
 
 use crate::contract::schema::{block, optional};
 use crate::contract::settings::{Settings, failure};
+use crate::objects::workspaces::place_problems;
 
 const TEXTS: [(&str, &str); 12] = [
     ("acl", "Who may read the state: private or public-read."),
@@ -61,19 +62,9 @@ pub fn check(settings: &Settings<'_>) -> Vec<ProviderDiagnostic> {
         [role] => check_role(role, settings).into_iter().for_each(&mut complain),
         _ => complain(format!("assume_role: attribute supports 1 item maximum, config has {} declared", roles.len())),
     }
-    let is_missing = |name: &str| config.get(name).is_none_or(Value::is_null);
-    if is_missing("bucket") {
-        complain("\"bucket\": required field is not set".to_owned());
-    }
-    let key = text("key").unwrap_or_default();
-    if key.starts_with('/') || key.ends_with('/') {
-        complain("key can not start and end with '/'".to_owned());
-    }
-    let prefix = text("prefix").unwrap_or_default();
-    if prefix.starts_with('/') || prefix.starts_with("./") {
-        complain("prefix must not start with '/' or './'".to_owned());
-    }
-    if is_missing("region") && settings.environment.non_empty(env::TENCENTCLOUD_REGION).is_none() {
+    place_problems(config, "prefix").into_iter().for_each(&mut complain);
+    let is_missing = config.get("region").is_none_or(Value::is_null);
+    if is_missing && settings.environment.non_empty(env::TENCENTCLOUD_REGION).is_none() {
         complain("\"region\": required field is not set".to_owned());
     }
     found

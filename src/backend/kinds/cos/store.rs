@@ -16,7 +16,7 @@ use super::client::Objects;
 use crate::contract::{
     Backend, Context, DEFAULT_WORKSPACE, FirstState, LockError, LockInfo, StateStore, StoreError, StoreFacts,
 };
-use crate::objects::path::joined;
+use crate::objects::path::{folder, joined};
 use crate::objects::workspaces;
 
 const LOCK: &str = ".tflock";
@@ -49,10 +49,7 @@ struct CosStore {
 
 impl CosBackend {
     fn key(&self, workspace: &str) -> String {
-        match workspace {
-            DEFAULT_WORKSPACE => joined(&[&self.prefix, &self.key]),
-            name => joined(&[&self.prefix, name, &self.key]),
-        }
+        workspaces::state_key(&self.prefix, workspace, &self.key)
     }
 
     fn workspace_store(&self, workspace: &str) -> CosStore {
@@ -65,8 +62,7 @@ impl CosBackend {
 #[async_trait]
 impl Backend for CosBackend {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
-        let folder = joined(&[&self.prefix]);
-        let folder = if folder.is_empty() { folder } else { format!("{folder}/") };
+        let folder = folder(&joined(&[&self.prefix]));
         let keys = self.place.objects.list(&folder).await?;
         Ok(workspaces::listed(&keys, &folder, |name| self.key(name)))
     }

@@ -39,7 +39,7 @@ async fn open(stub: &CosStub, prefix: &str, key: &str, secret: &str) -> CosBacke
         ("secret_key", Value::string(secret)),
     ];
     let (config, context) = (config(&values), context(&[]));
-    let settings = Settings { config: &config, environment: &context.environment };
+    let settings = Settings::of(&config, &context);
     let mut place = place(&settings).await.unwrap();
     assert_eq!(place.objects.base, format!("https://{BUCKET}.cos.r.myqcloud.com"));
     place.objects.base = stub.stub.url();
@@ -186,7 +186,7 @@ async fn roles_are_assumed_with_the_keys_of_a_profile() {
     let stub = CosStub::start();
     let config = config(&[("bucket", Value::string(BUCKET)), ("profile", Value::string("p"))]);
     let context = context(&variables);
-    let settings = Settings { config: &config, environment: &context.environment };
+    let settings = Settings::of(&config, &context);
     let client = Client::build(web::settings(&context.environment)).unwrap();
     let api = Api { client: client.clone(), address: stub.stub.url(), region: "r".into() };
     let surroundings = cloud::client_context(&context.environment, &client);

@@ -43,7 +43,7 @@ impl Kind for Gcs {
     }
 
     fn check(&self, config: &Value, context: &Context) -> Vec<ProviderDiagnostic> {
-        settings::check(&Settings { config, environment: &context.environment })
+        settings::check(&Settings::of(config, context))
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
@@ -60,10 +60,12 @@ impl Kind for Gcs {
 
 async fn objects(config: &Value, context: &Context) -> Result<Objects, StoreError> {
     let environment = &context.environment;
-    let settings = Settings { config, environment };
+    let settings = Settings::of(config, context);
     let credentials = credentials(&settings)?;
     let key = customer_key(&settings).map(|text| {
-        let text = path_or_contents(text, environment).map_err(|e| format!("Error loading encryption key: {e}"))?;
+        let folder = settings.folder_of("encryption_key");
+        let text =
+            path_or_contents(text, folder, environment).map_err(|e| format!("Error loading encryption key: {e}"))?;
         STANDARD.decode(&text).map_err(|e| format!("Error decoding encryption key: {e}"))?;
         Ok::<_, String>(Secret::new(text))
     });

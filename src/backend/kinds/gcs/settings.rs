@@ -54,8 +54,8 @@ pub fn credentials(settings: &Settings) -> Result<google::GoogleLogin, StoreErro
     let token = settings.text("access_token", &[env::GOOGLE_OAUTH_ACCESS_TOKEN]);
     let variables = [env::GOOGLE_BACKEND_CREDENTIALS, env::GOOGLE_CREDENTIALS];
     let json = settings.text("credentials", &variables).filter(|_| token.is_none()).map(|text| {
-        let json =
-            path_or_contents(text, settings.environment).map_err(|e| format!("Error loading credentials: {e}"))?;
+        let json = path_or_contents(text, settings.folder_of("credentials"), settings.environment)
+            .map_err(|e| format!("Error loading credentials: {e}"))?;
         match serde_json::from_str::<serde::de::IgnoredAny>(&json) {
             Ok(_) => Ok(Secret::new(json)),
             Err(_) => Err("the string provided in credentials is neither valid json nor a valid file path".to_owned()),

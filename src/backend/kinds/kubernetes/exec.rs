@@ -53,6 +53,9 @@ pub async fn run(exec: &Exec, access: &Access, environment: &Environment) -> Res
     let mut command = tokio::process::Command::new(&exec.command);
     command.args(&exec.args).env_clear().envs(environment.iter()).env(INFO, info.to_string());
     command.envs(exec.env.iter().map(|variable| (&variable.name, &variable.value)));
+    if !access.folder.as_os_str().is_empty() {
+        command.current_dir(&access.folder);
+    }
     command.stdin(Stdio::null()).kill_on_drop(true);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| not_started(exec, &error))?;

@@ -127,6 +127,8 @@ pub struct Access {
     pub token_file: Option<PathBuf>,
     pub login: Option<(String, Secret)>,
     pub exec: Option<Exec>,
+    /// Where that program starts. Empty: in the folder of the process.
+    pub folder: PathBuf,
     /// Headers to impersonate another user.
     pub impersonate: Vec<(&'static str, String)>,
 }

@@ -38,7 +38,7 @@ impl Kind for Kubernetes {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = ClusterSettings(Settings { config, environment: &context.environment });
+        let settings = ClusterSettings(Settings::of(config, context));
         let access = settings.access().map_err(|problem| vec![problem])?;
         let namespace = settings.text("namespace").unwrap_or("default").to_owned();
         let suffix = settings.text("secret_suffix").unwrap_or_default().to_owned();

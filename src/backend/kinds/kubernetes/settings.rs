@@ -1,7 +1,7 @@
 //! The settings of the `kubernetes` backend, and the access to a cluster that they and files describe.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::env;
 use base::secret::Secret;
@@ -14,7 +14,7 @@ use crate::contract::StoreError;
 use crate::contract::schema::{block, optional};
 use crate::contract::settings::{Settings, failure};
 
-pub const TEXTS: [(&str, &str, &str); 14] = [
+const TEXTS: [(&str, &str, &str); 14] = [
     ("namespace", env::KUBE_NAMESPACE, "Namespace to store the secret in."),
     ("host", env::KUBE_HOST, "The hostname (in form of URI) of Kubernetes master."),
     (
@@ -51,7 +51,7 @@ pub const TEXTS: [(&str, &str, &str); 14] = [
     ),
 ];
 
-pub const FLAGS: [(&str, &str, &str); 3] = [
+const FLAGS: [(&str, &str, &str); 3] = [
     ("in_cluster_config", env::KUBE_IN_CLUSTER_CONFIG, "Used to authenticate to the cluster from inside a pod."),
     ("load_config_file", env::KUBE_LOAD_CONFIG_FILE, "Load local kubeconfig."),
     ("insecure", env::KUBE_INSECURE, "Whether server should be accessed without verifying the TLS certificate."),
@@ -130,6 +130,7 @@ impl<'a> ClusterSettings<'a> {
         if let Some(host) = self.text("host") {
             access.server = host.to_owned();
         }
+        access.folder = self.0.folder.to_owned();
         access.insecure = self.flag("insecure")?;
         let owned = |name: &str| self.text(name).map(str::to_owned);
         access.authorities = owned("cluster_ca_certificate").or(access.authorities);
@@ -174,16 +175,17 @@ impl<'a> ClusterSettings<'a> {
     fn paths(&self) -> Vec<PathBuf> {
         let environment = self.0.environment;
         let listed = strings(self.0.config.get("config_paths"));
-        let texts = match (self.text("config_path"), environment.non_empty(env::KUBE_CONFIG_PATHS)) {
-            (Some(path), _) => vec![path.to_owned()],
-            (None, _) if !listed.is_empty() => listed,
-            (None, Some(list)) => std::env::split_paths(list).map(|path| path.to_string_lossy().into_owned()).collect(),
-            (None, None) => Vec::new(),
+        let split = |list| std::env::split_paths(list).map(|path| path.to_string_lossy().into_owned()).collect();
+        let (texts, folder) = match (self.text("config_path"), environment.non_empty(env::KUBE_CONFIG_PATHS)) {
+            (Some(path), _) => (vec![path.to_owned()], self.0.folder_of("config_path")),
+            (None, _) if !listed.is_empty() => (listed, self.0.folder),
+            (None, Some(list)) => (split(list), Path::new("")),
+            (None, None) => (Vec::new(), Path::new("")),
         };
         let home = environment.non_empty(env::HOME).unwrap_or_default();
         texts
             .iter()
-            .map(|path| PathBuf::from(path.strip_prefix('~').map_or(path.clone(), |rest| format!("{home}{rest}"))))
+            .map(|path| folder.join(path.strip_prefix('~').map_or(path.clone(), |rest| format!("{home}{rest}"))))
             .collect()
     }
 
@@ -191,9 +193,15 @@ impl<'a> ClusterSettings<'a> {
         let block = self.0.config.get("exec").filter(|block| !block.is_null())?;
         let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let env = pairs(block.get("env")).into_iter().map(|(name, value)| ExecVariable { name, value });
+        // A name alone is looked up on the PATH.
+        let command = text("command");
+        let command = match command.contains('/') {
+            true => self.0.folder.join(command).to_string_lossy().into_owned(),
+            false => command,
+        };
         Some(Exec {
             api_version: text("api_version"),
-            command: text("command"),
+            command,
             args: strings(block.get("args")),
             env: env.collect(),
             ..Exec::default()

@@ -5,51 +5,22 @@ use std::time::Duration;
 use base::env::Environment;
 use cluster::KubernetesStub;
 use stub::FAULTS;
-
-use super::settings::FLAGS;
-use super::settings::TEXTS;
-use super::*;
-use crate::conformance;
-use crate::contract::{ErrorKind, LockInfo};
-use crate::servers::stub;
 use terrane_value::Type;
 
-use crate::servers::kubernetes as cluster;
+use super::*;
+use crate::conformance::{self, noisy_state as content};
+use crate::contract::{ErrorKind, LockInfo};
+use crate::servers::{kubernetes as cluster, stub};
 
 const LEASE: &str = "namespaces/default/leases/lock-tfstate-w-x";
 
 async fn try_open(settings: &[(&str, Value)], variables: &[(&str, &str)]) -> Result<Arc<dyn Backend>, String> {
-    let mut all: Vec<(&str, Value)> = TEXTS.iter().map(|(name, ..)| (*name, Value::null(Type::String))).collect();
-    all.extend(FLAGS.iter().map(|(name, ..)| (*name, Value::null(Type::Bool))));
-    all.extend([
-        ("labels", Value::null(Type::map(Type::String))),
-        ("config_paths", Value::null(Type::list(Type::String))),
-        ("exec", Value::null_dynamic()),
-    ]);
-    for (name, value) in [("secret_suffix", Value::string("x"))].iter().chain(settings) {
-        all.iter_mut().filter(|(other, _)| other == name).for_each(|(_, old)| *old = value.clone());
-    }
-    let environment = Environment::of(variables.iter().copied());
-    let context = Context::new(environment, std::env::temp_dir());
-    let opened = Kubernetes.open(&Value::object(all), &context).await.map_err(|problems| problems[0].summary.clone());
-    opened.map(Opened::into_states)
+    let suffix = [("secret_suffix", Value::string("x"))];
+    conformance::open(&Kubernetes, &[&suffix, settings].concat(), variables).await.map_err(|problem| problem.summary)
 }
 
 async fn open(stub: &KubernetesStub) -> Arc<dyn Backend> {
     try_open(&[("host", Value::string(stub.stub.url()))], &[]).await.unwrap()
-}
-
-/// A state of about so many bytes that does not compress well.
-fn content(size: usize, seed: u64) -> Arc<[u8]> {
-    let mut state = seed;
-    let noise: String = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        char::from(b'0' + ((state >> 33) % 64) as u8)
-    })
-    .filter(|c| !"\"\\".contains(*c))
-    .take(size)
-    .collect();
-    format!("{{\"version\":4,\"x\":\"{noise}\"}}").into_bytes().into()
 }
 
 #[tokio::test]
@@ -217,6 +188,37 @@ async fn programs_give_tokens_which_are_renewed() {
     for token in ["Bearer t1", "Bearer t1", "Bearer t2"] {
         stub.require(token);
         backend.workspaces().await.unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_and_programs_of_settings_are_in_the_folder_of_the_command() {
+    let stub = KubernetesStub::start();
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = format!(
+        "current-context: c\ncontexts: [{{name: c, context: {{cluster: k}}}}]\nclusters: [{{name: k, cluster: {{server: \"{}\"}}}}]\n",
+        stub.stub.url()
+    );
+    std::fs::write(dir.path().join("config"), yaml).unwrap();
+    std::fs::write(dir.path().join("credential.json"), "{\"status\":{\"token\":\"t0ken\"}}").unwrap();
+    stub.require("Bearer t0ken");
+    let exec = Value::object([
+        ("api_version", Value::string("client.authentication.k8s.io/v1")),
+        ("command", Value::string("cat")),
+        ("args", Value::strings(["credential.json"])),
+        ("env", Value::null(Type::map(Type::String))),
+    ]);
+    let path = std::env::var("PATH").unwrap();
+    let environment = Environment::of([("PATH", path.as_str()), ("KUBE_CONFIG_PATHS", "/nowhere")]);
+    let context = Context { folder: dir.path().to_owned(), ..Context::new(environment, std::env::temp_dir()) };
+    let settings = [("secret_suffix", Value::string("x")), ("exec", exec)];
+    for config in [
+        ("config_path", Value::string("config")),
+        ("config_paths", Value::list(Type::String, vec![Value::string("./config")])),
+    ] {
+        let backend = conformance::open_in(&Kubernetes, &[&settings[..], &[config]].concat(), &context).await.unwrap();
+        assert_eq!(backend.workspaces().await.unwrap(), ["default"]);
     }
 }
 

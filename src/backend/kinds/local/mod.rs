@@ -51,11 +51,16 @@ impl Kind for Local {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let setting = |name: &str| config.get(name).and_then(Value::as_str).map(PathBuf::from);
+        let set = |name: &str| config.get(name).and_then(Value::as_str);
+        // Messages name the files as the settings do, unless these start in another folder.
+        let place = |name: &str, default: &str| match context.folder.as_os_str().is_empty() {
+            true => set(name).map(PathBuf::from),
+            false => Some(context.folder.join(set(name).unwrap_or(default))),
+        };
         let files = context.files.clone();
         Ok(Opened::States(Arc::new(LocalBackend {
-            path: setting("path"),
-            workspace_dir: setting("workspace_dir"),
+            path: place("path", DEFAULT_STATE_FILE),
+            workspace_dir: place("workspace_dir", DEFAULT_WORKSPACE_DIR),
             state_override: files.state,
             state_out_override: files.state_out,
             backup_override: files.backup,
@@ -202,5 +207,25 @@ mod tests {
         backend.delete_workspace("gone", false).await.unwrap();
         assert!(backend.delete_workspace("default", false).await.is_err());
         assert_eq!(backend.workspaces().await.unwrap(), ["default", "b"]);
+    }
+
+    #[tokio::test]
+    async fn files_are_in_the_folder_of_the_command() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("d/w")).unwrap();
+        let mut context = Context::new(Environment::of([("", ""); 0]), ".terraform");
+        context.folder = dir.path().to_owned();
+        let null = || Value::null(Type::String);
+        for (settings, expected) in
+            [([null(), null()], &["default"][..]), ([null(), Value::string("d")], &["default", "w"][..])]
+        {
+            let config = Value::object(["path", "workspace_dir"].into_iter().zip(settings));
+            let opened = Local.open(&config, &context).await.unwrap();
+            assert_eq!(opened.states().workspaces().await.unwrap(), expected);
+        }
+        let config = Value::object([("path", Value::string("s/x")), ("workspace_dir", null())]);
+        let opened = Local.open(&config, &context).await.unwrap();
+        let store = opened.states().open_store(DEFAULT_WORKSPACE, &FirstState::default()).await.unwrap();
+        assert_eq!(store.facts().state_file, Some(dir.path().join("s/x")));
     }
 }

@@ -130,7 +130,10 @@ fn api_key(settings: &Settings<'_>, profile: &Profile) -> Result<Identity, Store
         text_or_variable(settings, "private_key_path"),
     ) {
         (Some(text), _) => (text.replace("\\n", "\n"), password.unwrap_or_default()),
-        (None, Some(path)) => (read(expanded(path, settings))?, password.unwrap_or_default()),
+        (None, Some(path)) => {
+            let path = settings.folder_of("private_key_path").join(expanded(path, settings));
+            (read(path)?, password.unwrap_or_default())
+        }
         (None, None) if !profile.key_file.is_empty() => {
             let password = password.unwrap_or(&profile.password);
             (read(expanded(&profile.key_file, settings))?, password)

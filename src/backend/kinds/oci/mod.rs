@@ -50,11 +50,11 @@ impl Kind for Oci {
     }
 
     fn check(&self, config: &Value, context: &Context) -> Vec<ProviderDiagnostic> {
-        schema::check(&Settings { config, environment: &context.environment })
+        schema::check(&Settings::of(config, context))
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = Settings { config, environment: &context.environment };
+        let settings = Settings::of(config, context);
         let objects = objects(&settings).map_err(|why| vec![failure(why)])?;
         let text = |name: &str, default| text_or_variable(&settings, name).unwrap_or(default).to_owned();
         Ok(Opened::States(Arc::new(OciBackend {

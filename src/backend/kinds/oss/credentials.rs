@@ -1,12 +1,11 @@
 //! Keys of Alibaba Cloud: from settings, a profile or the role of a machine, and those of a role that they may assume.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use base::env;
 use base::secret::Secret;
-use net::cloud::{Impatient, expanded, home};
+use net::cloud::{Impatient, home, home_expanded};
 use reqsign_aliyun_oss::{
     AssumeRoleGrant, AssumeRoleGranter, Credential, EcsRamRoleCredentialProvider, StaticCredentialProvider,
 };
@@ -165,8 +164,7 @@ impl Profile {
     fn find(settings: &Settings<'_>) -> Option<Profile> {
         let name = settings.text("profile", &[env::ALICLOUD_PROFILE])?;
         let path = match settings.text("shared_credentials_file", &[env::ALICLOUD_SHARED_CREDENTIALS_FILE]) {
-            Some(path) if path.starts_with('~') => PathBuf::from(expanded(path, settings.environment)),
-            Some(path) => PathBuf::from(path),
+            Some(path) => settings.folder_of("shared_credentials_file").join(home_expanded(path, settings.environment)),
             None => home(settings.environment)?.join(".aliyun/config.json"),
         };
         let file: Json = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
@@ -193,6 +191,7 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::{Arc, Mutex};
 
     use base::env::Environment;
@@ -232,7 +231,7 @@ mod tests {
     async fn found(settings: &[(&str, &str)], variables: &[(&str, &str)]) -> (String, Vec<String>) {
         let config = Value::object(settings.iter().map(|(name, text)| (*name, Value::string(*text))));
         let environment = Environment::of(variables.iter().copied());
-        let access = Access::read(&Settings { config: &config, environment: &environment });
+        let access = Access::read(&Settings { config: &config, environment: &environment, folder: Path::new("") });
         let services = Services::default();
         let context = cloud::context(&environment, &Stop::new(), services.clone());
         let keys = access.provide_credential(&context).await.unwrap().unwrap();

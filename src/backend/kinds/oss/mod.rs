@@ -51,7 +51,7 @@ impl Kind for Oss {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = Settings { config, environment: &context.environment };
+        let settings = Settings::of(config, context);
         let place = place(&settings).map_err(|why| vec![failure(why)])?;
         // An empty text is not the default one.
         let text = |name: &str, default: &str| config.get(name).and_then(Value::as_str).unwrap_or(default).to_owned();

@@ -6,6 +6,7 @@ use terrane_value::{Type, Value};
 
 use crate::contract::schema::{block, optional};
 use crate::contract::settings::failure;
+use crate::objects::workspaces::place_problems;
 
 const TEXTS: [(&str, &str); 17] = [
     ("access_key", "The access key."),
@@ -49,10 +50,9 @@ pub fn schema() -> Block {
 }
 
 pub fn check(config: &Value) -> Vec<ProviderDiagnostic> {
-    let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut found = Vec::new();
     let mut complain = |text: String| found.push(failure(text));
-    let acl = text("acl");
+    let acl = config.get("acl").and_then(Value::as_str).unwrap_or_default();
     if !matches!(acl, "" | "private" | "public-read" | "public-read-write") {
         complain(format!(
             "\"acl\" must be a valid ACL value , expected private, public-read or public-read-write, got {acl:?}"
@@ -67,15 +67,7 @@ pub fn check(config: &Value) -> Vec<ProviderDiagnostic> {
     if let Some(why) = duration(config, "", "assume_role_session_expiration") {
         complain(why);
     }
-    if config.get("bucket").is_none_or(Value::is_null) {
-        complain("\"bucket\": required field is not set".to_owned());
-    }
-    if text("key").starts_with('/') || text("key").ends_with('/') {
-        complain("key can not start and end with '/'".to_owned());
-    }
-    if text("prefix").starts_with('/') || text("prefix").starts_with("./") {
-        complain("workspace_key_prefix must not start with '/' or './'".to_owned());
-    }
+    place_problems(config, "workspace_key_prefix").into_iter().for_each(&mut complain);
     found
 }
 

@@ -12,7 +12,7 @@ use crate::contract::{
     Backend, Context, DEFAULT_WORKSPACE, FirstState, LockError, LockInfo, StateStore, StoreError, StoreFacts,
 };
 use crate::objects::checksum::{DIGEST, KnownChecksum, PENDING, RecordedChecksums, checksum};
-use crate::objects::path::joined;
+use crate::objects::path::folder;
 use crate::objects::workspaces;
 
 const INFO: &str = "Info";
@@ -40,10 +40,7 @@ struct OssStore {
 
 impl OssBackend {
     fn key(&self, workspace: &str) -> String {
-        match workspace {
-            DEFAULT_WORKSPACE => joined(&[&self.prefix, &self.key]),
-            name => joined(&[&self.prefix, name, &self.key]),
-        }
+        workspaces::state_key(&self.prefix, workspace, &self.key)
     }
 
     fn workspace_store(&self, workspace: &str) -> OssStore {
@@ -56,7 +53,7 @@ impl OssBackend {
 #[async_trait]
 impl Backend for OssBackend {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
-        let folder = if self.prefix.is_empty() { String::new() } else { format!("{}/", self.prefix) };
+        let folder = folder(&self.prefix);
         let keys = self.place.objects.list(&folder).await.map_err(|why| StoreError::new(why.to_string()))?;
         Ok(workspaces::listed(&keys, &folder, |name| self.key(name)))
     }

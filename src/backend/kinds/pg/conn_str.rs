@@ -4,7 +4,7 @@
 //! decides: TLS is required unless `sslmode` says otherwise. Errors never show any part of a connection string.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::env::{self, Environment};
 use base::identity;
@@ -15,6 +15,9 @@ use crate::contract::StoreError;
 /// The settings by their names in connection strings.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Parameters(BTreeMap<String, String>);
+
+/// The value of `sslrootcert` that means the authorities of the system.
+pub const SYSTEM_ROOTS: &str = "system";
 
 const VARIABLES: &[(&str, &str)] = &[
     (env::PGHOST, "host"),
@@ -55,8 +58,9 @@ const UNSUPPORTED_VARIABLES: &[&str] = &[
 ];
 
 impl Parameters {
-    /// Reads a connection string; the environment gives what it does not set. The password file is not read yet.
-    pub fn read(text: &str, environment: &Environment) -> Result<Parameters, StoreError> {
+    /// Reads a connection string; the environment gives what it does not set. The password file is not read yet. `folder`: where
+    /// relative paths in the text start; empty: in the folder of the process, as those of the environment.
+    pub fn read(text: &str, folder: &Path, environment: &Environment) -> Result<Parameters, StoreError> {
         if let Some(name) = UNSUPPORTED_VARIABLES.iter().find(|name| environment.get(name).is_some()) {
             return Err(format!("setting {name} not supported").into());
         }
@@ -66,6 +70,8 @@ impl Parameters {
             Some(rest) => url(rest),
             None => pairs(text)?,
         };
+        let mut own: BTreeMap<_, _> = own.into_iter().collect();
+        find_files(&mut own, folder);
         all.0.extend(own);
         all.fill();
         all.check()?;
@@ -159,14 +165,26 @@ impl Parameters {
     }
 }
 
+/// Names the files of a connection string from a folder.
+fn find_files(parameters: &mut BTreeMap<String, String>, folder: &Path) {
+    let is_inline = parameters.get("sslinline").is_some_and(|value| value == "true");
+    let certificates = if is_inline { &[][..] } else { &["sslcert", "sslkey", "sslrootcert"][..] };
+    for key in certificates.iter().chain(&["passfile"]) {
+        let file = parameters.get_mut(*key).filter(|file| !file.is_empty());
+        if let Some(file) = file.filter(|file| *key != "sslrootcert" || *file != SYSTEM_ROOTS) {
+            *file = folder.join(&*file).to_string_lossy().into_owned();
+        }
+    }
+}
+
 #[cfg(unix)]
-pub fn is_private(path: &std::path::Path) -> bool {
+pub fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o077 == 0)
 }
 
 #[cfg(not(unix))]
-pub fn is_private(path: &std::path::Path) -> bool {
+pub fn is_private(path: &Path) -> bool {
     path.is_file()
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 fn read(text: &str, environment: &[(&str, &str)]) -> Result<String, String> {
-    let parameters = Parameters::read(text, &Environment::of(environment.iter().copied()))?;
+    let parameters = Parameters::read(text, Path::new(""), &Environment::of(environment.iter().copied()))?;
     let shown = parameters.iter().filter(|(key, value)| {
         let is_default = [("host", "localhost"), ("port", "5432")].contains(&(*key, *value));
         !is_default && (*key, *value) != ("user", identity::user_name().as_str())
@@ -56,6 +56,25 @@ fn the_environment_is_below_the_connection_string() {
 }
 
 #[test]
+fn files_of_the_string_start_in_the_folder_of_the_command() {
+    let read = |text| {
+        let environment = Environment::of([("PGSSLKEY", "process.key")]);
+        let parameters = Parameters::read(text, Path::new("/root"), &environment).unwrap();
+        let files = ["sslcert", "sslkey", "sslrootcert", "passfile"].map(|key| parameters.get(key).unwrap_or("-"));
+        files.join(" ")
+    };
+    let cases = [
+        ("postgres://h/?sslcert=a.crt&sslkey=b.key", "/root/a.crt /root/b.key - -"),
+        ("sslcert=/a.crt sslrootcert='x/ca.pem' passfile=p", "/a.crt process.key /root/x/ca.pem /root/p"),
+        ("sslrootcert=system passfile=''", "- process.key system -"),
+        ("sslinline=true sslcert=PEM passfile=p", "PEM process.key - /root/p"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn errors_show_nothing_of_the_string() {
     let cases = [
         ("postgres//u:secret@h/d", "missing \"=\" in the connection string; a URL begins with postgres://"),
@@ -71,7 +90,7 @@ fn errors_show_nothing_of_the_string() {
 
 #[test]
 fn messages_name_the_server() {
-    let server = |text| Parameters::read(text, &Environment::default()).unwrap().server();
+    let server = |text| Parameters::read(text, Path::new(""), &Environment::default()).unwrap().server();
     assert_eq!(server("host=h"), "tcp h:5432");
     assert_eq!(server("host=a,::1,/s port=1,,3"), "tcp a:1, tcp [::1]:5432, unix /s/.s.PGSQL.3");
     assert_eq!(server("host=h hostaddr=10.0.0.1 port=9"), "tcp 10.0.0.1:9");
@@ -89,7 +108,7 @@ fn passwords_come_from_a_private_file() {
     let look_up = |text: &str, mode: u32| {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         let environment = Environment::of([("HOME", dir.path().to_str().unwrap())]);
-        let mut parameters = Parameters::read(text, &environment).unwrap();
+        let mut parameters = Parameters::read(text, Path::new(""), &environment).unwrap();
         parameters.look_up_password(&environment);
         parameters.get("password").unwrap_or("none").to_owned()
     };

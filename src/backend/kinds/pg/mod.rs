@@ -45,11 +45,11 @@ impl Kind for Pg {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let settings = Settings { config, environment: &context.environment };
+        let settings = Settings::of(config, context);
         let needed = Needed::of(&settings).map_err(|problem| vec![problem])?;
         let schema = settings.text("schema_name", &[env::PG_SCHEMA_NAME]).unwrap_or(DEFAULT_SCHEMA).to_owned();
         let text = settings.text("conn_str", &[env::PG_CONN_STR]).unwrap_or_default();
-        let connector = Parameters::read(text, &context.environment)
+        let connector = Parameters::read(text, settings.folder_of("conn_str"), &context.environment)
             .and_then(|parameters| Connector::new(parameters, &context.environment))
             .map_err(|why| vec![failure(why)])?;
         let pool = Pool::new(connector);

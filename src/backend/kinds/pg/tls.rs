@@ -16,7 +16,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use tokio_postgres::config::SslMode;
 
-use super::conn_str::{Parameters, is_private};
+use super::conn_str::{Parameters, SYSTEM_ROOTS, is_private};
 use crate::contract::StoreError;
 
 /// How much of a server's certificate is verified.
@@ -33,7 +33,7 @@ enum Verification {
 /// What a connection is encrypted with, and whether it must be.
 pub fn configure(parameters: &Parameters, environment: &Environment) -> Result<(SslMode, ClientConfig), StoreError> {
     let provider = Arc::new(aws_lc_rs::default_provider());
-    let roots = parameters.get("sslrootcert").filter(|roots| *roots != "system");
+    let roots = parameters.get("sslrootcert").filter(|roots| *roots != SYSTEM_ROOTS);
     let is_inline = parameters.get("sslinline") == Some("true");
     let (mode, verification) = match parameters.get("sslmode").unwrap_or("require") {
         "disable" => (SslMode::Disable, Verification::None),

@@ -6,6 +6,9 @@ use super::client::{Failure, Objects};
 use super::table::Table;
 use crate::contract::{ErrorKind, LockError, LockInfo, StoreError};
 
+/// The errors of a write that must not replace an object: there is one, or another process is creating it.
+const TAKEN: [&str; 3] = ["PreconditionFailed", "ConditionalRequestConflict", "OperationAborted"];
+
 /// The lock of one state.
 pub struct Lock<'a> {
     pub objects: &'a Objects,
@@ -97,8 +100,7 @@ impl Lock<'_> {
             Ok(_) => return Ok(()),
             Err(failure) => failure,
         };
-        // 412: the lock exists. 409: another process is creating it.
-        let taken = matches!(failure.status(), 412 | 409);
+        let taken = TAKEN.contains(&failure.code());
         self.refused(failure.to_string(), taken, info, self.read_file(key).await)
     }
 

@@ -49,7 +49,7 @@ impl Kind for S3 {
     }
 
     async fn open(&self, config: &Value, context: &Context) -> Result<Opened, Vec<ProviderDiagnostic>> {
-        let all = settings::read(config, &context.environment)?;
+        let all = settings::read(config, &context.environment, &context.folder)?;
         let failed = |problem: Problem| vec![ProviderDiagnostic::error(problem.summary, problem.detail)];
         let client = Client::build(all.web.clone()).map_err(|why| failed(Problem::new(why, "")))?;
         let surroundings = cloud::client_context(&context.environment, &client);

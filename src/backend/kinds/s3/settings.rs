@@ -1,5 +1,6 @@
 //! The settings of the `s3` backend joined with what the environment gives.
 
+use std::path::{Path as FilePath, PathBuf};
 use std::time::Duration;
 
 use base::env::{self, Environment};
@@ -57,6 +58,8 @@ pub enum Encryption {
 struct Reader<'a> {
     config: &'a Value,
     environment: &'a Environment,
+    /// Where relative paths of settings start, as in [`crate::contract::settings::Settings`].
+    folder: &'a FilePath,
 }
 
 impl<'a> Reader<'a> {
@@ -93,6 +96,16 @@ impl<'a> Reader<'a> {
         elements.iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
+    /// The files of a setting.
+    fn files(&self, texts: &[String]) -> Vec<PathBuf> {
+        texts.iter().map(|text| self.folder.join(expanded(text, self.environment))).collect()
+    }
+
+    /// The file that a variable names, which starts in the folder of the process.
+    fn file_of(&self, variable: &str) -> Option<PathBuf> {
+        self.environment.non_empty(variable).map(|text| expanded(text, self.environment).into())
+    }
+
     fn endpoint(&self, path: &str, old: &str, variables: &[&str]) -> Option<String> {
         let found =
             self.first(&[path, old], variables).filter(|url| !url.is_empty()).or_else(|| self.common_endpoint());
@@ -120,8 +133,8 @@ pub struct All {
 }
 
 /// Reads checked settings.
-pub fn read(config: &Value, environment: &Environment) -> Result<All, Vec<ProviderDiagnostic>> {
-    let reader = Reader { config, environment };
+pub fn read(config: &Value, environment: &Environment, folder: &FilePath) -> Result<All, Vec<ProviderDiagnostic>> {
+    let reader = Reader { config, environment, folder };
     let region = region(&reader)?;
     let variant = Variant {
         fips: reader.flag_or_set("use_fips_endpoint", env::AWS_USE_FIPS_ENDPOINT),
@@ -212,12 +225,12 @@ fn encryption(reader: &Reader) -> Result<Encryption, Vec<ProviderDiagnostic>> {
 fn credentials(reader: &Reader, region: String, variant: Variant) -> aws::AwsLogin {
     let metadata = [env::AWS_EC2_METADATA_SERVICE_ENDPOINT, env::AWS_METADATA_URL];
     let files = |name: &str, variable: &str| match reader.texts(name) {
-        files if files.is_empty() => reader.environment.non_empty(variable).map(str::to_owned).into_iter().collect(),
-        files => files,
+        files if files.is_empty() => reader.file_of(variable).into_iter().collect(),
+        files => reader.files(&files),
     };
     let mut credentials_files = files("shared_credentials_files", env::AWS_SHARED_CREDENTIALS_FILE);
     if let Some(file) = reader.text("shared_credentials_file") {
-        credentials_files = vec![file];
+        credentials_files = reader.files(&[file]);
     }
     aws::AwsLogin {
         access_key: reader.filled("access_key"),
@@ -246,7 +259,9 @@ fn credentials(reader: &Reader, region: String, variant: Variant) -> aws::AwsLog
             WebIdentity {
                 role: role(reader, name),
                 token: reader.text(&format!("{name}.web_identity_token")).map(Secret::new),
-                token_file: reader.text(&format!("{name}.web_identity_token_file")),
+                token_file: reader
+                    .text(&format!("{name}.web_identity_token_file"))
+                    .and_then(|file| reader.files(&[file]).pop()),
             }
         }),
         documentation: DOCUMENTATION,
@@ -279,10 +294,13 @@ fn web(reader: &Reader) -> Result<HttpSettings, Vec<ProviderDiagnostic>> {
     settings.retries = if attempts == 0 { 2 } else { u32::try_from(attempts - 1).unwrap_or(0) };
     settings.pauses = Duration::from_millis(500)..=Duration::from_secs(20);
     settings.tls.skip_verification = reader.flag("insecure");
-    if let Some(path) = reader.first(&["custom_ca_bundle"], &[env::AWS_CA_BUNDLE]).filter(|path| !path.is_empty()) {
-        let path = expanded(&path, reader.environment);
+    let bundle = match reader.text("custom_ca_bundle") {
+        Some(path) => Some(path).filter(|path| !path.is_empty()).and_then(|path| reader.files(&[path]).pop()),
+        None => reader.file_of(env::AWS_CA_BUNDLE),
+    };
+    if let Some(path) = bundle {
         let failed = |why: String| vec![ProviderDiagnostic::error(format!("reading custom CA bundle: {why}"), "")];
-        let pem = std::fs::read_to_string(&path).map_err(|e| failed(format!("open {path}: {e}")))?;
+        let pem = std::fs::read_to_string(&path).map_err(|e| failed(format!("open {}: {e}", path.display())))?;
         settings.tls.authorities = Some(pem);
     }
     if let Some(proxy) = reader.text("http_proxy") {

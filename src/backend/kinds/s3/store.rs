@@ -14,6 +14,7 @@ use crate::contract::{
     Backend, Context, DEFAULT_WORKSPACE, FirstState, LockError, LockInfo, StateStore, StoreError, StoreFacts,
 };
 use crate::objects::checksum::{DIGEST, KnownChecksum, PENDING, RecordedChecksums, checksum};
+use crate::objects::path::folder;
 use crate::objects::workspaces;
 
 /// The prefix of workspaces that is meant where none is set.
@@ -66,7 +67,7 @@ fn no_bucket(bucket: &str, failure: &Failure) -> StoreError {
 #[async_trait]
 impl Backend for S3Backend {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
-        let prefix = if self.prefix().is_empty() { String::new() } else { format!("{}/", self.prefix()) };
+        let prefix = folder(self.prefix());
         let bucket = &self.place.objects.settings.bucket;
         match self.place.objects.list(&prefix).await {
             Ok(keys) => Ok(workspaces::listed(&keys, &prefix, |name| self.key(name))),

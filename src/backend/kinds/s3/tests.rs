@@ -1,5 +1,6 @@
 //! The backend against moto, if it is there, and against answers that a test writes down.
 
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use base::env::Environment;
@@ -13,6 +14,7 @@ use crate::conformance;
 use crate::contract::Backend;
 use crate::contract::{ErrorKind, LockInfo};
 use crate::servers::clouds;
+use crate::servers::stub::{Answer, Stub};
 
 fn context(variables: &[(&str, &str)]) -> Context {
     Context::new(Environment::of(variables.iter().copied()), "/none")
@@ -88,13 +90,13 @@ fn settings_are_read_once_they_are_checked() {
     let read = |more: &[(&'static str, Value)], variables: &[(&str, &str)]| {
         let mut all = minimal();
         all.extend(more.iter().cloned());
-        settings::read(&config(&all), &Environment::of(variables.iter().copied()))
+        settings::read(&config(&all), &Environment::of(variables.iter().copied()), FilePath::new(""))
     };
     let summary = |more: &[(&'static str, Value)], variables: &[(&str, &str)]| {
         read(more, variables).err().unwrap().remove(0).summary
     };
     let wrong = [("bucket", text("b")), ("key", text("k")), ("region", text("mars-1"))];
-    let errors = settings::read(&config(&wrong), &Environment::default()).err().unwrap();
+    let errors = settings::read(&config(&wrong), &Environment::default(), FilePath::new("")).err().unwrap();
     assert_eq!(errors[0].detail, "Invalid AWS Region: mars-1");
     assert_eq!(summary(&[("sse_customer_key", text("x"))], &[]), "Invalid sse_customer_key value");
     assert_eq!(summary(&[], &[("AWS_SSE_CUSTOMER_KEY", "x")]), "Invalid AWS_SSE_CUSTOMER_KEY value");
@@ -103,6 +105,29 @@ fn settings_are_read_once_they_are_checked() {
     let all = read(&[], &[("AWS_ENDPOINT_URL_S3", "http://x/"), ("AWS_USE_FIPS_ENDPOINT", "no")]).unwrap();
     assert_eq!((all.store.endpoint.as_deref(), all.store.variant.fips), (Some("http://x/"), true));
     assert_eq!(all.web.retries, 4);
+}
+
+#[test]
+fn files_of_settings_start_in_the_folder_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ca.pem"), "authorities").unwrap();
+    let set = Value::set(terrane_value::Type::String, vec![text("a"), text("~/b"), text("/c")]);
+    let web = [("role_arn", text("arn:x")), ("web_identity_token_file", text("token"))];
+    let mut given = minimal();
+    given.push(("shared_config_files", set));
+    given.push(("custom_ca_bundle", text("ca.pem")));
+    given.push(("assume_role_with_web_identity", nested("assume_role_with_web_identity", &web)));
+    let variables = Environment::of([("HOME", "/home"), ("AWS_SHARED_CREDENTIALS_FILE", "d")]);
+    let all = settings::read(&config(&given), &variables, folder.path()).unwrap();
+    let mut files = all.credentials.config_files;
+    files.sort();
+    let mut expected = vec![folder.path().join("a"), "/home/b".into(), "/c".into()];
+    expected.sort();
+    assert_eq!(files, expected);
+    assert_eq!(all.credentials.web_identity.unwrap().token_file, Some(folder.path().join("token")));
+    assert_eq!(all.web.tls.authorities.as_deref(), Some("authorities"));
+    // The folder of the process has the files of its variables.
+    assert_eq!(all.credentials.credentials_files, [FilePath::new("d")]);
 }
 
 #[test]
@@ -129,13 +154,18 @@ fn endpoints_of_the_environment_have_an_order() {
     ];
     for (variables, expected) in cases {
         let given = [("bucket", text("b")), ("key", text("k")), ("region", text("us-east-1"))];
-        let all = settings::read(&config(&given), &Environment::of(variables.iter().copied())).unwrap();
+        let all =
+            settings::read(&config(&given), &Environment::of(variables.iter().copied()), FilePath::new("")).unwrap();
         let found = [&all.store.endpoint, &all.store.table_endpoint, &all.credentials.sts_endpoint];
         assert_eq!(found.map(Option::as_deref), *expected, "{variables:?}");
     }
 }
 
 async fn open(server: &Server, more: &[(&'static str, Value)]) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
+    open_at(&server.url(), more).await
+}
+
+async fn open_at(url: &str, more: &[(&'static str, Value)]) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
     let mut all = vec![
         ("bucket", text("states")),
         ("key", text("a/b.tfstate")),
@@ -146,8 +176,7 @@ async fn open(server: &Server, more: &[(&'static str, Value)]) -> Result<Arc<dyn
     ];
     all.retain(|(name, _)| more.iter().all(|(set, _)| set != name));
     all.extend(more.iter().cloned());
-    let url = server.url();
-    let endpoints: Vec<_> = ["s3", "dynamodb", "sts"].iter().map(|name| (*name, text(&url))).collect();
+    let endpoints: Vec<_> = ["s3", "dynamodb", "sts"].iter().map(|name| (*name, text(url))).collect();
     all.push(("endpoints", nested("endpoints", &endpoints)));
     let config = config(&all);
     assert_eq!(S3.check(&config, &context(&[])).into_iter().filter(|d| d.severity == Severity::Error).count(), 0);
@@ -180,6 +209,29 @@ async fn versions_of_an_object() {
     server.keep_versions("states");
     let backend = open(&server, &[("key", text("a b+c/x")), ("use_lockfile", Value::bool(true))]).await.unwrap();
     conformance::check_versions(&*backend, "default", &[3, 2, 1]).await;
+}
+
+/// A lock that is released before its holder can be read may be free the next time; other refusals are final.
+#[tokio::test]
+async fn locks_are_taken_if_the_error_says_so() {
+    let cases = [
+        (412, "PreconditionFailed", true),
+        (409, "ConditionalRequestConflict", true),
+        (409, "OperationAborted", true),
+        (409, "InvalidBucketState", false),
+        (412, "EntityTooLarge", false),
+        (403, "AccessDenied", false),
+    ];
+    for (status, code, taken) in cases {
+        let stub = Stub::start(move |call| match call.method.as_str() {
+            "PUT" => Answer::new(status, format!("<Error><Code>{code}</Code><Message>m</Message></Error>")),
+            _ => Answer::new(404, "<Error><Code>NoSuchKey</Code><Message>m</Message></Error>"),
+        });
+        let settings = ["skip_credentials_validation", "skip_requesting_account_id", "use_lockfile"];
+        let backend = open_at(&stub.url(), &settings.map(|name| (name, Value::bool(true)))).await.unwrap();
+        let refused = backend.store("default").await.unwrap().lock(&LockInfo::new("x")).await.unwrap_err();
+        assert!(refused.busy == taken && refused.reason.contains(code), "{status} {code}: {}", refused.reason);
+    }
 }
 
 /// Without any lock that is set up, locking does nothing.

@@ -4,28 +4,29 @@ use serde_json::Value as Json;
 use terrane_protocol::schema::Schema;
 use terrane_value::Type;
 
+use super::error::PlanDocumentError;
 use super::{Schemas, address, provider, values};
 use crate::addr::{AbsProviderConfig, command_line};
 use crate::config::{ActionEvent, OnActionFailure};
 use crate::plan::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 
 /// None if the event is not known here.
-pub fn invocation(document: &Json, schemas: &Schemas) -> Result<Option<ActionInvocation>, String> {
+pub fn invocation(document: &Json, schemas: &Schemas) -> Result<Option<ActionInvocation>, PlanDocumentError> {
     let Some(trigger) = trigger(document)? else { return Ok(None) };
     let text = document["address"].as_str().unwrap_or_default();
-    let addr = command_line::action(text).map_err(|_| format!("invalid address {text:?}"))?;
+    let addr = command_line::action(text).map_err(|_| PlanDocumentError::Address(text.to_owned()))?;
     let provider = provider(document["provider_name"].as_str().unwrap_or_default())?;
     let schema = schemas.get(&provider).and_then(|schemas| schemas.actions.get(&addr.action.action.kind));
     let ty = schema.map_or(&Type::Dynamic, |schema| Schema::implied_type(schema));
     Ok(Some(ActionInvocation {
-        config: values::config(document, ty).map_err(|why| format!("{addr}: {why}"))?,
+        config: values::config(document, ty).map_err(|error| PlanDocumentError::value(&addr, error))?,
         trigger,
         provider: AbsProviderConfig::root(provider),
         addr,
     }))
 }
 
-fn trigger(document: &Json) -> Result<Option<InvocationTrigger>, String> {
+fn trigger(document: &Json) -> Result<Option<InvocationTrigger>, PlanDocumentError> {
     let trigger = &document["lifecycle_action_trigger"];
     if trigger.is_null() {
         let caller = &document["invoke_action_trigger"]["calling_resource_address"];

@@ -2,12 +2,14 @@
 //!
 //! Owns the format of the document: that of `show -json`, without secrets, and with the schemas of the providers. Never knows the service.
 
+mod error;
 mod invocations;
 mod values;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use error::PlanDocumentError;
 use serde_json::Value as Json;
 use terrane_protocol::schema::{ProviderSchemas, ResourceMode, Schema, StaticSchemas};
 use terrane_value::Type;
@@ -30,14 +32,14 @@ pub struct DescribedPlan {
     pub is_newer: bool,
 }
 
-/// Reads a document. An error says what is wrong with it.
-pub fn read(text: &[u8]) -> Result<DescribedPlan, String> {
-    let document: Json = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+/// Reads a document.
+pub fn read(text: &[u8]) -> Result<DescribedPlan, PlanDocumentError> {
+    let document: Json = serde_json::from_slice(text).map_err(|e| PlanDocumentError::Json(e.to_string()))?;
     let mut schemas = BTreeMap::new();
     for (name, found) in document["provider_schemas"].as_object().into_iter().flatten() {
-        schemas.insert(provider(name)?, document::read_provider(found).map_err(|error| error.to_string())?);
+        schemas.insert(provider(name)?, document::read_provider(found).map_err(PlanDocumentError::Schemas)?);
     }
-    let changes = |name: &str| -> Result<Vec<ResourceChange>, String> {
+    let changes = |name: &str| -> Result<Vec<ResourceChange>, PlanDocumentError> {
         elements(&document[name]).iter().map(|found| resource_change(found, &schemas)).collect()
     };
     let invocations = elements(&document["action_invocations"]);
@@ -67,13 +69,13 @@ fn elements(document: &Json) -> &[Json] {
     document.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn provider(name: &str) -> Result<Provider, String> {
-    Provider::parse_source(name).map_err(|_| format!("invalid provider {name:?}"))
+fn provider(name: &str) -> Result<Provider, PlanDocumentError> {
+    Provider::parse_source(name).map_err(|_| PlanDocumentError::Provider(name.to_owned()))
 }
 
-fn address(text: &Json) -> Result<AbsResourceInstance, String> {
+fn address(text: &Json) -> Result<AbsResourceInstance, PlanDocumentError> {
     let text = text.as_str().unwrap_or_default();
-    parse_abs_instance(text).map_err(|_| format!("invalid address {text:?}"))
+    parse_abs_instance(text).map_err(|_| PlanDocumentError::Address(text.to_owned()))
 }
 
 fn schema<'s>(schemas: &'s Schemas, provider: &Provider, address: &AbsResourceInstance) -> Option<&'s Schema> {
@@ -87,7 +89,7 @@ fn schema<'s>(schemas: &'s Schemas, provider: &Provider, address: &AbsResourceIn
     types.get(address.kind()).map(|schema| &**schema)
 }
 
-fn resource_change(document: &Json, schemas: &Schemas) -> Result<ResourceChange, String> {
+fn resource_change(document: &Json, schemas: &Schemas) -> Result<ResourceChange, PlanDocumentError> {
     let addr = address(&document["address"])?;
     let previous_addr = match &document["previous_address"] {
         Json::Null => addr.clone(),
@@ -105,7 +107,7 @@ fn resource_change(document: &Json, schemas: &Schemas) -> Result<ResourceChange,
     Ok(ResourceChange {
         action: action(&change["actions"])?,
         reason: reason(document["action_reason"].as_str().unwrap_or_default()),
-        change: values::change(change, ty).map_err(|why| format!("{addr}: {why}"))?,
+        change: values::change(change, ty).map_err(|error| PlanDocumentError::value(&addr, error))?,
         required_replace: elements(&change["replace_paths"]).iter().map(|path| values::path(path, ty)).collect(),
         deposed: document["deposed"].as_str().map(|key| DeposedKey(key.into())),
         provider: AbsProviderConfig::root(provider),
@@ -118,12 +120,13 @@ fn resource_change(document: &Json, schemas: &Schemas) -> Result<ResourceChange,
     })
 }
 
-fn output_change(name: &str, document: &Json) -> Result<OutputChange, String> {
+fn output_change(name: &str, document: &Json) -> Result<OutputChange, PlanDocumentError> {
     let is_sensitive = |name: &str| document[name] == true;
     Ok(OutputChange {
         name: name.into(),
         action: action(&document["actions"])?,
-        change: values::change(document, &Type::Dynamic).map_err(|why| format!("output {name}: {why}"))?,
+        change: values::change(document, &Type::Dynamic)
+            .map_err(|error| PlanDocumentError::value(&format!("output {name}"), error))?,
         sensitive: is_sensitive("before_sensitive") || is_sensitive("after_sensitive"),
     })
 }
@@ -131,7 +134,7 @@ fn output_change(name: &str, document: &Json) -> Result<OutputChange, String> {
 fn relevant_attributes(
     document: &Json,
     schemas: &Schemas,
-) -> Result<Vec<(AbsResourceInstance, terrane_value::Path)>, String> {
+) -> Result<Vec<(AbsResourceInstance, terrane_value::Path)>, PlanDocumentError> {
     let providers: BTreeMap<&str, &str> = ["resource_changes", "resource_drift"]
         .iter()
         .flat_map(|name| elements(&document[*name]))
@@ -148,7 +151,7 @@ fn relevant_attributes(
     elements(&document["relevant_attributes"]).iter().map(read).collect()
 }
 
-fn action(names: &Json) -> Result<Action, String> {
+fn action(names: &Json) -> Result<Action, PlanDocumentError> {
     const ALL: [Action; 9] = [
         Action::NoOp,
         Action::Create,
@@ -162,7 +165,7 @@ fn action(names: &Json) -> Result<Action, String> {
     ];
     let written = |action: &Action| EITHER.map(|order| action.json_names(order));
     let is = |action: &Action| written(action).iter().any(|written| elements(names).iter().eq(*written));
-    ALL.into_iter().find(is).ok_or_else(|| format!("unknown actions {names}"))
+    ALL.into_iter().find(is).ok_or_else(|| PlanDocumentError::Actions(names.to_string()))
 }
 
 /// Reasons that are not known here are left out.

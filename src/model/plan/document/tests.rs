@@ -44,7 +44,7 @@ fn example() -> Json {
     })
 }
 
-fn plan(document: &Json) -> Result<DescribedPlan, String> {
+fn plan(document: &Json) -> Result<DescribedPlan, PlanDocumentError> {
     read(document.to_string().as_bytes())
 }
 
@@ -146,7 +146,7 @@ fn invalid_documents_are_errors() {
     let broken = |change: fn(&mut Json)| {
         let mut document = example();
         change(&mut document);
-        plan(&document).map(drop).unwrap_err()
+        plan(&document).map(drop).unwrap_err().to_string()
     };
     assert_eq!(broken(|d| d["resource_changes"][0]["address"] = json!("?")), "invalid address \"?\"");
     assert_eq!(

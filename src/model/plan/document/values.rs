@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use terrane_value::{Entries, Marks, Path, PathStep, Type, Value, json};
+use terrane_value::json::{self, JsonError};
+use terrane_value::{Entries, Marks, Path, PathStep, Type, Value};
 
 use crate::plan::Change;
 
 /// Both sides of a change.
-pub fn change(document: &Json, ty: &Type) -> Result<Change, String> {
+pub fn change(document: &Json, ty: &Type) -> Result<Change, JsonError> {
     let before = Source { known: &document["before"], unknown: &Json::Null, sensitive: &document["before_sensitive"] };
     let after = Source {
         known: &document["after"],
@@ -20,7 +21,7 @@ pub fn change(document: &Json, ty: &Type) -> Result<Change, String> {
 }
 
 /// The configuration of an action.
-pub fn config(document: &Json, ty: &Type) -> Result<Value, String> {
+pub fn config(document: &Json, ty: &Type) -> Result<Value, JsonError> {
     let source = Source {
         known: &document["config_values"],
         unknown: &document["config_unknown"],
@@ -59,7 +60,7 @@ struct Source<'d> {
 }
 
 impl<'d> Source<'d> {
-    fn value(self, ty: &Type) -> Result<Value, String> {
+    fn value(self, ty: &Type) -> Result<Value, JsonError> {
         let value = if *self.unknown == true {
             Value::unknown(ty.clone())
         } else if self.known.is_null() {
@@ -70,22 +71,22 @@ impl<'d> Source<'d> {
         Ok(if *self.sensitive == true { value.mark(Marks::SENSITIVE) } else { value })
     }
 
-    fn present(self, ty: &Type) -> Result<Value, String> {
+    fn present(self, ty: &Type) -> Result<Value, JsonError> {
         match (ty, self.known) {
             (Type::Object(object), Json::Object(_)) => {
                 let part = |(name, ty): (&Arc<str>, &Type)| Ok((name.clone(), self.member(name).value(ty)?));
-                let attributes = object.attributes.iter().map(part).collect::<Result<Entries, String>>()?;
+                let attributes = object.attributes.iter().map(part).collect::<Result<Entries, JsonError>>()?;
                 Ok(Value::object_of(ty.clone(), attributes))
             }
             (Type::Map(element), Json::Object(_)) => {
                 let part = |name: &'d str| Ok((Arc::from(name), self.member(name).value(element)?));
                 let entries: Vec<(Arc<str>, Value)> =
-                    self.names().into_iter().map(part).collect::<Result<_, String>>()?;
+                    self.names().into_iter().map(part).collect::<Result<_, JsonError>>()?;
                 Ok(Value::map((**element).clone(), entries))
             }
             (Type::Dynamic, Json::Object(_)) => {
                 let part = |name: &'d str| Ok((name, self.member(name).value(&Type::Dynamic)?));
-                Ok(Value::object(self.names().into_iter().map(part).collect::<Result<Vec<_>, String>>()?))
+                Ok(Value::object(self.names().into_iter().map(part).collect::<Result<Vec<_>, JsonError>>()?))
             }
             (Type::List(element), Json::Array(_)) => Ok(Value::list((**element).clone(), self.elements(element)?)),
             (Type::Set(element), Json::Array(_)) => Ok(Value::set((**element).clone(), self.elements(element)?)),
@@ -99,7 +100,7 @@ impl<'d> Source<'d> {
                 Ok(value) => Ok(value),
                 // What stands for a secret need not be of its type.
                 Err(_) if *self.sensitive == true => Ok(json::untyped(known)),
-                Err(e) => Err(e.to_string()),
+                Err(error) => Err(error),
             },
         }
     }
@@ -114,7 +115,7 @@ impl<'d> Source<'d> {
         Source { known: &self.known[name], unknown: &self.unknown[name], sensitive: &self.sensitive[name] }
     }
 
-    fn elements(self, ty: &Type) -> Result<Vec<Value>, String> {
+    fn elements(self, ty: &Type) -> Result<Vec<Value>, JsonError> {
         let length = [self.known, self.unknown].into_iter().filter_map(Json::as_array).map(Vec::len).max();
         (0..length.unwrap_or_default()).map(|at| self.element(at).value(ty)).collect()
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use terrane_value::Value;
 
 use super::addresses::{action_address, instance_of};
+use super::error::PlanFileError;
 use super::values::ValueText;
 use crate::addr::AbsProviderConfig;
 use crate::config::{ActionEvent, OnActionFailure};
@@ -47,20 +48,20 @@ pub(super) fn of_text(
     text: InvocationText,
     provider: AbsProviderConfig,
     config: Value,
-) -> Result<ActionInvocation, String> {
+) -> Result<ActionInvocation, PlanFileError> {
     let caller = text.caller.map(|text| instance_of(&text)).transpose()?;
     let trigger = match (text.trigger, caller) {
         (Some(TriggerText(event, block, position, on_failure)), Some(resource)) => {
             InvocationTrigger::Lifecycle(LifecycleTrigger {
                 resource,
-                event: ActionEvent::of_keyword(&event).ok_or_else(|| format!("unknown event {event:?}"))?,
+                event: ActionEvent::of_keyword(&event).ok_or_else(|| PlanFileError::word("unknown event", &event))?,
                 block,
                 position,
                 on_failure: OnActionFailure::of_keyword(&on_failure)
-                    .ok_or_else(|| format!("unknown reaction to failure {on_failure:?}"))?,
+                    .ok_or_else(|| PlanFileError::word("unknown reaction to failure", &on_failure))?,
             })
         }
-        (Some(_), None) => return Err("a trigger without a resource".into()),
+        (Some(_), None) => return Err(PlanFileError::Incomplete("a trigger without a resource")),
         (None, caller) => InvocationTrigger::Request { caller },
     };
     Ok(ActionInvocation { addr: action_address(&text.addr)?, provider, trigger, config })

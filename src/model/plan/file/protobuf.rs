@@ -1,5 +1,7 @@
 //! The wire format of Protocol Buffers, as far as plan files use it: fields with their numbers.
 
+use super::error::PlanFileError;
+
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content<'a> {
@@ -12,10 +14,8 @@ pub(super) enum Content<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message<'a>(Vec<(u64, Content<'a>)>);
 
-const BROKEN: &str = "malformed message";
-
 impl<'a> Message<'a> {
-    pub(super) fn read(mut bytes: &'a [u8]) -> Result<Message<'a>, String> {
+    pub(super) fn read(mut bytes: &'a [u8]) -> Result<Message<'a>, PlanFileError> {
         let mut fields = Vec::new();
         while !bytes.is_empty() {
             let key = number(&mut bytes)?;
@@ -23,11 +23,11 @@ impl<'a> Message<'a> {
                 0 => Content::Number(number(&mut bytes)?),
                 1 => Content::Bytes(take(&mut bytes, 8)?),
                 2 => {
-                    let length = usize::try_from(number(&mut bytes)?).map_err(|_| BROKEN)?;
+                    let length = usize::try_from(number(&mut bytes)?).map_err(|_| PlanFileError::Message)?;
                     Content::Bytes(take(&mut bytes, length)?)
                 }
                 5 => Content::Bytes(take(&mut bytes, 4)?),
-                _ => return Err(BROKEN.into()),
+                _ => return Err(PlanFileError::Message),
             };
             fields.push((key >> 3, content));
         }
@@ -61,16 +61,16 @@ impl<'a> Message<'a> {
     }
 
     /// A text; empty if it was not written.
-    pub(super) fn text(&self, field: u64) -> Result<&'a str, String> {
+    pub(super) fn text(&self, field: u64) -> Result<&'a str, PlanFileError> {
         text(self.bytes(field).unwrap_or_default())
     }
 
-    pub(super) fn messages(&self, field: u64) -> impl Iterator<Item = Result<Message<'a>, String>> {
+    pub(super) fn messages(&self, field: u64) -> impl Iterator<Item = Result<Message<'a>, PlanFileError>> {
         self.all(field).map(Message::read)
     }
 
     /// A message; without fields if it was not written.
-    pub(super) fn message(&self, field: u64) -> Result<Message<'a>, String> {
+    pub(super) fn message(&self, field: u64) -> Result<Message<'a>, PlanFileError> {
         Message::read(self.bytes(field).unwrap_or_default())
     }
 }
@@ -116,24 +116,24 @@ impl Draft {
     }
 }
 
-pub(super) fn text(bytes: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8".to_owned())
+pub(super) fn text(bytes: &[u8]) -> Result<&str, PlanFileError> {
+    std::str::from_utf8(bytes).map_err(|_| PlanFileError::NotUtf8)
 }
 
-fn number(bytes: &mut &[u8]) -> Result<u64, String> {
+fn number(bytes: &mut &[u8]) -> Result<u64, PlanFileError> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
-        let byte = *take(bytes, 1)?.first().ok_or(BROKEN)?;
+        let byte = *take(bytes, 1)?.first().ok_or(PlanFileError::Message)?;
         value |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Ok(value);
         }
     }
-    Err(BROKEN.into())
+    Err(PlanFileError::Message)
 }
 
-fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], String> {
-    let (taken, rest) = bytes.split_at_checked(length).ok_or(BROKEN)?;
+fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], PlanFileError> {
+    let (taken, rest) = bytes.split_at_checked(length).ok_or(PlanFileError::Message)?;
     *bytes = rest;
     Ok(taken)
 }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn broken_messages_are_errors() {
         for broken in [&b"\x08"[..], b"\x12\x05hi", b"\x0b", b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"] {
-            assert_eq!(Message::read(broken).map(|_| ()), Err("malformed message".into()), "{broken:?}");
+            assert_eq!(Message::read(broken).map(|_| ()), Err(PlanFileError::Message), "{broken:?}");
         }
     }
 }

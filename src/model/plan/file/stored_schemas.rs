@@ -11,6 +11,7 @@ use terrane_protocol::schema::{
 };
 use terrane_value::Type;
 
+use super::error::PlanFileError;
 use super::protobuf::{Draft, Message};
 use crate::addr::Provider;
 
@@ -119,15 +120,15 @@ impl StoredSchemas {
 }
 
 /// Reads the member of the archive.
-pub(super) fn read(content: &[u8], writer: Writer) -> Result<StoredSchemas, String> {
+pub(super) fn read(content: &[u8], writer: Writer) -> Result<StoredSchemas, PlanFileError> {
     let providers = entries(&Message::read(content)?, 1)?.into_iter().map(|(source, schemas)| {
-        let provider = Provider::parse_source(source).map_err(|problem| problem.detail)?;
+        let provider = Provider::parse_source(source)?;
         Ok((provider, Arc::new(provider_schemas(&schemas, writer)?)))
     });
-    Ok(StoredSchemas(providers.collect::<Result<_, String>>()?))
+    Ok(StoredSchemas(providers.collect::<Result<_, PlanFileError>>()?))
 }
 
-fn provider_schemas(message: &Message<'_>, writer: Writer) -> Result<StaticSchemas, String> {
+fn provider_schemas(message: &Message<'_>, writer: Writer) -> Result<StaticSchemas, PlanFileError> {
     let mut found = StaticSchemas {
         provider: Arc::new(schema(&message.message(1)?)?),
         managed: types(message, 2)?,
@@ -142,21 +143,21 @@ fn provider_schemas(message: &Message<'_>, writer: Writer) -> Result<StaticSchem
 }
 
 /// The resource types in a field, by name.
-fn types(message: &Message<'_>, field: u64) -> Result<BTreeMap<Arc<str>, Arc<Schema>>, String> {
+fn types(message: &Message<'_>, field: u64) -> Result<BTreeMap<Arc<str>, Arc<Schema>>, PlanFileError> {
     let read = |(name, found): (&str, Message<'_>)| Ok((Arc::from(name), Arc::new(schema(&found.message(1)?)?)));
     entries(message, field)?.into_iter().map(read).collect()
 }
 
 /// The entries of a map of messages by text.
-fn entries<'a>(message: &Message<'a>, field: u64) -> Result<Vec<(&'a str, Message<'a>)>, String> {
-    let entry = |entry: Result<Message<'a>, String>| {
+fn entries<'a>(message: &Message<'a>, field: u64) -> Result<Vec<(&'a str, Message<'a>)>, PlanFileError> {
+    let entry = |entry: Result<Message<'a>, PlanFileError>| {
         let entry = entry?;
         Ok((entry.text(1)?, entry.message(2)?))
     };
     message.messages(field).map(entry).collect()
 }
 
-fn schema(message: &Message<'_>) -> Result<Schema, String> {
+fn schema(message: &Message<'_>) -> Result<Schema, PlanFileError> {
     Ok(Schema::new(signed(message.number(1)), block(&message.message(2)?, 0)?))
 }
 
@@ -170,11 +171,11 @@ fn count(number: u64) -> u64 {
     u64::try_from(signed(number)).unwrap_or(0)
 }
 
-fn block(message: &Message<'_>, depth: usize) -> Result<Block, String> {
+fn block(message: &Message<'_>, depth: usize) -> Result<Block, PlanFileError> {
     if depth > MAX_DEPTH {
-        return Err("a schema is nested too deeply".into());
+        return Err(PlanFileError::DeepSchema);
     }
-    let nested = |found: Result<Message<'_>, String>| {
+    let nested = |found: Result<Message<'_>, PlanFileError>| {
         let found = found?;
         let nested = NestedBlock {
             block: block(&found.message(2)?, depth + 1)?,
@@ -182,7 +183,7 @@ fn block(message: &Message<'_>, depth: usize) -> Result<Block, String> {
             min_items: count(found.number(4)),
             max_items: count(found.number(5)),
         };
-        Ok::<_, String>((Arc::from(found.text(1)?), nested))
+        Ok::<_, PlanFileError>((Arc::from(found.text(1)?), nested))
     };
     Ok(Block {
         attributes: attributes(message, depth)?,
@@ -191,22 +192,20 @@ fn block(message: &Message<'_>, depth: usize) -> Result<Block, String> {
     })
 }
 
-fn attributes(message: &Message<'_>, depth: usize) -> Result<BTreeMap<Arc<str>, Attribute>, String> {
-    let one = |found: Result<Message<'_>, String>| {
+fn attributes(message: &Message<'_>, depth: usize) -> Result<BTreeMap<Arc<str>, Attribute>, PlanFileError> {
+    let one = |found: Result<Message<'_>, PlanFileError>| {
         let found = found?;
         Ok((Arc::from(found.text(1)?), attribute(&found, depth)?))
     };
     message.messages(1).map(one).collect()
 }
 
-fn attribute(message: &Message<'_>, depth: usize) -> Result<Attribute, String> {
+fn attribute(message: &Message<'_>, depth: usize) -> Result<Attribute, PlanFileError> {
     if depth > MAX_DEPTH {
-        return Err("a schema is nested too deeply".into());
+        return Err(PlanFileError::DeepSchema);
     }
     let shape = match message.bytes(3) {
-        None => AttributeShape::Plain(
-            Type::from_json_bytes(message.bytes(2).unwrap_or_default()).map_err(|error| error.to_string())?,
-        ),
+        None => AttributeShape::Plain(Type::from_json_bytes(message.bytes(2).unwrap_or_default())?),
         Some(nested) => {
             let nested = Message::read(nested)?;
             let attributes = attributes(&nested, depth + 1)?;
@@ -287,13 +286,13 @@ fn nesting_number(nesting: Nesting) -> u64 {
     }
 }
 
-fn nesting(number: u64) -> Result<Nesting, String> {
+fn nesting(number: u64) -> Result<Nesting, PlanFileError> {
     Ok(match number {
         1 => Nesting::Single,
         2 => Nesting::Group,
         3 => Nesting::List,
         4 => Nesting::Set,
         5 => Nesting::Map,
-        other => return Err(format!("invalid nesting mode {other}")),
+        other => return Err(PlanFileError::number("invalid nesting mode", other)),
     })
 }

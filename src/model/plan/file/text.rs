@@ -15,9 +15,10 @@ use terrane_protocol::provider::Identity;
 use terrane_value::{Type, TypeError};
 
 use super::addresses::{action_address, instance_of, placeholder_of, target_of, target_text};
+use super::error::PlanFileError;
 use super::invocations::{self, InvocationText};
 use super::values::{StepText, ValueReader, ValueText, ValueWriter};
-use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_version};
+use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings};
 use crate::addr::AbsProviderConfig;
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
@@ -128,10 +129,10 @@ macro_rules! numbered {
             }
         }
 
-        fn $item(number: u32) -> Result<$ty, String> {
+        fn $item(number: u32) -> Result<$ty, PlanFileError> {
             match number {
                 $($code => Ok($value),)*
-                _ => Err(format!(concat!("unknown ", $what, " {}"), number)),
+                _ => Err(PlanFileError::number(concat!("unknown ", $what), number)),
             }
         }
     };
@@ -192,7 +193,7 @@ numbered!(status_number, status_of, CheckStatus, "check status", {
 });
 
 /// Errors: the plan cannot be written as JSON.
-pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
+pub(super) fn encode(saved: &SavedPlan) -> serde_json::Result<Vec<u8>> {
     let mut writer = Writer::default();
     let plan = &saved.plan;
     let changes = plan.changes.iter().map(|c| writer.change(c)).collect();
@@ -241,7 +242,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
         config: saved.config.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect(),
         types: writer.values.types,
     };
-    serde_json::to_vec(&top).map_err(|e| e.to_string())
+    serde_json::to_vec(&top)
 }
 
 #[derive(Default)]
@@ -304,19 +305,19 @@ fn check_text(check: &CheckResult) -> CheckText {
 }
 
 /// Everything but the states, the lock file and the configuration's content; the paths of the configuration's files.
-pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String> {
+pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), PlanFileError> {
     #[derive(Deserialize)]
     struct Version {
         format: u32,
         program: String,
     }
-    let version: Version = serde_json::from_slice(content).map_err(|e| e.to_string())?;
+    let version: Version = serde_json::from_slice(content)?;
     if version.format != FORMAT || version.program != PROGRAM_VERSION {
-        return Err(other_version(&version.program));
+        return Err(PlanFileError::OtherVersion(version.program));
     }
-    let top: Top = serde_json::from_slice(content).map_err(|e| e.to_string())?;
-    let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, TypeError>>();
-    let types = types.map_err(|error| error.to_string())?;
+    let top: Top = serde_json::from_slice(content)?;
+    let types =
+        top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, TypeError>>()?;
     let mut reader = Reader { values: ValueReader { types }, providers: FxHashMap::default() };
     let mut saved = SavedPlan::default();
     let plan = &mut saved.plan;
@@ -343,19 +344,19 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         .variables
         .into_iter()
         .map(|(name, value)| Ok((Arc::from(name), reader.values.value(value)?)))
-        .collect::<Result<BTreeMap<_, _>, String>>()?;
+        .collect::<Result<BTreeMap<_, _>, PlanFileError>>()?;
     plan.ephemeral_variables = top.ephemeral_variables.into_iter().map(Arc::from).collect();
     plan.checks = top.checks.into_iter().map(check_of).collect::<Result<_, _>>()?;
     plan.relevant_attributes = top
         .relevant
         .into_iter()
         .map(|(addr, path)| Ok((placeholder_of(&addr)?, reader.values.path(path)?)))
-        .collect::<Result<_, String>>()?;
+        .collect::<Result<_, PlanFileError>>()?;
     plan.function_results = top
         .function_results
         .iter()
         .map(|(call, result)| Ok((fingerprint_of(call)?, fingerprint_of(result)?)))
-        .collect::<Result<_, String>>()?;
+        .collect::<Result<_, PlanFileError>>()?;
     plan.timestamp = top.timestamp;
     (plan.applyable, plan.complete, plan.errored) = (top.applyable, top.complete, top.errored);
     let (kind, workspace, config) = top.backend;
@@ -375,32 +376,32 @@ struct Reader {
 }
 
 impl Reader {
-    fn provider(&mut self, text: String) -> Result<AbsProviderConfig, String> {
+    fn provider(&mut self, text: String) -> Result<AbsProviderConfig, PlanFileError> {
         if let Some(known) = self.providers.get(&text) {
             return Ok(known.clone());
         }
-        let provider = provider_config(&text).map_err(|d| d.detail)?;
+        let provider = provider_config(&text)?;
         self.providers.insert(text, provider.clone());
         Ok(provider)
     }
 
-    fn invocation(&mut self, text: InvocationText) -> Result<Arc<ActionInvocation>, String> {
+    fn invocation(&mut self, text: InvocationText) -> Result<Arc<ActionInvocation>, PlanFileError> {
         let provider = self.provider(text.provider.clone())?;
         let config = self.values.value(text.config.clone())?;
         invocations::of_text(text, provider, config).map(Arc::new)
     }
 
-    fn changes(&mut self, list: Vec<ChangeText>) -> Result<Vec<ResourceChange>, String> {
+    fn changes(&mut self, list: Vec<ChangeText>) -> Result<Vec<ResourceChange>, PlanFileError> {
         list.into_iter().map(|text| self.change(text)).collect()
     }
 
-    fn change(&mut self, text: ChangeText) -> Result<ResourceChange, String> {
+    fn change(&mut self, text: ChangeText) -> Result<ResourceChange, PlanFileError> {
         let addr = placeholder_of(&text.addr)?;
         let previous_addr = match text.previous {
             Some(previous) => placeholder_of(&previous)?,
             None => addr.clone(),
         };
-        let private = base64::engine::general_purpose::STANDARD.decode(text.private).map_err(|e| e.to_string())?;
+        let private = base64::engine::general_purpose::STANDARD.decode(text.private)?;
         Ok(ResourceChange {
             addr,
             previous_addr,
@@ -417,7 +418,7 @@ impl Reader {
         })
     }
 
-    fn output(&self, text: OutputText) -> Result<OutputChange, String> {
+    fn output(&self, text: OutputText) -> Result<OutputChange, PlanFileError> {
         Ok(OutputChange {
             name: text.name.into(),
             action: action_of(text.action)?,
@@ -431,17 +432,17 @@ fn base64_of(fingerprint: &Fingerprint) -> String {
     base64::engine::general_purpose::STANDARD_NO_PAD.encode(fingerprint)
 }
 
-fn fingerprint_of(text: &str) -> Result<Fingerprint, String> {
-    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(text).map_err(|e| e.to_string())?;
-    bytes.try_into().map_err(|_| format!("{text:?} is no fingerprint"))
+fn fingerprint_of(text: &str) -> Result<Fingerprint, PlanFileError> {
+    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(text)?;
+    bytes.try_into().map_err(|_| PlanFileError::not("fingerprint", text))
 }
 
-fn check_of(text: CheckText) -> Result<CheckResult, String> {
+fn check_of(text: CheckText) -> Result<CheckResult, PlanFileError> {
     let object = |(addr, status, messages): (String, u32, Vec<String>)| Ok((addr, status_of(status)?, messages));
     Ok(CheckResult {
         kind: text.kind.into(),
         config_addr: text.addr,
         status: status_of(text.status)?,
-        objects: text.objects.into_iter().map(object).collect::<Result<_, String>>()?,
+        objects: text.objects.into_iter().map(object).collect::<Result<_, PlanFileError>>()?,
     })
 }

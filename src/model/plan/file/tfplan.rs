@@ -14,6 +14,7 @@ use terrane_value::{Marks, Type, Value, msgpack};
 use zip::ZipArchive;
 
 use super::addresses::action_address;
+use super::error::PlanFileError;
 use super::protobuf::{Message, text};
 use super::stored_schemas::{self, OPENTOFU_SCHEMAS, StoredSchemas, Writer};
 use super::tfplan_actions::RawInvocation;
@@ -83,7 +84,7 @@ impl Undecoded {
 
 impl SavedPlan {
     /// Reads what was left undecoded.
-    pub fn decode(&mut self, type_of: TypeOf<'_>, type_of_action: ActionTypeOf<'_>) -> Result<(), String> {
+    pub fn decode(&mut self, type_of: TypeOf<'_>, type_of_action: ActionTypeOf<'_>) -> Result<(), PlanFileError> {
         let Some(undecoded) = self.undecoded.take() else { return Ok(()) };
         let plan = &mut self.plan;
         plan.changes = decoded(undecoded.changes, type_of)?;
@@ -119,22 +120,22 @@ fn order(invocation: &ActionInvocation) -> (Option<String>, Option<(usize, usize
     (invocation.caller().map(ToString::to_string), place, invocation.addr.to_string())
 }
 
-fn decoded(changes: Vec<RawChange>, type_of: TypeOf<'_>) -> Result<Vec<ResourceChange>, String> {
+fn decoded(changes: Vec<RawChange>, type_of: TypeOf<'_>) -> Result<Vec<ResourceChange>, PlanFileError> {
     let one = |raw: RawChange| {
         let addr = raw.change.addr.clone();
-        let failed = |why: String| format!("invalid plan for {addr}: {why}");
-        let ty = type_of(&raw.change.provider.provider, &addr).map_err(failed)?;
+        let ty = type_of(&raw.change.provider.provider, &addr).map_err(|error| error.of(&addr))?;
         let value = |raw: Option<RawValue>| match raw {
             Some(raw) => {
-                let value = msgpack::decode(&raw.msgpack, &ty).map_err(|error| failed(error.to_string()))?;
+                let value = msgpack::decode(&raw.msgpack, &ty);
+                let value = value.map_err(|error| PlanFileError::from(error).of(&addr))?;
                 Ok(value.mark_at_paths(&raw.sensitive))
             }
-            None => Ok::<_, String>(Value::null(ty.clone())),
+            None => Ok::<_, PlanFileError>(Value::null(ty.clone())),
         };
         let change = Change { before: value(raw.before)?, after: value(raw.after)? };
         Ok(ResourceChange { change, ..raw.change })
     };
-    let mut changes = changes.into_iter().map(one).collect::<Result<Vec<_>, String>>()?;
+    let mut changes = changes.into_iter().map(one).collect::<Result<Vec<_>, PlanFileError>>()?;
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     Ok(changes)
 }
@@ -150,12 +151,12 @@ fn has_changes(plan: &Plan) -> bool {
 }
 
 /// Reads a plan; None if the archive holds none of this format.
-pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<SavedPlan>, String> {
+pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<SavedPlan>, PlanFileError> {
     let Some(content) = member(archive, PLAN)? else { return Ok(None) };
     let message = Message::read(&content)?;
     let version = message.number(1);
     if version != VERSION {
-        return Err(format!("unsupported plan file format version {version}; only version {VERSION} is supported"));
+        return Err(PlanFileError::UnsupportedFormat { found: version, known: VERSION });
     }
     let mut saved = SavedPlan { plan: plan(&message)?, backend: place_of_states(&message)?, ..SavedPlan::default() };
     states(archive, &mut saved)?;
@@ -187,12 +188,12 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
 }
 
 /// Everything but changes of resources and states.
-fn plan(message: &Message<'_>) -> Result<Plan, String> {
+fn plan(message: &Message<'_>) -> Result<Plan, PlanFileError> {
     let mode = match message.number(17) {
         0 => Mode::Normal,
         1 => Mode::Destroy,
         2 => Mode::RefreshOnly,
-        other => return Err(format!("plan has invalid mode {other}")),
+        other => return Err(PlanFileError::number("plan has invalid mode", other)),
     };
     let mut plan = Plan {
         scope: PlanScope { mode, ..PlanScope::default() },
@@ -209,13 +210,14 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
             let entry = entry?;
             Ok((Arc::from(entry.text(1)?), dynamic(&entry.message(2)?)?))
         })
-        .collect::<Result<BTreeMap<_, _>, String>>()?;
+        .collect::<Result<BTreeMap<_, _>, PlanFileError>>()?;
     // What plans of Terraform have as 22 is not of interest.
     let ephemeral = message.all(if plan.is_of_opentofu { 22 } else { 28 });
-    plan.ephemeral_variables = ephemeral.map(|name| Ok(Arc::from(text(name)?))).collect::<Result<_, String>>()?;
+    plan.ephemeral_variables =
+        ephemeral.map(|name| Ok(Arc::from(text(name)?))).collect::<Result<_, PlanFileError>>()?;
     let targets = |field: u64| {
-        let one = |target| parse_target(text(target)?).map_err(|problem| problem.detail);
-        message.all(field).map(one).collect::<Result<Vec<_>, String>>()
+        let one = |target| Ok(parse_target(text(target)?)?);
+        message.all(field).map(one).collect::<Result<Vec<_>, PlanFileError>>()
     };
     plan.scope.targets = targets(5)?;
     plan.scope.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
@@ -230,7 +232,7 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
             let relevant = relevant?;
             Ok((instance(relevant.text(1)?)?, path(&relevant.message(2)?)?))
         })
-        .collect::<Result<_, String>>()?;
+        .collect::<Result<_, PlanFileError>>()?;
     // They are written in no order.
     plan.relevant_attributes.sort_by_cached_key(|(addr, path)| (addr.clone(), path.to_string()));
     plan.complete = match plan.is_of_opentofu {
@@ -240,11 +242,11 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
     Ok(plan)
 }
 
-fn deferred_change(message: &Message<'_>) -> Result<(DeferredReason, RawChange), String> {
+fn deferred_change(message: &Message<'_>) -> Result<(DeferredReason, RawChange), PlanFileError> {
     Ok((deferral_reason(message.message(1)?.number(1)), raw_change(&message.message(2)?)?))
 }
 
-fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
+fn raw_change(message: &Message<'_>) -> Result<RawChange, PlanFileError> {
     // Only deferred changes have wildcard keys.
     let text = message.text(13)?;
     let addr = deferred_instance(text).ok_or_else(|| invalid_address(text))?;
@@ -255,10 +257,10 @@ fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
     let inner = message.message(9)?;
     let action = action(inner.number(1))?;
     let (before, after) = values(&inner, action)?;
-    let raw = |value: Option<&[u8]>, marks: u64| -> Result<Option<RawValue>, String> {
+    let raw = |value: Option<&[u8]>, marks: u64| -> Result<Option<RawValue>, PlanFileError> {
         let Some(value) = value else { return Ok(None) };
         let sensitive = inner.messages(marks).map(|steps| Ok((path(&steps?)?, Marks::SENSITIVE)));
-        Ok(Some(RawValue { msgpack: value.to_vec(), sensitive: sensitive.collect::<Result<_, String>>()? }))
+        Ok(Some(RawValue { msgpack: value.to_vec(), sensitive: sensitive.collect::<Result<_, PlanFileError>>()? }))
     };
     let (before, after) = (raw(before, 3)?, raw(after, 4)?);
     let deposed = Some(message.text(7)?).filter(|key| !key.is_empty()).map(|key| DeposedKey(key.into()));
@@ -292,24 +294,24 @@ fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
 /// The values before and after: which of them are written depends on the action.
 type Values<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
-fn values<'a>(change: &Message<'a>, action: Action) -> Result<Values<'a>, String> {
+fn values<'a>(change: &Message<'a>, action: Action) -> Result<Values<'a>, PlanFileError> {
     let values = change.messages(2).map(|value| Ok(value?.bytes(1).unwrap_or_default()));
-    let values = values.collect::<Result<Vec<&[u8]>, String>>()?;
-    let missing = || "missing planned value".to_owned();
-    let first = || values.first().copied().ok_or_else(missing).map(Some);
+    let values = values.collect::<Result<Vec<&[u8]>, PlanFileError>>()?;
+    let missing = PlanFileError::Incomplete("missing planned value");
+    let first = || values.first().copied().ok_or(missing.clone()).map(Some);
     Ok(match action {
         Action::NoOp => (first()?, first()?),
         Action::Create => (None, first()?),
         Action::Delete | Action::Forget => (first()?, None),
-        _ => (first()?, Some(values.get(1).copied().ok_or_else(missing)?)),
+        _ => (first()?, Some(values.get(1).copied().ok_or(missing)?)),
     })
 }
 
-fn output_change(message: &Message<'_>) -> Result<OutputChange, String> {
+fn output_change(message: &Message<'_>) -> Result<OutputChange, PlanFileError> {
     let inner = message.message(2)?;
     let action = action(inner.number(1))?;
     let value = |value: Option<&[u8]>| match value {
-        Some(bytes) => msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string()),
+        Some(bytes) => msgpack::decode(bytes, &Type::Dynamic),
         None => Ok(Value::null_dynamic()),
     };
     let (before, after) = values(&inner, action)?;
@@ -321,8 +323,8 @@ fn output_change(message: &Message<'_>) -> Result<OutputChange, String> {
     })
 }
 
-fn check_result(message: &Message<'_>) -> Result<CheckResult, String> {
-    let object = |message: Result<Message<'_>, String>| {
+fn check_result(message: &Message<'_>) -> Result<CheckResult, PlanFileError> {
+    let object = |message: Result<Message<'_>, PlanFileError>| {
         let message = message?;
         let failures = message.all(3).map(|why| text(why).map(str::to_owned)).collect::<Result<_, _>>()?;
         Ok((message.text(1)?.to_owned(), status(message.number(2))?, failures))
@@ -332,27 +334,27 @@ fn check_result(message: &Message<'_>) -> Result<CheckResult, String> {
         2 => "output_value",
         3 => "check",
         4 => "var",
-        other => return Err(format!("unsupported kind of checkable object {other}")),
+        other => return Err(PlanFileError::number("unsupported kind of checkable object", other)),
     };
     Ok(CheckResult {
         kind: kind.into(),
         config_addr: message.text(2)?.to_owned(),
         status: status(message.number(3))?,
-        objects: message.messages(4).map(object).collect::<Result<_, String>>()?,
+        objects: message.messages(4).map(object).collect::<Result<_, PlanFileError>>()?,
     })
 }
 
-fn status(number: u64) -> Result<CheckStatus, String> {
+fn status(number: u64) -> Result<CheckStatus, PlanFileError> {
     Ok(match number {
         0 => CheckStatus::Unknown,
         1 => CheckStatus::Pass,
         2 => CheckStatus::Fail,
         3 => CheckStatus::Error,
-        other => return Err(format!("unsupported check status {other}")),
+        other => return Err(PlanFileError::number("unsupported check status", other)),
     })
 }
 
-fn action(number: u64) -> Result<Action, String> {
+fn action(number: u64) -> Result<Action, PlanFileError> {
     Ok(match number {
         0 => Action::NoOp,
         1 => Action::Create,
@@ -364,11 +366,11 @@ fn action(number: u64) -> Result<Action, String> {
         8 => Action::Forget,
         // In 1.13, 10 is the order of objects without `create_before_destroy`.
         9 | 10 => Action::CreateThenForget,
-        other => return Err(format!("invalid change action {other}")),
+        other => return Err(PlanFileError::number("invalid change action", other)),
     })
 }
 
-fn reason(number: u64) -> Result<ActionReason, String> {
+fn reason(number: u64) -> Result<ActionReason, PlanFileError> {
     Ok(match number {
         0 => ActionReason::None,
         1 => ActionReason::ReplaceBecauseTainted,
@@ -387,17 +389,17 @@ fn reason(number: u64) -> Result<ActionReason, String> {
         14 => ActionReason::DeleteBecauseNotEnabled,
         15 => ActionReason::ForgetBecauseOfState,
         16 => ActionReason::ForgetBecauseOfConfig,
-        other => return Err(format!("unsupported reason of an action {other}")),
+        other => return Err(PlanFileError::number("unsupported reason of an action", other)),
     })
 }
 
-fn dynamic(message: &Message<'_>) -> Result<Value, String> {
-    let bytes = message.bytes(1).ok_or("a value has an unsupported serialization format")?;
-    msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string())
+fn dynamic(message: &Message<'_>) -> Result<Value, PlanFileError> {
+    let bytes = message.bytes(1).ok_or(PlanFileError::Incomplete("a value has an unsupported serialization format"))?;
+    Ok(msgpack::decode(bytes, &Type::Dynamic)?)
 }
 
 /// The backend, or the state store, which is described in the same way with its provider besides.
-fn place_of_states(message: &Message<'_>) -> Result<BackendSettings, String> {
+fn place_of_states(message: &Message<'_>) -> Result<BackendSettings, PlanFileError> {
     if message.bytes(29).is_none() {
         return backend(&message.message(13)?);
     }
@@ -413,7 +415,7 @@ fn place_of_states(message: &Message<'_>) -> Result<BackendSettings, String> {
     Ok(BackendSettings { provider: Some(provider), ..backend(&store)? })
 }
 
-fn backend(message: &Message<'_>) -> Result<BackendSettings, String> {
+fn backend(message: &Message<'_>) -> Result<BackendSettings, PlanFileError> {
     Ok(BackendSettings {
         kind: message.text(1)?.to_owned(),
         workspace: message.text(3)?.to_owned(),
@@ -422,8 +424,8 @@ fn backend(message: &Message<'_>) -> Result<BackendSettings, String> {
     })
 }
 
-fn config_text(value: &Message<'_>) -> Result<String, String> {
-    let config = msgpack::to_json(value.bytes(1).unwrap_or_default()).map_err(|error| error.to_string())?;
+fn config_text(value: &Message<'_>) -> Result<String, PlanFileError> {
+    let config = msgpack::to_json(value.bytes(1).unwrap_or_default())?;
     Ok(config.to_string())
 }
 
@@ -435,12 +437,13 @@ struct ModuleEntry {
 }
 
 /// Adds the files of the modules as the loader names them; gives the record of the modules.
-fn configuration(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Result<Vec<u8>, String> {
-    let record = member(archive, MODULES)?.ok_or_else(|| format!("the plan has no {MODULES}"))?;
-    let broken = |error: serde_json::Error| format!("{MODULES}: {error}");
+fn configuration(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Result<Vec<u8>, PlanFileError> {
+    let record = member(archive, MODULES)?.ok_or(PlanFileError::NoMember(MODULES))?;
+    let broken = |error: serde_json::Error| PlanFileError::member(MODULES, error);
     let entries: Vec<ModuleEntry> = serde_json::from_slice(&record).map_err(broken)?;
-    let names = archive.file_names().map(|name| name.map(|name| name.into_owned()).map_err(|error| error.to_string()));
-    let names = names.collect::<Result<Vec<String>, String>>()?;
+    let damaged = |error: zip::result::ZipError| PlanFileError::Archive(error.to_string());
+    let names = archive.file_names().map(|name| name.map(|name| name.into_owned()).map_err(damaged));
+    let names = names.collect::<Result<Vec<String>, PlanFileError>>()?;
     for ModuleEntry { key, dir } in entries {
         let folder = format!("tfconfig/m-{key}/");
         for name in names.iter().filter(|name| name.starts_with(&folder)) {

@@ -3,6 +3,7 @@
 use terrane_value::{Marks, Value, msgpack};
 
 use super::addresses::action_address;
+use super::error::PlanFileError;
 use super::protobuf::Message;
 use super::tfplan_values::{ActionTypeOf, RawValue, deferral_reason, instance, path, provider};
 use crate::addr::Provider;
@@ -18,15 +19,15 @@ pub(super) struct RawInvocation {
 }
 
 impl RawInvocation {
-    pub(super) fn read(message: &Message<'_>) -> Result<RawInvocation, String> {
+    pub(super) fn read(message: &Message<'_>) -> Result<RawInvocation, PlanFileError> {
         let caller = |text: &str| if text.is_empty() { Ok(None) } else { instance(text).map(Some) };
         let trigger = match (message.bytes(6), message.bytes(7)) {
             (Some(lifecycle), _) => InvocationTrigger::Lifecycle(lifecycle_trigger(&Message::read(lifecycle)?)?),
             (None, Some(request)) => InvocationTrigger::Request { caller: caller(Message::read(request)?.text(1)?)? },
-            (None, None) => return Err("an action without a trigger".into()),
+            (None, None) => return Err(PlanFileError::Incomplete("an action without a trigger")),
         };
         let sensitive = message.messages(5).map(|steps| Ok((path(&steps?)?, Marks::SENSITIVE)));
-        let sensitive = sensitive.collect::<Result<_, String>>()?;
+        let sensitive = sensitive.collect::<Result<_, PlanFileError>>()?;
         let config = match message.bytes(4) {
             Some(value) => Message::read(value)?.bytes(1).map(|value| RawValue { msgpack: value.to_vec(), sensitive }),
             None => None,
@@ -41,7 +42,7 @@ impl RawInvocation {
     }
 
     /// One that the plan defers, with the reason.
-    pub(super) fn read_deferred(message: &Message<'_>) -> Result<(DeferredReason, RawInvocation), String> {
+    pub(super) fn read_deferred(message: &Message<'_>) -> Result<(DeferredReason, RawInvocation), PlanFileError> {
         let reason = deferral_reason(message.message(1)?.number(1));
         Ok((reason, RawInvocation::read(&message.message(2)?)?))
     }
@@ -50,13 +51,12 @@ impl RawInvocation {
         &self.invocation.provider.provider
     }
 
-    pub(super) fn decode(self, type_of: ActionTypeOf<'_>) -> Result<ActionInvocation, String> {
+    pub(super) fn decode(self, type_of: ActionTypeOf<'_>) -> Result<ActionInvocation, PlanFileError> {
         let addr = &self.invocation.addr;
-        let failed = |why: String| format!("invalid plan for {addr}: {why}");
-        let ty = type_of(self.provider(), &addr.action.action.kind).map_err(failed)?;
+        let ty = type_of(self.provider(), &addr.action.action.kind).map_err(|error| error.of(addr))?;
         let config = match &self.config {
             Some(raw) => msgpack::decode(&raw.msgpack, &ty)
-                .map_err(|error| failed(error.to_string()))?
+                .map_err(|error| PlanFileError::from(error).of(addr))?
                 .mark_at_paths(&raw.sensitive),
             None => Value::null(ty),
         };
@@ -64,20 +64,22 @@ impl RawInvocation {
     }
 }
 
-fn lifecycle_trigger(message: &Message<'_>) -> Result<LifecycleTrigger, String> {
+fn lifecycle_trigger(message: &Message<'_>) -> Result<LifecycleTrigger, PlanFileError> {
     let event = usize::try_from(message.number(2)).ok().and_then(|number| number.checked_sub(1));
     let event = event.and_then(|index| ActionEvent::ALL.get(index).copied());
-    let index = |field| usize::try_from(message.number(field)).map_err(|_| "invalid index of an action".to_owned());
+    let index = |field| {
+        usize::try_from(message.number(field)).map_err(|_| PlanFileError::Incomplete("invalid index of an action"))
+    };
     Ok(LifecycleTrigger {
         resource: instance(message.text(1)?)?,
-        event: event.ok_or_else(|| format!("invalid action trigger event {}", message.number(2)))?,
+        event: event.ok_or_else(|| PlanFileError::number("invalid action trigger event", message.number(2)))?,
         block: index(3)?,
         position: index(4)?,
         on_failure: match message.number(5) {
             0 => OnActionFailure::Halt,
             1 => OnActionFailure::Taint,
             2 => OnActionFailure::Continue,
-            other => return Err(format!("invalid reaction {other} to a failed action")),
+            other => return Err(PlanFileError::InvalidReaction(other)),
         },
     })
 }
@@ -113,7 +115,7 @@ mod tests {
         .concat()
     }
 
-    fn decoded(message: &[u8]) -> Result<ActionInvocation, String> {
+    fn decoded(message: &[u8]) -> Result<ActionInvocation, PlanFileError> {
         let ty = Type::object([("m", Type::String)]);
         RawInvocation::read(&Message::read(message)?)?.decode(&|_, _| Ok(ty.clone()))
     }
@@ -139,9 +141,10 @@ mod tests {
     #[test]
     fn invalid_invocations_are_errors() {
         let of = |event| [field(1, b"next_thing.a"), number(2, event)].concat();
-        assert_eq!(decoded(&invocation(&field(6, &of(0)))).unwrap_err(), "invalid action trigger event 0");
-        assert_eq!(decoded(&invocation(&field(6, &of(9)))).unwrap_err(), "invalid action trigger event 9");
-        assert_eq!(decoded(&invocation(b"")).unwrap_err(), "an action without a trigger");
+        let why = |trigger: &[u8]| decoded(&invocation(trigger)).unwrap_err().to_string();
+        assert_eq!(why(&field(6, &of(0))), "invalid action trigger event 0");
+        assert_eq!(why(&field(6, &of(9))), "invalid action trigger event 9");
+        assert_eq!(why(b""), "an action without a trigger");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use terrane_value::{Marks, Path, PathStep, Type, Value, msgpack};
 
+use super::error::PlanFileError;
+
 /// Number of the type, MessagePack, marks.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct ValueText(usize, String, #[serde(default)] Vec<(Vec<StepText>, u8)>);
@@ -61,27 +63,27 @@ pub(super) struct ValueReader {
 }
 
 impl ValueReader {
-    pub(super) fn value(&self, text: ValueText) -> Result<Value, String> {
+    pub(super) fn value(&self, text: ValueText) -> Result<Value, PlanFileError> {
         let ValueText(number, encoded, marks) = text;
-        let ty = self.types.get(number).ok_or_else(|| format!("there is no type {number}"))?;
-        let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(encoded).map_err(|e| e.to_string())?;
-        let value = msgpack::decode(&bytes, ty).map_err(|e| e.to_string())?;
+        let ty = self.types.get(number).ok_or(PlanFileError::NoType(number))?;
+        let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(encoded)?;
+        let value = msgpack::decode(&bytes, ty)?;
         if marks.is_empty() {
             return Ok(value);
         }
         let marks = marks
             .into_iter()
             .map(|(path, bits)| Ok((self.path(path)?, marks_of(bits)?)))
-            .collect::<Result<Vec<_>, String>>()?;
+            .collect::<Result<Vec<_>, PlanFileError>>()?;
         Ok(value.mark_at_paths(&marks))
     }
 
-    pub(super) fn path(&self, steps: Vec<StepText>) -> Result<Path, String> {
+    pub(super) fn path(&self, steps: Vec<StepText>) -> Result<Path, PlanFileError> {
         let step = |step| match step {
             StepText::Attr(name) => Ok(PathStep::Attr(name.into())),
             StepText::Index(key) => Ok(PathStep::Index(self.value(key)?)),
         };
-        steps.into_iter().map(step).collect::<Result<Vec<_>, String>>().map(Path)
+        steps.into_iter().map(step).collect::<Result<Vec<_>, PlanFileError>>().map(Path)
     }
 }
 
@@ -89,9 +91,9 @@ fn mark_bits(marks: Marks) -> u8 {
     MARKS.iter().enumerate().filter(|(_, mark)| marks.contains(**mark)).map(|(i, _)| 1 << i).sum()
 }
 
-fn marks_of(bits: u8) -> Result<Marks, String> {
+fn marks_of(bits: u8) -> Result<Marks, PlanFileError> {
     if bits >> MARKS.len() != 0 {
-        return Err(format!("unknown marks {bits}"));
+        return Err(PlanFileError::number("unknown marks", bits));
     }
     let marks = MARKS.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0);
     Ok(marks.fold(Marks::NONE, |all, (_, mark)| all | *mark))

@@ -53,7 +53,7 @@ impl Project {
         let (settings, _) = settings::load(&self.environment);
         let setup = Setup::new(&self.environment, settings, here, Stop::new(), None).ok()?;
         let setup = match &self.folder {
-            Some(folder) => setup.in_root(Root::of(folder).ok()?).ok()?,
+            Some(folder) => setup.in_root(Root::of(setup.dialect(), folder).ok()?).ok()?,
             None => setup,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;

@@ -66,7 +66,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     if !errored {
         diagnostics.extend(check_apply_graph(&input.facts, &run, &plan));
     }
-    diagnostics.extend(forget_warnings(input.config.dialect(), &plan.changes, input.scope.mode));
+    diagnostics.extend(forget_warnings(input.facts.config().dialect(), &plan.changes, input.scope.mode));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.scope.is_whole() && !run.results.changes().has_deferrals;
     (Some(plan), with(warnings, diagnostics))
@@ -175,7 +175,7 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
     let both = ("either the -target option or the -exclude option", "The -target and -exclude options are", "are");
     let (with, these, it) = match (input.scope.targets.is_empty(), input.scope.excludes.is_empty()) {
         (true, true) => return Diagnostics::new(),
-        (false, _) if !opentofu::names_both_target_options(input.config.dialect()) => {
+        (false, _) if !opentofu::names_both_target_options(input.facts.config().dialect()) => {
             ("the -target option", "The -target option is", "is")
         }
         _ => both,

@@ -150,7 +150,7 @@ async fn carry_out(
     let tracker = Arc::new(Tracker::new(session.listener.clone()));
     let ports = session.ports(tracker.clone(), Arc::new(JournalSink(journal.clone())));
     let input = ApplyInput { facts: session.facts.clone(), plan: plan.clone(), variables, parallelism };
-    tracing::info!( "backend/local: apply calling Apply");
+    tracing::info!("backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
         biased;

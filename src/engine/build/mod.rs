@@ -13,7 +13,7 @@ pub mod destroy_order;
 pub mod imports;
 #[cfg(debug_assertions)]
 mod invariants;
+pub mod late;
 pub mod orphans;
-pub mod scoped;
 pub mod target;
 pub mod verb_graph;

@@ -12,7 +12,7 @@ use terrane_protocol::schema::ResourceMode;
 use super::builder::Builder;
 use super::destroy_order::Extent;
 use super::target::OrphanInstances;
-use super::{actions, apply as apply_graph, derive, scoped, target};
+use super::{actions, apply as apply_graph, derive, late, target};
 use crate::blocks::imports::Imports;
 use crate::blocks::tree::Tree;
 use crate::blocks::{BlockOrder, ProviderUse};
@@ -59,7 +59,7 @@ impl VerbGraph {
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.
         if matches!(verb, Verb::Apply { .. }) {
-            scoped::delay_checks(&mut builder);
+            late::delay_checks(&mut builder);
         }
         active.resize(builder.graph.len(), true);
         let mut tasks = Vec::new();
@@ -98,7 +98,7 @@ impl VerbGraph {
         if !requests.is_empty() {
             keep_requests(&graph, &mut active);
         }
-        scoped::close_ephemerals(&mut graph, tree);
+        late::close_ephemerals(&mut graph, tree);
         active.resize(graph.len(), true);
         #[cfg(debug_assertions)]
         super::invariants::check(&graph, &active, &needs_of_providers);

@@ -2,11 +2,11 @@
 //! ([`Schedule`]), and the results of steps ([`Results`]). Never runs a step itself.
 
 pub mod deferred;
+pub mod module_scope;
 pub mod object;
 pub mod records;
 pub mod renewal;
 pub mod results;
-pub mod scope;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

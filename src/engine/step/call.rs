@@ -7,8 +7,8 @@ use base::diag::Diagnostics;
 use super::expansion::{Unknown, expand};
 use crate::blocks::Blocks;
 use crate::ids::ModuleId;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{CallSlots, Each, Expansion, ModuleSlots};
-use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {

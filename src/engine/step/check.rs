@@ -4,8 +4,8 @@ use base::diag::Diagnostics;
 
 use super::condition::{Checked, ConditionKind, check, examine_message};
 use crate::ids::ModuleId;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::Results;
-use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {

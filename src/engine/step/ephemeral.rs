@@ -13,10 +13,10 @@ use crate::event::{EphemeralVerb, Event};
 use crate::graph::walk::Turn;
 use crate::ids::ResourceId;
 use crate::ports::Ports;
+use crate::run::module_scope::ModuleScope;
 use crate::run::object::{mark, nonconforming};
 use crate::run::renewal::{NextRenewal, Renewal};
 use crate::run::results::{OpenEphemeral, ResourceSlots};
-use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 /// Opens every instance of a block.

@@ -6,7 +6,7 @@ use lang::eval::evaluate;
 use super::deprecated;
 use crate::ids::ModuleId;
 use crate::run::Run;
-use crate::run::scope::ModuleScope;
+use crate::run::module_scope::ModuleScope;
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();

@@ -22,8 +22,8 @@ use crate::change::compatible::value_compatible;
 use crate::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
 use crate::ids::{ModuleId, ROOT};
 use crate::opentofu;
+use crate::run::module_scope::ModuleScope;
 use crate::run::object::unknown_as_null;
-use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {

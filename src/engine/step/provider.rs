@@ -21,8 +21,8 @@ use crate::graph::Node;
 use crate::ids::{NodeId, ProviderId, ROOT};
 use crate::pending_request::PendingRequest;
 use crate::ports::{Configuring, Ports};
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";

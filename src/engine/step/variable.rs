@@ -12,8 +12,8 @@ use crate::blocks::deprecated;
 use crate::engine_errors::EPHEMERAL_VALUE;
 use crate::ids::{ModuleId, ROOT};
 use crate::input::Origin;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::Each;
-use crate::run::scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 /// A value for a variable and where it comes from.

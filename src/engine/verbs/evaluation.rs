@@ -14,8 +14,8 @@ use terrane_value::Value;
 
 use crate::blocks::references::Gatherer;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::ModuleSlots;
-use crate::run::scope::ModuleScope;
 
 /// A run that is over, seen from one of its module instances.
 pub struct Evaluation {

@@ -8,7 +8,7 @@ use base::diag::Diagnostics;
 use base::name::{COMMAND, PROGRAM};
 use base::{atomic, env};
 use engine::Origin;
-use model::plan::{DEFAULT_PARALLELISM, Mode, Refresh};
+use model::plan::{DEFAULT_PARALLELISM, Mode, PlanScope, Refresh};
 
 use super::expression::expression;
 use super::saved::Bookmark;
@@ -269,19 +269,30 @@ impl Operation<'_> {
     }
 
     fn new_run(&self, configuration: String) -> Result<NewRun, Ended> {
-        let scope = &self.request.plan.scope;
+        // What the service has no field for, `check_unknown_there` and `check_parallelism` refuse.
+        let PlanScope {
+            mode,
+            refresh,
+            targets,
+            force_replace,
+            excludes: _,
+            requested_actions: _,
+            deferral_allowed: _,
+            generate_config: _,
+            parallelism: _,
+        } = &self.request.plan.scope;
         let is_cloud = self.hcp.flavor == Flavor::Cloud;
         let is_approved = self.options.approver.is_none() && self.applies();
         Ok(NewRun {
             configuration,
             workspace: self.workspace.id.clone(),
-            refresh: scope.refresh == Refresh::All,
+            refresh: *refresh == Refresh::All,
             save_plan: self.options.out.is_some(),
             auto_apply: is_cloud.then_some(is_approved),
-            destroy: scope.mode == Mode::Destroy,
-            refresh_only: scope.mode == Mode::RefreshOnly,
-            targets: scope.targets.iter().map(ToString::to_string).collect(),
-            replacements: scope.force_replace.iter().map(ToString::to_string).collect(),
+            destroy: *mode == Mode::Destroy,
+            refresh_only: *mode == Mode::RefreshOnly,
+            targets: targets.iter().map(ToString::to_string).collect(),
+            replacements: force_replace.iter().map(ToString::to_string).collect(),
             variables: if is_cloud { self.variables()? } else { Vec::new() },
             generate_configuration: self.options.generate.is_some(),
         })

@@ -19,8 +19,8 @@ use terrane_value::Value;
 use crate::ids::ActionId;
 use crate::pending_request::PendingRequest;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 use crate::step::resource::ephemeral_use;
 
 pub struct ActionInstance<'r> {

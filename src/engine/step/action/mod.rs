@@ -14,7 +14,7 @@ use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
 use crate::ids::ActionId;
-use crate::run::scope::ModuleScope;
+use crate::run::module_scope::ModuleScope;
 use crate::run::{Run, Verb};
 
 /// Whether anything may be evaluated of an action in this run.

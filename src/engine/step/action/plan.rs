@@ -17,8 +17,8 @@ use crate::change::write_only;
 use crate::engine_errors::unexpected_deferral;
 use crate::ids::{ActionId, ProviderId};
 use crate::run::Verb;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, Expansion};
-use crate::run::scope::ModuleScope;
 use crate::step::resource;
 
 /// True if changes of the instance may invoke actions.

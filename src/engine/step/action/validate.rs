@@ -19,8 +19,8 @@ use crate::build::actions::config_addr;
 use crate::ids::{ActionId, ModuleId};
 use crate::pending_request::PendingRequest;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 use crate::step::expansion::{Unknown, expand};
 use crate::step::resource::ephemeral_use;
 

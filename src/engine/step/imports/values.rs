@@ -16,8 +16,8 @@ use crate::engine_errors::{INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_I
 use crate::ids::ResourceId;
 use crate::opentofu;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 use crate::step::expansion::Unknown;
 
 /// What an import is evaluated with.

@@ -9,9 +9,9 @@ use terrane_protocol::schema::Schema;
 use terrane_value::Value;
 
 use crate::ids::ResourceId;
+use crate::run::module_scope::ModuleScope;
 use crate::run::object::decode;
 use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
-use crate::run::scope::ModuleScope;
 use crate::run::{Prior, Run, Verb};
 use crate::step::expansion::{Unknown, expand};
 

@@ -22,8 +22,8 @@ use crate::graph::Task;
 use crate::ids::{ProviderId, ResourceId};
 use crate::pending_request::PendingRequest;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 
 /// A span with the instance that it is about.
 pub fn with_instance(span: Description, addr: &AbsResourceInstance) -> Description {

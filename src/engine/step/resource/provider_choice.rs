@@ -12,8 +12,8 @@ use crate::blocks::Blocks;
 use crate::blocks::provider_configs::{Chosen, not_present};
 use crate::ids::{ModuleId, ProviderId, ResourceId};
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 
 /// The provider of an instance that the configuration has.
 pub fn provider(

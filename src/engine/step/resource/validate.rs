@@ -32,8 +32,8 @@ use crate::opentofu;
 use crate::pending_request::PendingRequest;
 use crate::ports::Ports;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
-use crate::run::scope::ModuleScope;
 use crate::step::expansion::{Unknown, expand};
 use crate::step::{action, imports};
 

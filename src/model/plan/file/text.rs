@@ -21,8 +21,8 @@ use super::values::{StepText, ValueReader, ValueText, ValueWriter};
 use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings};
 use crate::addr::AbsProviderConfig;
 use crate::plan::{
-    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
-    Importing, Mode, OutputChange, PlanScope, ResourceChange,
+    Action, ActionInvocation, ActionReason, Change, DEFAULT_PARALLELISM, DeferredChange, DeferredInvocation,
+    DeferredReason, IdentityChange, Importing, Mode, OutputChange, PlanScope, Refresh, ResourceChange,
 };
 use crate::state::file::provider_config;
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
@@ -327,7 +327,11 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), PlanFil
         excludes: top.excludes.into_iter().map(target_of).collect::<Result<_, _>>()?,
         force_replace: top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?,
         requested_actions: top.requested_actions.iter().map(|text| action_address(text)).collect::<Result<_, _>>()?,
-        ..PlanScope::default()
+        // Only the making of a plan asks for these.
+        refresh: Refresh::All,
+        deferral_allowed: false,
+        generate_config: false,
+        parallelism: DEFAULT_PARALLELISM,
     };
     plan.changes = reader.changes(top.changes)?;
     plan.invocations = top.invocations.into_iter().map(|text| reader.invocation(text)).collect::<Result<_, _>>()?;

@@ -19,8 +19,8 @@ use crate::blocks::connection::connection_schema;
 use crate::engine_errors;
 use crate::event::Event;
 use crate::graph::walk::Turn;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::ResourceSlots;
-use crate::run::scope::ModuleScope;
 use crate::step::resource::Instance;
 
 /// Whether there are provisioners for an occasion.

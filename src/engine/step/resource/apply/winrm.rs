@@ -7,7 +7,7 @@ use lang::syntax::body::BodySchema;
 use model::version::tofu_at_least;
 use terrane_value::Value;
 
-use crate::run::scope::ModuleScope;
+use crate::run::module_scope::ModuleScope;
 
 const WINRM: &str = "winrm";
 const OPENSSH: &str =

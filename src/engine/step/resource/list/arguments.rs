@@ -9,7 +9,7 @@ use model::schema::list_block::CONFIG;
 use terrane_protocol::schema::{Block, Schema};
 use terrane_value::{Type, Value};
 
-use crate::run::scope::ModuleScope;
+use crate::run::module_scope::ModuleScope;
 use crate::step::resource::Instance;
 
 /// The shape of the settings; none: there are none.

@@ -8,7 +8,7 @@ use model::plan::ResourceChange;
 use terrane_value::{Type, convert};
 
 use crate::opentofu;
-use crate::run::scope::ModuleScope;
+use crate::run::module_scope::ModuleScope;
 use crate::step::resource::Instance;
 
 /// The error of a planned destruction that the configuration forbids.
@@ -91,7 +91,7 @@ mod of_opentofu {
     use terrane_value::{Marks, Type, Value, convert};
 
     use crate::blocks::references::Gatherer;
-    use crate::run::scope::ModuleScope;
+    use crate::run::module_scope::ModuleScope;
     use crate::step::resource::Instance;
 
     pub fn prevents(instance: &Instance<'_>, is_destroyed: bool, expr: &Expression) -> Result<bool, Diagnostics> {

@@ -18,8 +18,8 @@ use crate::engine_errors::UNDECLARED_RESOURCE;
 use crate::ids::ModuleId;
 use crate::opentofu;
 use crate::run::Run;
+use crate::run::module_scope::ModuleScope;
 use crate::run::results::Expansion;
-use crate::run::scope::ModuleScope;
 use crate::step::resource::Instance;
 
 /// What an element of `replace_triggered_by` names.

@@ -44,8 +44,6 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Shorter texts are not masked: they are parts of common words.
-const SHORTEST_MASKED: usize = 6;
 static IS_KEEPING: AtomicBool = AtomicBool::new(false);
 static KEPT: RwLock<Masks> = RwLock::new(Masks::new());
 
@@ -54,16 +52,13 @@ pub fn keep_for_masking() {
     IS_KEEPING.store(true, Ordering::Relaxed);
 }
 
-/// Keeps each line of a secret, because keys are often shown line by line.
 fn keep(text: &str) {
-    let mut kept = KEPT.write().unwrap_or_else(|e| e.into_inner());
-    let lines = text.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_MASKED && !line.starts_with("-----"));
-    lines.for_each(|line| kept.add(line));
+    KEPT.write().unwrap_or_else(|e| e.into_inner()).add_lines(text);
 }
 
 /// A text of the log without the secrets that are known.
 pub fn masked(text: &str) -> Cow<'_, str> {
-    KEPT.read().unwrap_or_else(|e| e.into_inner()).apply(text, SENSITIVE)
+    terrane_logging::masked([&*KEPT.read().unwrap_or_else(|e| e.into_inner())], text, SENSITIVE)
 }
 
 const SENSITIVE: &str = "(sensitive)";

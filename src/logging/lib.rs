@@ -3,7 +3,7 @@
 //! - [`Level`]: as `TF_LOG` names them.
 //! - [`Entry`]: the message and the fields of an event of `tracing`.
 //! - [`library`]: an entry without what may be secret.
-//! - [`Masks`]: texts that no line may have.
+//! - [`Masks`]: texts that no line may have; [`masked`] is a text without them.
 //!
 //! Never knows where lines go or which format they have.
 
@@ -14,4 +14,4 @@ mod masks;
 
 pub use entry::{Entry, Fields};
 pub use level::Level;
-pub use masks::Masks;
+pub use masks::{Masks, masked};

@@ -9,7 +9,7 @@ use crate::Entry;
 
 /// Fields that name a kind or a place of the protocol, such as the frame `Headers { .. }` or the stream `StreamId(1)`.
 const SHOWN: &[&str] = &["frame", "kind", "state", "stream.id", "stream_id"];
-/// A message with one of these words is not shown at all.
+/// A message with one of these words is not shown at all, nor a field with one in its name.
 const SECRETS: &[&str] = &[
     "authorization",
     "basic",
@@ -34,12 +34,17 @@ pub fn crate_of(target: &str) -> &str {
 
 /// The entry without what may be secret; None if nothing of it may be shown.
 pub fn reduced(entry: Entry) -> Option<Entry> {
-    let lower = entry.message.to_ascii_lowercase();
-    if SECRETS.iter().any(|word| lower.contains(word)) {
+    if is_about_secrets(&entry.message) {
         return None;
     }
-    let fields = entry.fields.into_iter().filter_map(|(name, value)| Some((name, reduced_value(name, value)?)));
+    let fields = entry.fields.into_iter().filter(|(name, _)| !is_about_secrets(name));
+    let fields = fields.filter_map(|(name, value)| Some((name, reduced_value(name, value)?)));
     Some(Entry { message: reduced_message(&entry.message), fields: fields.collect() })
+}
+
+fn is_about_secrets(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    SECRETS.iter().any(|word| lower.contains(word))
 }
 
 /// The words before the first mark that a value follows; words that look like values are left out.
@@ -124,6 +129,7 @@ mod tests {
     fn fields_are_numbers_and_known_kinds() {
         let fields: Vec<(&'static str, Value)> = vec![
             ("len", 18.into()),
+            ("token", 123_456.into()),
             ("last", true.into()),
             ("frame", "Headers { stream_id: StreamId(1), fields: {\"authorization\": \"Basic bWU6cHc=\"} }".into()),
             ("stream.id", "StreamId(3)".into()),

@@ -67,7 +67,11 @@ pub(crate) fn add_crate_of<T>(value: &T) {
 }
 
 pub(crate) fn add_crate(name: &str) {
-    CRATES.write().unwrap_or_else(PoisonError::into_inner).insert(name.replace('-', "_"));
+    let is_new = CRATES.write().unwrap_or_else(PoisonError::into_inner).insert(name.replace('-', "_"));
+    if is_new {
+        // Its events may have been met already, as those of a library.
+        tracing_core::callsite::rebuild_interest_cache();
+    }
 }
 
 fn is_own(target: &str) -> bool {
@@ -136,11 +140,8 @@ impl Log {
     fn write(&self, level: Level, module: &str, message: &str, fields: Map<String, Value>, span: Option<u64>) {
         let mut all = self.spans.fields(span);
         all.extend(fields);
-        let mut message = message.to_owned();
         let rules = RULES.read().unwrap_or_else(PoisonError::into_inner);
-        if !rules.apply(&mut message, &mut all) || !self.spans.apply_rules(span, &mut message, &mut all) {
-            return;
-        }
+        let Some((message, all)) = self.spans.apply_rules(&rules, span, message, all) else { return };
         let line = line::line(module, level.name(), &message, all);
         // If the log cannot be written, there is no other place to report it.
         let _ = writeln!(self.out.lock().unwrap_or_else(PoisonError::into_inner), "{line}");

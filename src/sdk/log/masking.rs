@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use serde_json::{Map, Value};
-use terrane_logging::Masks;
+use terrane_logging::{Masks, masked};
 
 use super::{LOG, RULES, spans};
 
@@ -17,11 +17,12 @@ const MASK: &str = "***";
 /// terrane_sdk::log::process().mask_fields(["password", "token"]);
 /// ```
 pub fn process() -> Masking {
-    Masking { span: None }
+    Masking { place: Place::Process }
 }
 
 /// Rules for the lines of the current call, until it ends. Texts are masked in the lines of all calls meanwhile, because a task that
-/// the call has started may log outside of its span. Without a call, such as in a task, they hold for the process.
+/// the call has started may log outside of its span. Without a call, such as in a task, masks hold for the process, and nothing is
+/// omitted.
 ///
 /// ```
 /// # use terrane_sdk::{Context, Error};
@@ -31,7 +32,7 @@ pub fn process() -> Masking {
 /// }
 /// ```
 pub fn call() -> Masking {
-    Masking { span: spans::current() }
+    Masking { place: Place::Call(spans::current()) }
 }
 
 /// Where rules hold.
@@ -43,8 +44,14 @@ pub fn call() -> Masking {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Masking {
-    /// In the call of this span; None: in the process.
-    span: Option<u64>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Process,
+    /// In the call of this span.
+    Call(Option<u64>),
 }
 
 impl Masking {
@@ -54,7 +61,8 @@ impl Masking {
     /// terrane_sdk::log::process().mask_fields(["password"]);
     /// ```
     pub fn mask_fields(self, names: impl IntoIterator<Item = impl Into<String>>) -> Masking {
-        self.change(|rules| rules.masked_fields.extend(names.into_iter().map(Into::into)))
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.change(|rules| rules.masked_fields.extend(names))
     }
 
     /// Writes `***` in place of these texts, in messages and in values of fields.
@@ -64,7 +72,9 @@ impl Masking {
     /// terrane_sdk::log::process().mask_texts([token]);
     /// ```
     pub fn mask_texts(self, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Masking {
-        self.change(|rules| texts.into_iter().for_each(|text| rules.texts.add(text.as_ref())))
+        let texts: Vec<_> = texts.into_iter().collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        self.change(|rules| texts.iter().for_each(|text| rules.texts.add(text)))
     }
 
     /// Does not write lines that have a field with one of these names.
@@ -73,7 +83,8 @@ impl Masking {
     /// terrane_sdk::log::process().omit_fields(["body"]);
     /// ```
     pub fn omit_fields(self, names: impl IntoIterator<Item = impl Into<String>>) -> Masking {
-        self.change(|rules| rules.omitted_fields.extend(names.into_iter().map(Into::into)))
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.omit(|rules| rules.omitted_fields.extend(names))
     }
 
     /// Does not write lines that have one of these texts in their message.
@@ -82,17 +93,23 @@ impl Masking {
     /// terrane_sdk::log::process().omit_messages(["polling"]);
     /// ```
     pub fn omit_messages(self, texts: impl IntoIterator<Item = impl Into<String>>) -> Masking {
-        self.change(|rules| {
-            rules.omitted_messages.extend(texts.into_iter().map(Into::into).filter(|text| !text.is_empty()))
-        })
+        let texts: Vec<String> = texts.into_iter().map(Into::into).filter(|text| !text.is_empty()).collect();
+        self.omit(|rules| rules.omitted_messages.extend(texts))
     }
 
+    fn omit(self, change: impl FnOnce(&mut Rules)) -> Masking {
+        if matches!(self.place, Place::Call(None)) { self } else { self.change(change) }
+    }
+
+    /// Nothing of the author runs in `change`: it might log, which waits for the rules.
     fn change(self, change: impl FnOnce(&mut Rules)) -> Masking {
-        match (self.span, LOG.get()) {
-            (Some(span), Some(log)) => log.spans.change_rules(span, change),
-            // The spans are those of another subscriber.
-            (Some(_), None) => {}
-            (None, _) => change(&mut RULES.write().unwrap_or_else(PoisonError::into_inner)),
+        match (self.place, LOG.get()) {
+            (Place::Call(Some(span)), Some(log)) => log.spans.change_rules(span, change),
+            // Nothing is written.
+            (Place::Call(_), None) => {}
+            (Place::Process, _) | (Place::Call(None), Some(_)) => {
+                change(&mut RULES.write().unwrap_or_else(PoisonError::into_inner));
+            }
         }
         self
     }
@@ -104,7 +121,7 @@ pub(super) struct Rules {
     pub masked_fields: BTreeSet<String>,
     pub texts: Masks,
     pub omitted_fields: BTreeSet<String>,
-    pub omitted_messages: Vec<String>,
+    pub omitted_messages: BTreeSet<String>,
 }
 
 impl Rules {
@@ -113,37 +130,41 @@ impl Rules {
             masked_fields: BTreeSet::new(),
             texts: Masks::new(),
             omitted_fields: BTreeSet::new(),
-            omitted_messages: Vec::new(),
+            omitted_messages: BTreeSet::new(),
         }
     }
 
-    /// Masks a message and its fields; false if the line is not written at all.
-    pub fn apply(&self, message: &mut String, fields: &mut Map<String, Value>) -> bool {
-        if self.omitted_messages.iter().any(|text| message.contains(text.as_str()))
+    /// True if a line is not written.
+    fn omits(&self, message: &str, fields: &Map<String, Value>) -> bool {
+        self.omitted_messages.iter().any(|text| message.contains(text.as_str()))
             || fields.keys().any(|name| self.omitted_fields.contains(name))
-        {
-            return false;
-        }
-        for (name, value) in fields.iter_mut() {
-            if self.masked_fields.contains(name) {
-                *value = MASK.into();
-            }
-        }
-        self.mask_texts(message, fields);
-        true
     }
+}
 
-    pub fn mask_texts(&self, message: &mut String, fields: &mut Map<String, Value>) {
-        *message = self.texts.apply(message, MASK).into_owned();
-        for value in fields.values_mut() {
-            let text = match &*value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let masked = self.texts.apply(&text, MASK);
-            if masked != text {
-                *value = masked.into();
-            }
+/// The line as it is written, or None. `own`: the rules of the process and of the line's call. `sets`: the texts of all calls too.
+/// What is omitted is decided before anything is masked, and all texts are masked at once: one may be a part of another.
+pub(super) fn applied(
+    own: &[&Rules],
+    sets: &[&Masks],
+    message: &str,
+    mut fields: Map<String, Value>,
+) -> Option<(String, Map<String, Value>)> {
+    if own.iter().any(|rules| rules.omits(message, &fields)) {
+        return None;
+    }
+    for (name, value) in fields.iter_mut() {
+        if own.iter().any(|rules| rules.masked_fields.contains(name)) {
+            *value = MASK.into();
+            continue;
+        }
+        let text = match &*value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let shown = masked(sets.iter().copied(), &text, MASK);
+        if shown != text {
+            *value = shown.into();
         }
     }
+    Some((masked(sets.iter().copied(), message, MASK).into_owned(), fields))
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
-use terrane_logging::Fields;
+use terrane_logging::{Fields, Masks};
 use tracing::Metadata;
 
-use super::masking::Rules;
+use super::masking::{self, Rules};
 
 thread_local! {
     /// The innermost one is the last.
@@ -18,16 +18,18 @@ thread_local! {
 
 /// The innermost span of this thread.
 pub fn current() -> Option<u64> {
-    ENTERED.with_borrow(|entered| entered.last().copied())
+    // A thread that ends drops its tasks when its spans are gone.
+    ENTERED.try_with(|entered| entered.borrow().last().copied()).ok().flatten()
 }
 
 pub fn enter(id: u64) {
-    ENTERED.with_borrow_mut(|entered| entered.push(id));
+    let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(id));
 }
 
 /// Spans may be left in another order than they were entered in.
 pub fn exit(id: u64) {
-    ENTERED.with_borrow_mut(|entered| {
+    let _ = ENTERED.try_with(|entered| {
+        let mut entered = entered.borrow_mut();
         if let Some(at) = entered.iter().rposition(|other| *other == id) {
             entered.remove(at);
         }
@@ -120,18 +122,21 @@ impl Spans {
         }
     }
 
-    /// Applies the rules of all calls; those about fields only if the span belongs to the call. False if the line is not written.
-    pub fn apply_rules(&self, span: Option<u64>, message: &mut String, fields: &mut Map<String, Value>) -> bool {
+    /// A line of a span by the rules of the process and of all calls; those of a call about fields and omissions only if the span
+    /// belongs to it. None: the line is not written.
+    pub fn apply_rules(
+        &self,
+        process: &Rules,
+        span: Option<u64>,
+        message: &str,
+        fields: Map<String, Value>,
+    ) -> Option<(String, Map<String, Value>)> {
         let spans = self.lock();
-        let root = ancestors(&spans, span).last().map(|(id, _)| id);
-        for (id, rules) in spans.iter().filter_map(|(id, span)| Some((*id, span.rules.as_ref()?))) {
-            if root != Some(id) {
-                rules.mask_texts(message, fields);
-            } else if !rules.apply(message, fields) {
-                return false;
-            }
-        }
-        true
+        let call = ancestors(&spans, span).last().and_then(|(_, root)| root.rules.as_ref());
+        let own: Vec<&Rules> = std::iter::once(process).chain(call).collect();
+        let calls = spans.values().filter_map(|span| Some(&span.rules.as_ref()?.texts));
+        let sets: Vec<&Masks> = std::iter::once(&process.texts).chain(calls).collect();
+        masking::applied(&own, &sets, message, fields)
     }
 }
 

@@ -152,6 +152,32 @@ fn secrets_of_a_call_are_masked_until_it_ends() {
 }
 
 #[test]
+fn rules_of_the_process_and_of_a_call_hold_together() {
+    let logging = Logging::start();
+    let lines = logging.of(|| {
+        super::process().mask_texts(["acme"]);
+        let _call = tracing::info_span!("call").entered();
+        // What makes the texts may log.
+        let texts = std::iter::once("postgres://acme:hunter2@db").inspect(|_| tracing::info!("made"));
+        super::call().mask_texts(texts).omit_messages(["by acme"]);
+        tracing::info!("at postgres://acme:hunter2@db");
+        tracing::info!("by acme");
+    });
+    let messages: Vec<_> = lines.iter().map(|line| &line["@message"]).collect();
+    assert_eq!(messages, ["made", "at ***"]);
+}
+
+#[test]
+fn without_a_call_masks_hold_for_the_process_and_nothing_is_omitted() {
+    let logging = Logging::start();
+    let lines = logging.of(|| {
+        super::call().mask_texts(["two\nlines\"quoted"]).omit_messages(["is"]);
+        tracing::info!(list = ?["two\nlines\"quoted"], "is two\nlines\"quoted");
+    });
+    assert_eq!((&lines[0]["@message"], &lines[0]["list"]), (&"is ***".into(), &"[\"***\"]".into()));
+}
+
+#[test]
 fn libraries_log_at_trace_level_only_and_without_values() {
     let logging = Logging::start();
     let work = || {

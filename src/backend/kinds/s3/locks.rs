@@ -6,8 +6,9 @@ use super::client::{Failure, Objects};
 use super::table::Table;
 use crate::contract::{ErrorKind, LockError, LockInfo, StoreError};
 
-/// The errors of a write that must not replace an object: there is one, or another process is creating it.
-const TAKEN: [&str; 3] = ["PreconditionFailed", "ConditionalRequestConflict", "OperationAborted"];
+/// The errors of a write that must not replace an object: there is one, or another process is creating it. `Conflict` is the reason
+/// of an answer without a body.
+const TAKEN: [&str; 4] = ["PreconditionFailed", "ConditionalRequestConflict", "OperationAborted", "Conflict"];
 
 /// The lock of one state.
 pub struct Lock<'a> {
@@ -100,7 +101,8 @@ impl Lock<'_> {
             Ok(_) => return Ok(()),
             Err(failure) => failure,
         };
-        let taken = TAKEN.contains(&failure.code());
+        // Other stores than Amazon's answer with codes of their own, or with none.
+        let taken = failure.status() == 412 || TAKEN.contains(&failure.code());
         self.refused(failure.to_string(), taken, info, self.read_file(key).await)
     }
 

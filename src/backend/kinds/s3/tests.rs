@@ -219,7 +219,8 @@ async fn locks_are_taken_if_the_error_says_so() {
         (409, "ConditionalRequestConflict", true),
         (409, "OperationAborted", true),
         (409, "InvalidBucketState", false),
-        (412, "EntityTooLarge", false),
+        (409, "Conflict", true),
+        (412, "AnotherNameOfAnotherStore", true),
         (403, "AccessDenied", false),
     ];
     for (status, code, taken) in cases {

@@ -91,6 +91,6 @@ pub trait StateStore: Send + Sync {
     async fn unlock(&self, id: &str) -> Result<(), StoreError>;
 
     /// Completes, with the reason, when the lock that this store took is lost. The state must not be written then. Never completes
-    /// where a lock cannot be lost, or where nobody can notice it.
+    /// where a lock cannot be lost, or where its loss cannot be noticed.
     async fn lock_lost(&self) -> StoreError;
 }

@@ -108,7 +108,7 @@ fn texts_take_the_name_of_the_program_from_one_place() {
     }
 }
 
-/// What differs between the programs is named, in one file of each area, and takes the dialect as a value: one process can speak all.
+/// What differs between the programs is named, in one file of each area, and takes the dialect as a value.
 #[test]
 fn the_dialect_is_asked_for_in_few_files() {
     let files = source_files(&here("src"));
@@ -334,6 +334,27 @@ fn names_explain_what_they_name() {
     assert!(found.is_empty(), "types are nouns, functions verbs with objects:\n{}", found.join("\n"));
     let text = "struct Said; enum E { Found } impl E { fn settle() {} } mod tests { struct Shown; }";
     assert_eq!(identifiers::complaints(text), ["type Said", "type Found", "fn settle"]);
+}
+
+/// The code of a file before its tests. A file of tests may be declared anywhere; the code behind such a line counts.
+fn before_tests(text: &str) -> &str {
+    let is_module = |at: usize| {
+        let mut lines = text[at..].trim_start().lines();
+        lines.next().is_some_and(|line| line.contains("test"))
+            && lines.next().is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
+    };
+    text.match_indices("\n#[cfg(").find(|(at, _)| is_module(*at)).map_or(text, |(at, _)| &text[..at])
+}
+
+#[test]
+fn code_behind_the_name_of_a_test_file_counts() {
+    for (text, expected) in [
+        ("a\n#[cfg(test)]\nmod tests;\nb", "a\n#[cfg(test)]\nmod tests;\nb"),
+        ("a\n#[cfg(unix)]\nmod b {\n}\n#[cfg(test)]\nmod tests {\nc", "a\n#[cfg(unix)]\nmod b {\n}"),
+        ("a\n#[cfg(all(test, unix))]\nmod tests {\nc", "a"),
+    ] {
+        assert_eq!(before_tests(text), expected);
+    }
 }
 
 fn is_test(path: &str) -> bool {

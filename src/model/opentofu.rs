@@ -6,10 +6,10 @@
 use base::dialect::Dialect;
 
 /// A dialect for each language, for formats that are read in the form of either.
-pub const EITHER: [Dialect; 2] = [Dialect::Terraform, Dialect::OpenTofu];
+pub(crate) const EITHER: [Dialect; 2] = [Dialect::Terraform, Dialect::OpenTofu];
 
 /// The dialect that a module calls `opentofu`, whichever is spoken.
-pub const LANGUAGE: Dialect = Dialect::OpenTofu;
+pub(crate) const LANGUAGE: Dialect = Dialect::OpenTofu;
 
 /// Whether the releases that count are those of OpenTofu, which have numbers of their own.
 pub fn has_own_releases(dialect: Dialect) -> bool {

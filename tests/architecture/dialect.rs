@@ -32,9 +32,9 @@ const QUESTIONS: &[&str] = &[
 pub fn questions(files: &[(String, String)]) -> Vec<(&str, usize)> {
     let mut found = Vec::new();
     for (path, text) in files.iter().filter(|(path, _)| !super::is_test(path) && !path.ends_with("_tests.rs")) {
-        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        let code = code.split("#[cfg(all(test, unix))]\nmod ").next().unwrap_or_default();
-        for (number, line) in code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        for (number, line) in
+            super::before_tests(text).lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+        {
             if QUESTIONS.iter().any(|question| line.contains(question)) {
                 found.push((&**path, number + 1));
             }

@@ -14,8 +14,7 @@ pub fn spelled_out(files: &[(String, String)]) -> Vec<String> {
         if path.ends_with("tests.rs") || path.contains("/tests/") || EXCEPTIONS.iter().any(|(file, _)| file == path) {
             continue;
         }
-        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or("");
-        for (number, line) in text.lines().enumerate() {
+        for (number, line) in super::before_tests(text).lines().enumerate() {
             if !line.trim_start().starts_with("//") && names_the_program(line) {
                 places.push(format!("{path}:{}", number + 1));
             }

@@ -18,7 +18,7 @@ const MAKERS: [&str; 8] = [
 pub fn repeated(files: &[(String, String)]) -> Vec<String> {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, text) in files.iter().filter(|(path, _)| !is_test(path)) {
-        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or("");
+        let text = super::before_tests(text);
         for (at, summary) in summaries(text) {
             let line = text[..at].lines().count();
             places.entry(summary).or_default().push(format!("{path}:{line}"));

@@ -142,7 +142,7 @@ fn a_question_for_the_dialect_is_found() {
         "// as d.is_opentofu()",
         "f(x.dialect())",
         "d.language().program()",
-        "#[cfg(test)]\nmod t { Dialect::OpenTofu }",
+        "use a;\n#[cfg(test)]\nmod t {\n    Dialect::OpenTofu\n}",
     ] {
         assert!(dialect::questions(&file(text)).is_empty(), "{text}");
     }

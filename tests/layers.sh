@@ -9,36 +9,38 @@ trap 'rm -rf "$copy"' EXIT
 git archive HEAD | tar -x -C "$copy"
 cd "$copy"
 
-# From the bottom up: an area, its package, and a crate of a higher layer.
+# From the top down, so that what an area uses is checked already: an area, and a crate of a higher layer. All packages are checked, as
+# elsewhere: for one alone, cargo would choose other features of its dependencies, and check all of them again.
 areas='
-derive terrane-derive terrane_value
-value terrane-value terrane_protocol
-logging terrane-logging terrane_value
-protocol terrane-protocol terrane_sdk
-sdk terrane-sdk terrane_sdk_acceptance
-acceptance terrane-sdk-acceptance base
-gotext gotext base
-base base net
-net net lang
-lang lang model
-model model engine
-engine engine plugin
-encryption encryption backend
-plugin plugin backend
-install install backend
-backend backend ops
-render render ops
-builtin builtin ops
-ops ops cli
-cli cli terrane
+cli terrane
+ops cli
+builtin ops
+render ops
+backend ops
+install backend
+plugin backend
+encryption backend
+engine plugin
+model engine
+lang model
+net model
+base net
+gotext base
+acceptance base
+sdk terrane_sdk_acceptance
+protocol terrane_sdk
+logging terrane_value
+value terrane_protocol
+derive terrane_value
 '
 failed=0
-while read -r area package upper; do
+cargo check --quiet --locked --workspace
+while read -r area upper; do
     [ -n "$area" ] || continue
     root=src/$area/lib.rs
-    cp "$root" kept
+    cp -p "$root" kept
     printf '\nuse %s as _wrong;\n' "$upper" >>"$root"
-    if cargo check --quiet --locked -p "$package" >out 2>&1; then
+    if cargo check --quiet --locked --workspace >out 2>&1; then
         echo "$area: \`use $upper\` compiles" >&2
         failed=1
     elif grep -q "unresolved import \`$upper\`\|can't find crate for\|no \`$upper\` in the root\|no external crate \`$upper\`" out; then
@@ -48,6 +50,6 @@ while read -r area package upper; do
         head -n 20 out >&2
         failed=1
     fi
-    cp kept "$root"
+    cp -p kept "$root"
 done <<<"$areas"
 exit $failed

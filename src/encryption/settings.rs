@@ -145,14 +145,14 @@ mod tests {
         let mut settings = Settings { values: values.into(), ..Settings::default() };
         let services = Services {
             environment: Environment::of([("X", "x")]),
-            folder: PathBuf::from("/root"),
+            folder: PathBuf::from("/base"),
             ..Services::offline()
         };
         let mut given = SettingsOrVariables { settings: &mut settings, services: &services };
-        for (name, expected) in [("set", "/root/a/b"), ("full", "/c"), ("empty", "x"), ("none", "x")] {
+        for (name, expected) in [("set", "/base/a/b"), ("full", "/c"), ("empty", "x"), ("none", "x")] {
             assert_eq!(given.file(name, &["X"]).as_deref(), Some(Path::new(expected)), "{name}");
         }
-        assert_eq!(given.folder_of("set"), Path::new("/root"));
+        assert_eq!(given.folder_of("set"), Path::new("/base"));
         assert_eq!(given.folder_of("none"), Path::new(""));
     }
 }

@@ -1,5 +1,5 @@
-//! Static facts: what the text of a configuration and the schemas of its providers decide, whatever the verb, the state and the
-//! targets are.
+//! Static facts: what the text of a configuration and the schemas of its providers decide. They do not depend on the verb, the
+//! state or the targets.
 //!
 //! All verbs of a command get the same [`Facts`], so the first of them builds what the others reuse. Never knows a run.
 

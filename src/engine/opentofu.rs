@@ -9,7 +9,7 @@ pub fn keeps_first_instance_of_calls(dialect: Dialect) -> bool {
     dialect.is_careful()
 }
 
-/// Whether objects whose block is gone are still left alone if the block said so. Terraform does not remember it.
+/// Whether objects whose block is gone are still left alone if the block asked for it. Terraform does not remember it.
 pub fn remembers_destroy_argument(dialect: Dialect) -> bool {
     dialect.is_careful()
 }
@@ -24,7 +24,7 @@ pub fn checks_imports_of_stored_objects(dialect: Dialect) -> bool {
     dialect.is_careful()
 }
 
-/// Whether each object that is forgotten has a warning of its own, except in a destroy. Terraform lists all of them in one.
+/// Whether each object that is forgotten has its own warning, except in a destroy. Terraform lists all of them in one.
 pub fn warns_of_each_forgotten_object(dialect: Dialect) -> bool {
     dialect.is_opentofu()
 }

@@ -16,7 +16,7 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
 pub const MOST_FILES: usize = 16;
 
 /// What asks: the answers of a dialect that code decides by, a dialect by its name, and the dialect of the process. What a dialect names,
-/// such as its command or its hosts, is no question, and neither is passing it on.
+/// such as its command or its hosts, is no question. Passing it on is none either.
 const QUESTIONS: &[&str] = &[
     ".is_opentofu(",
     ".is_careful(",

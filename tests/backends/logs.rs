@@ -9,7 +9,7 @@ use crate::support::clouds::AZURE_KEY;
 use crate::support::hcp::{HcpStub, TOKEN};
 use crate::support::{cos, oss};
 
-/// Where a test has a secret of its own.
+/// Where a test has its own secret.
 const SECRET: &str = "hunter2-of-the-backend";
 const VALUE: &str = "value-of-the-variable";
 /// Schemes and headers that come with secrets, in lower case.

@@ -101,7 +101,7 @@ mod tests {
         let environment = Environment::of([("X", "x")]);
         let path = |folder, name| Settings { config: &config, environment: &environment, folder }.path(name, &["X"]);
         for (folder, name, expected) in
-            [("/root", "set", "/root/a/b"), ("/root", "full", "/c"), ("/root", "none", "x"), ("", "set", "a/b")]
+            [("/base", "set", "/base/a/b"), ("/base", "full", "/c"), ("/base", "none", "x"), ("", "set", "a/b")]
         {
             assert_eq!(path(Path::new(folder), name).unwrap(), Path::new(expected), "{folder} {name}");
         }

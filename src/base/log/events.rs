@@ -22,7 +22,7 @@ fn is_own(metadata: &Metadata<'_>) -> bool {
 }
 
 impl Subscriber for Events {
-    /// Once for each place in the code: what is below the level costs no more than it does without a log.
+    /// Once for each place in the code: what is below the level costs as little as without a log.
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         if self.enabled(metadata) { Interest::always() } else { Interest::never() }
     }

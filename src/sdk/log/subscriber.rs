@@ -13,7 +13,7 @@ use super::{Log, is_own, spans};
 pub struct ProviderLog(pub Arc<Log>);
 
 impl Subscriber for ProviderLog {
-    /// Once for each place in the code: what is below the level costs no more than a comparison.
+    /// Once for each place in the code: what is below the level costs one comparison.
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         if self.enabled(metadata) { Interest::always() } else { Interest::never() }
     }

@@ -59,15 +59,15 @@ fn the_environment_is_below_the_connection_string() {
 fn files_of_the_string_start_in_the_folder_of_the_command() {
     let read = |text| {
         let environment = Environment::of([("PGSSLKEY", "process.key")]);
-        let parameters = Parameters::read(text, Path::new("/root"), &environment).unwrap();
+        let parameters = Parameters::read(text, Path::new("/base"), &environment).unwrap();
         let files = ["sslcert", "sslkey", "sslrootcert", "passfile"].map(|key| parameters.get(key).unwrap_or("-"));
         files.join(" ")
     };
     let cases = [
-        ("postgres://h/?sslcert=a.crt&sslkey=b.key", "/root/a.crt /root/b.key - -"),
-        ("sslcert=/a.crt sslrootcert='x/ca.pem' passfile=p", "/a.crt process.key /root/x/ca.pem /root/p"),
+        ("postgres://h/?sslcert=a.crt&sslkey=b.key", "/base/a.crt /base/b.key - -"),
+        ("sslcert=/a.crt sslrootcert='x/ca.pem' passfile=p", "/a.crt process.key /base/x/ca.pem /base/p"),
         ("sslrootcert=system passfile=''", "- process.key system -"),
-        ("sslinline=true sslcert=PEM passfile=p", "PEM process.key - /root/p"),
+        ("sslinline=true sslcert=PEM passfile=p", "PEM process.key - /base/p"),
     ];
     for (text, expected) in cases {
         assert_eq!(read(text), expected, "{text}");

@@ -19,7 +19,7 @@ pub fn fill(bytes: &mut [u8]) -> Result<(), KeyError> {
 }
 
 /// Random numbers for the RSA crate, which has no error for their absence. The operating system is asked once, for a seed, when an error
-/// can still be reported. What follows is HMAC-SHA-256 of a counter, with the seed as key. Who has the seed has the keys that were made
+/// can still be reported. What follows is HMAC-SHA-256 of a counter, with the seed as key. The seed gives away the keys that were made
 /// from it: it is in one place, and erased at the end.
 pub struct SeededRng {
     seed: Zeroizing<Vec<u8>>,

@@ -15,10 +15,7 @@ impl PrivateFolder {
     /// A folder in `parent` whose name begins with `prefix`. Fails rather than take a folder that exists.
     pub fn create(parent: &Path, prefix: &str) -> io::Result<PrivateFolder> {
         let path = parent.join(format!("{prefix}{}", random_name()?));
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path)?;
+        private_builder().create(&path)?;
         Ok(PrivateFolder { path, is_kept: false })
     }
 
@@ -38,6 +35,19 @@ impl Drop for PrivateFolder {
             let _ = fs::remove_dir_all(&self.path);
         }
     }
+}
+
+#[cfg(unix)]
+fn private_builder() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// The temporary folder of a user is private here, and what is in it too.
+#[cfg(not(unix))]
+fn private_builder() -> DirBuilder {
+    DirBuilder::new()
 }
 
 /// Sixteen hexadecimal digits from the random numbers of the system.

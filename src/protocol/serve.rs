@@ -257,11 +257,22 @@ async fn no_client_comes(peer: Option<u32>) {
         let pause = PEER_CHECK.min(patience);
         tokio::time::sleep(pause).await;
         patience -= pause;
-        #[cfg(unix)]
-        if peer.is_some_and(|peer| std::os::unix::process::parent_id() != peer) {
+        if peer.is_some_and(has_lost) {
             return;
         }
     }
+}
+
+/// Whether the process that started this one has ended.
+#[cfg(unix)]
+fn has_lost(parent: u32) -> bool {
+    std::os::unix::process::parent_id() != parent
+}
+
+/// The system does not say so here.
+#[cfg(not(unix))]
+fn has_lost(_parent: u32) -> bool {
+    false
 }
 
 /// A connection that fails is closed; its other end knows.

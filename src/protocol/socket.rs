@@ -140,7 +140,10 @@ impl Socket {
     }
 
     /// The next connection. `peer`: the one process that may connect; others are closed and not returned.
-    pub async fn accept(&self, peer: Option<u32>) -> io::Result<Option<Box<dyn Connection>>> {
+    pub async fn accept(
+        &self,
+        #[cfg_attr(not(unix), allow(unused))] peer: Option<u32>,
+    ) -> io::Result<Option<Box<dyn Connection>>> {
         match &self.listener {
             #[cfg(unix)]
             Listener::Unix(listener) => {
@@ -148,6 +151,7 @@ impl Socket {
                 let is_welcome = peer.is_none_or(|peer| check_peer(&stream, peer).is_ok());
                 Ok(is_welcome.then(|| Box::new(stream) as Box<dyn Connection>))
             }
+            // A TCP connection does not say which process made it.
             Listener::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;

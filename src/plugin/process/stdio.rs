@@ -1,6 +1,7 @@
 //! What a plugin prints after its handshake, which go-plugin sends over the connection. A plugin has nothing to print:
 //! it is a forgotten debugging statement, and goes to the log as such.
 
+use base::secret;
 use prost::Message;
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
@@ -18,11 +19,34 @@ pub async fn watch(channel: Channel, name: String) {
     while let Ok(Some(piece)) = pieces.message().await {
         let Ok(piece) = StdioData::decode(piece) else { return };
         let pipe = if piece.channel() == stdio_data::Channel::Stderr { "stderr" } else { "stdout" };
-        let shown = &piece.data[..piece.data.len().min(LIMIT)];
-        let more = if piece.data.len() > LIMIT { "..." } else { "" };
-        tracing::warn!(
-            "unexpected data: {name}:{pipe}={:?}",
-            format!("{}{more}", String::from_utf8_lossy(shown).trim())
-        );
+        tracing::warn!("unexpected data: {name}:{pipe}={:?}", shown(&piece.data));
+    }
+}
+
+/// The beginning of a piece. Secrets are masked before it is cut: no part of one is left.
+fn shown(piece: &[u8]) -> String {
+    let text = String::from_utf8_lossy(piece);
+    let text = secret::masked(text.trim());
+    match text.char_indices().map(|(at, _)| at).find(|at| *at >= LIMIT) {
+        Some(end) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::secret::Secret;
+
+    use super::*;
+
+    #[test]
+    fn long_output_is_cut_after_secrets_are_masked() {
+        secret::keep_for_masking();
+        let password = Secret::new("a-password-at-the-limit");
+        let text = |length: usize| format!(" {}{}\n", "x".repeat(length), password.reveal());
+        assert_eq!(shown(text(3).as_bytes()), "xxx(sensitive)");
+        assert_eq!(shown(text(LIMIT - 4).as_bytes()), format!("{}(sen...", "x".repeat(LIMIT - 4)));
+        assert_eq!(shown("é".repeat(LIMIT / 2).as_bytes()), "é".repeat(LIMIT / 2));
+        assert_eq!(shown("é".repeat(LIMIT).as_bytes()), format!("{}...", "é".repeat(LIMIT / 2)));
     }
 }

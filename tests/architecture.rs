@@ -135,7 +135,12 @@ fn the_dialect_is_asked_for_in_few_files() {
 #[test]
 fn a_question_for_the_dialect_is_found() {
     let file = |text: &str| [("a/b.rs".to_string(), text.to_string())];
-    for text in ["if x.dialect().is_opentofu() {", "    Dialect::Terraform => 1,", "let d = Dialect::of_process();"] {
+    for text in [
+        "if x.dialect().is_opentofu() {",
+        "if tofu_at_least(dialect, 13) {",
+        "    Dialect::Terraform => 1,",
+        "let d = Dialect::of_process();",
+    ] {
         assert_eq!(dialect::questions(&file(text)), [("a/b.rs", 1)], "{text}");
     }
     for text in [

@@ -19,8 +19,8 @@ pub enum Dialect {
 static OF_PROCESS: OnceLock<Dialect> = OnceLock::new();
 
 impl Dialect {
-    /// The dialect of this process, [`Dialect::Terrane`] until it is set: for the program's name in texts, and for the few places
-    /// that `tests/architecture/dialect.rs` lists with a reason.
+    /// The dialect of this process, [`Dialect::Terrane`] until it is set: for the program's name in texts, for rules about flags of
+    /// commands, and for the few places that `tests/architecture/dialect.rs` lists with a reason.
     pub fn of_process() -> Dialect {
         OF_PROCESS.get().copied().unwrap_or_default()
     }

@@ -18,7 +18,9 @@ mod tests {
     use terrane_value::{Type, Value};
 
     use super::*;
+    use crate::provisioners::file::File;
     use crate::provisioners::local_exec::LocalExec;
+    use crate::provisioners::remote_exec::RemoteExec;
 
     /// The errors of a command that is interrupted and ends well.
     async fn errors(dialect: Dialect) -> Vec<String> {
@@ -50,6 +52,22 @@ mod tests {
                 expected,
                 "{dialect:?} {found:?}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn winrm_connections_have_the_error_of_each_dialect() {
+        let request = || {
+            let connection = Value::object([("type", Value::string("winrm"))]);
+            ProvisionRequest { config: Value::null_dynamic(), connection, output: Arc::new(|_: &str| {}) }
+        };
+        let terraform = "connection type 'winrm' is not supported yet: use 'ssh'";
+        let opentofu = "'winrm' connections are not supported in OpenTofu v1.13 or later";
+        let cases = [(Dialect::Terrane, terraform), (Dialect::Terraform, terraform), (Dialect::OpenTofu, opentofu)];
+        for (dialect, expected) in cases {
+            let of_file = File::new(dialect).provision(request()).await;
+            let of_script = RemoteExec::new(dialect).provision(request()).await;
+            assert_eq!([&*of_file[0].detail, &*of_script[0].detail], [expected; 2], "{dialect:?}");
         }
     }
 }

@@ -120,7 +120,7 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
     BuiltInPlugin {
         name: "file",
         protocol: 5,
-        make: Make::Provisioner(|_| Arc::new(file::File::default())),
+        make: Make::Provisioner(|services| Arc::new(file::File::new(services.dialect))),
         stands_for: None,
     },
     BuiltInPlugin {
@@ -132,7 +132,7 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
     BuiltInPlugin {
         name: "remote-exec",
         protocol: 5,
-        make: Make::Provisioner(|_| Arc::new(remote_exec::RemoteExec::default())),
+        make: Make::Provisioner(|services| Arc::new(remote_exec::RemoteExec::new(services.dialect))),
         stands_for: None,
     },
 ];

@@ -3,6 +3,7 @@
 //! Owns the rules of this area that depend on the dialect.
 
 use base::dialect::Dialect;
+use model::opentofu::tofu_at_least;
 
 /// Whether `-json` of `workspace list` and `state show` is a document, as Terraform has it. Otherwise it is a stream.
 pub fn writes_documents(dialect: Dialect) -> bool {
@@ -37,6 +38,17 @@ pub fn separates_parts_of_init(dialect: Dialect) -> bool {
 /// Whether messages of the streams of `init` and `get` have no type and no code, but the lines that people read.
 pub fn has_plain_streams(dialect: Dialect) -> bool {
     dialect.is_opentofu()
+}
+
+/// Whether the error about a workspace that already exists says how to switch to it, as since OpenTofu 1.13.
+pub fn suggests_workspace_select(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 13)
+}
+
+/// Whether `validate`, `plan`, `apply` and `refresh` have the flag `-lint`, as since OpenTofu 1.13. The rule takes the dialect of the
+/// process, because the table of commands creates flags without a dialect.
+pub fn has_lint_flag() -> bool {
+    tofu_at_least(Dialect::of_process(), 13)
 }
 
 #[cfg(test)]
@@ -77,5 +89,11 @@ mod tests {
     fn terraform_alone_has_documents() {
         assert_eq!(ALL.map(writes_documents), [false, true, false]);
         assert_eq!(ALL.map(cloud_service), ["HCP Terraform", "HCP Terraform", "cloud backend"]);
+    }
+
+    #[test]
+    fn additions_of_opentofu_1_13_are_its_own() {
+        assert_eq!(ALL.map(suggests_workspace_select), [false, false, true]);
+        assert!(!has_lint_flag(), "the process of unit tests speaks Terraform's language");
     }
 }

@@ -3,6 +3,7 @@
 //! Owns the rules of this area that depend on the dialect. Terrane follows OpenTofu where it destroys or creates less than Terraform.
 
 use base::dialect::Dialect;
+use model::opentofu::tofu_at_least;
 
 /// Whether a module call that gains or loses `count` keeps its first instance. Terraform destroys the objects and creates others.
 pub fn keeps_first_instance_of_calls(dialect: Dialect) -> bool {
@@ -108,6 +109,22 @@ pub fn checks_attributes_of_triggers(dialect: Dialect) -> bool {
     dialect.is_opentofu()
 }
 
+/// Whether `validate` checks the names in `replace_triggered_by`, as since OpenTofu 1.12. Other releases check them in plan alone.
+pub fn validates_triggers(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 12)
+}
+
+/// Whether `validate` knows the types of the attributes of resources without `count` and `for_each`, as since OpenTofu 1.12.
+/// Terraform knows them since 1.15, except for those of ephemeral resources.
+pub fn knows_types_in_validate(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 12)
+}
+
+/// Whether `validate` warns of connections of type `winrm`, as since OpenTofu 1.12, which deprecates them.
+pub fn warns_of_winrm(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 12)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +155,14 @@ mod tests {
         let rules: [Rule; 2] = [deprecated_outputs_are_quiet, stores_destroy_argument_at_once];
         for (index, rule) in rules.into_iter().enumerate() {
             assert_eq!(dialects_of(rule), [Dialect::Terrane, Dialect::Terraform], "{index}");
+        }
+    }
+
+    #[test]
+    fn changes_of_opentofu_1_12_are_its_own() {
+        let rules: [Rule; 3] = [validates_triggers, knows_types_in_validate, warns_of_winrm];
+        for (index, rule) in rules.into_iter().enumerate() {
+            assert_eq!(dialects_of(rule), [Dialect::OpenTofu], "{index}");
         }
     }
 }

@@ -5,6 +5,8 @@
 
 use base::dialect::Dialect;
 
+use crate::version::release_at_least;
+
 /// A dialect for each language, for formats that are read in the form of either.
 pub(crate) const EITHER: [Dialect; 2] = [Dialect::Terraform, Dialect::OpenTofu];
 
@@ -14,6 +16,28 @@ pub(crate) const LANGUAGE: Dialect = Dialect::OpenTofu;
 /// Whether the releases that count are those of OpenTofu, which have numbers of their own.
 pub fn has_own_releases(dialect: Dialect) -> bool {
     dialect.is_opentofu()
+}
+
+/// Whether the program is OpenTofu and the run is compatible with OpenTofu 1.MINOR or later. Only for rules in files `opentofu.rs`,
+/// each of which names what that release changed.
+pub fn tofu_at_least(dialect: Dialect, minor: u64) -> bool {
+    dialect.is_opentofu() && release_at_least(dialect, minor)
+}
+
+/// Whether the language has symbol libraries, an experiment since OpenTofu 1.13. In other languages, `symbols` has no meaning.
+pub fn knows_symbol_libraries(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 13)
+}
+
+/// Whether `experiments` in a `terraform` block is ignored, as since OpenTofu 1.13. Terraform and older releases of OpenTofu refuse
+/// it.
+pub fn ignores_experiments_of_terraform(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 13)
+}
+
+/// Whether connections of type `winrm` are refused because the program no longer has them, as since OpenTofu 1.13.
+pub fn refuses_winrm(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 13)
 }
 
 /// Which files of two names, one for each program, are read.
@@ -172,6 +196,22 @@ mod tests {
                 ],
             ),
             (
+                "language {\n  experiments = [symbol_libraries]\n}\n",
+                [
+                    "Unknown experimental language feature",
+                    "Unknown experimental language feature",
+                    "Unsupported language experiment",
+                ],
+            ),
+            (
+                "symbols \"a\" {\n  source = \"./a\"\n}\n",
+                ["Unsupported block type", "Unsupported block type", "Language Experiment not enabled"],
+            ),
+            (
+                "terraform {\n  experiments = [a]\n}\n",
+                ["Module uses experimental features", "Module uses experimental features", ""],
+            ),
+            (
                 "removed {\n  from = data.a.b\n}\n",
                 [
                     "Data source address not allowed",
@@ -212,6 +252,18 @@ mod tests {
             matches!(parse_reference(&traversal, &file).map(|found| found.subject), Ok(Subject::Terraform(_)))
         };
         assert_eq!([Dialect::Terrane, Dialect::Terraform, Dialect::OpenTofu].map(is_reserved), [false, false, true]);
+    }
+
+    #[test]
+    fn releases_count_as_opentofu_alone() {
+        let (_, newest, _) = crate::version::newest_of(Dialect::OpenTofu).numbers;
+        let cases = [(0, [false, false, true]), (newest, [false, false, true]), (newest + 1, [false; 3])];
+        for (minor, expected) in cases {
+            let reaches = |dialect| tofu_at_least(dialect, minor);
+            assert_eq!([Dialect::Terrane, Dialect::Terraform, Dialect::OpenTofu].map(reaches), expected, "1.{minor}");
+        }
+        let refuses = [Dialect::Terrane, Dialect::Terraform, Dialect::OpenTofu].map(refuses_winrm);
+        assert_eq!(refuses, [false, false, true]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use lang::syntax::ast::{Block, Traversal, TraversalStep};
 use lang::syntax::body::BodySchema;
 
 use crate::addr::parse::INVALID_REFERENCE;
-use crate::version::tofu_at_least;
+use crate::opentofu;
 
 /// The name of the experiment.
 pub const SYMBOL_LIBRARIES: &str = "symbol_libraries";
@@ -36,7 +36,7 @@ pub fn not_enabled(place: Range) -> Diagnostic {
 
 /// The errors about a reference to a symbol library; none for other references.
 pub fn refuse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Option<Vec<Diagnostic>> {
-    if traversal.root_name() != SYMBOLS || !tofu_at_least(13) {
+    if traversal.root_name() != SYMBOLS || !opentofu::knows_symbol_libraries(file.dialect()) {
         return None;
     }
     let Some(TraversalStep::Attr { name, span }) = traversal.steps.first() else {
@@ -50,7 +50,7 @@ pub fn refuse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Option
 
 /// The errors about a call of a function in a symbol library; none for other functions.
 pub fn refuse_function(name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
-    let path = name.strip_prefix("symbols::").filter(|_| tofu_at_least(13))?;
+    let path = path_in_library(name, place)?;
     Some(match path.split("::").collect::<Vec<_>>()[..] {
         [library, _] => {
             let mut first = not_enabled(place.clone());
@@ -66,9 +66,13 @@ pub fn refuse_function(name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
 
 /// The error about a type of a symbol library in the place of a type; none for other types.
 pub fn refuse_type(name: &str, place: &Range) -> Option<Diagnostic> {
-    let path = name.strip_prefix("symbols::").filter(|_| tofu_at_least(13))?;
-    let (library, kind) = path.split_once("::")?;
+    let (library, kind) = path_in_library(name, place)?.split_once("::")?;
     (!kind.contains("::")).then(|| missing(library, place.clone()))
+}
+
+/// `symbols::a::b` -> `a::b`, where there are symbol libraries.
+fn path_in_library<'n>(name: &'n str, place: &Range) -> Option<&'n str> {
+    name.strip_prefix("symbols::").filter(|_| opentofu::knows_symbol_libraries(place.dialect()))
 }
 
 fn missing(library: &str, place: Range) -> Diagnostic {

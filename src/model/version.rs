@@ -2,7 +2,7 @@
 //!
 //! Owns the one value of the process that says which release states, lock information, providers and JSON documents name. It is the
 //! newest one until the pins of a configuration are known; see `deps::compatible` for the choice. What the run answers may follow it
-//! ([`at_least`], [`tofu_at_least`]), but never what is created, changed or destroyed.
+//! ([`at_least`], [`opentofu::tofu_at_least`]), but never what is created, changed or destroyed.
 
 use std::sync::{Arc, LazyLock, RwLock};
 
@@ -92,18 +92,17 @@ pub fn compatible_version() -> &'static str {
 
 /// Whether the run is compatible with a release of Terraform from 1.MINOR on. Never as OpenTofu, whose releases have other numbers.
 pub fn at_least(minor: u64) -> bool {
-    reaches(minor, false)
-}
-
-/// Whether the run is compatible with a release of OpenTofu from 1.MINOR on. Only as OpenTofu.
-pub fn tofu_at_least(minor: u64) -> bool {
-    reaches(minor, true)
-}
-
-/// Whether the run has releases of that kind, and one from 1.MINOR on.
-fn reaches(minor: u64, of_opentofu: bool) -> bool {
     let choice = RUN_VERSION.read().unwrap_or_else(|e| e.into_inner());
-    opentofu::has_own_releases(choice.dialect) == of_opentofu && choice.current().numbers >= (1, minor, 0)
+    !opentofu::has_own_releases(choice.dialect) && choice.current().numbers >= (1, minor, 0)
+}
+
+/// Whether the release of a dialect is 1.MINOR or later: the release that the run is compatible with, or the newest one if the
+/// process has the other language, as in unit tests. Only for `opentofu::tofu_at_least`.
+pub(crate) fn release_at_least(dialect: Dialect, minor: u64) -> bool {
+    let choice = RUN_VERSION.read().unwrap_or_else(|e| e.into_inner());
+    let is_of_run = choice.dialect.language() == dialect.language();
+    let release = if is_of_run { choice.current() } else { newest_of(dialect) };
+    release.numbers >= (1, minor, 0)
 }
 
 /// What the user wants, if that is known.

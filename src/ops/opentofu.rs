@@ -3,6 +3,7 @@
 //! Owns the rules of this area that depend on the dialect.
 
 use base::dialect::Dialect;
+use model::opentofu::tofu_at_least;
 
 /// Endings of files that have the standard style although Terraform does not know them.
 pub fn further_endings_in_style(dialect: Dialect) -> &'static [&'static str] {
@@ -37,9 +38,10 @@ pub fn early_reports_of_init(dialect: Dialect, calls_modules: bool) -> usize {
     }
 }
 
-/// Whether `init -backend=false` reads an encrypted state, whose keys must be there then. Releases from 1.13 on do not.
-pub fn reads_sealed_state_without_backend(dialect: Dialect) -> bool {
-    dialect.is_opentofu()
+/// Whether `init -backend=false` reads the state, to install its providers. OpenTofu reads it, also if it is encrypted, and no longer
+/// does since 1.13. Otherwise an encrypted state is not read, because its keys may be missing.
+pub fn reads_state_without_backend(dialect: Dialect, is_sealed: bool) -> bool {
+    dialect.by_language(!is_sealed, !tofu_at_least(dialect, 13))
 }
 
 /// Whether an invalid configuration is announced by a sentence of `init`, instead of by an error.
@@ -127,6 +129,12 @@ mod tests {
         assert_eq!(ALL.map(names), [terraform, terraform, (".opentofu-version", "initialization", "Error: ")]);
         let providers = |dialect| spans_of_init(dialect).providers;
         assert_eq!(ALL.map(providers), ["install providers", "install providers", "Get Providers"]);
+    }
+
+    #[test]
+    fn opentofu_1_13_reads_no_state_without_a_backend() {
+        let reads = |dialect| [false, true].map(|is_sealed| reads_state_without_backend(dialect, is_sealed));
+        assert_eq!(ALL.map(reads), [[true, false], [true, false], [false, false]]);
     }
 
     #[test]

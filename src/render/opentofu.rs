@@ -5,6 +5,7 @@
 
 use base::dialect::Dialect;
 use engine::event::EphemeralVerb;
+use model::opentofu::tofu_at_least;
 use model::plan::Action;
 
 /// What the legend of a plan says of an action. Empty: nothing.
@@ -63,6 +64,17 @@ pub fn pairs_lists_by_index(dialect: Dialect) -> bool {
 /// Whether texts that share a line are shown as one text that changes.
 pub fn pairs_similar_texts(dialect: Dialect) -> bool {
     dialect.is_opentofu()
+}
+
+/// Whether nested blocks that become unknown are shown as one block, without those that were there before, as since OpenTofu 1.13.
+pub fn joins_unknown_blocks(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 13)
+}
+
+/// Whether a plan without changes is one line, followed by a note if targets are set, as since OpenTofu 1.13. Otherwise a paragraph
+/// says what was compared.
+pub fn shortens_plans_without_changes(dialect: Dialect) -> bool {
+    tofu_at_least(dialect, 13)
 }
 
 /// What an operation on an ephemeral object is called once it is done.
@@ -131,6 +143,12 @@ mod tests {
             draw(&diff, 0, &style).contains(r#""a" -> "b""#)
         };
         assert_eq!(ALL.map(shown), [true, true, false]);
+    }
+
+    #[test]
+    fn texts_of_opentofu_1_13_are_its_own() {
+        assert_eq!(ALL.map(joins_unknown_blocks), [false, false, true]);
+        assert_eq!(ALL.map(shortens_plans_without_changes), [false, false, true]);
     }
 
     #[test]

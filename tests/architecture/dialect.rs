@@ -15,12 +15,13 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
 /// Most files that ask, exceptions included.
 pub const MOST_FILES: usize = 16;
 
-/// What asks: the answers of a dialect that code decides by, a dialect by its name, and the dialect of the process. What a dialect names,
-/// such as its command or its hosts, is no question. Passing it on is none either.
+/// What asks: the answers of a dialect that code decides by, a release of OpenTofu, a dialect by its name, and the dialect of the process.
+/// What a dialect names, such as its command or its hosts, is no question. Passing it on is none either.
 const QUESTIONS: &[&str] = &[
     ".is_opentofu(",
     ".is_careful(",
     ".by_language(",
+    "tofu_at_least(",
     "Dialect::Terrane",
     "Dialect::Terraform",
     "Dialect::OpenTofu",

@@ -82,7 +82,7 @@ pub const AREAS: &[(u8, Part)] = &[
         "lang", "model", "engine::event", "install::event"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL, ASYNC] }),
     (7, Part { path: "builtin", may: &["value", "protocol::schema", "protocol::provider", "sdk", "gotext", "base", "net", "lang", "model::addr",
-        "model::version"], never: &[] }),
+        "model::opentofu"], never: &[] }),
     (8, Part { path: "ops", may: &["value", "protocol", "gotext", "base", "net", "lang", "model", "encryption", "engine", "plugin", "sdk", "builtin", "install",
         "backend", "render"], never: &[TERMINAL] }),
     (9, Part { path: "cli", may: &["value", "protocol", "base", "net", "lang", "model", "engine::event", "engine::ports::Observer",

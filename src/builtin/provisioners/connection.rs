@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use base::dialect::Dialect;
 use base::env::{self, Environment};
 use base::stop::Stop;
-use model::version::tofu_at_least;
+use model::opentofu::refuses_winrm;
 use terrane_protocol::provider::{Output, ProvisionRequest};
 use terrane_value::Value;
 
@@ -66,7 +67,7 @@ impl fmt::Display for RemoteError {
 impl std::error::Error for RemoteError {}
 
 /// The settings of the request's connection; winrm is refused by name.
-pub fn settings(request: &ProvisionRequest) -> Result<Settings, RemoteError> {
+pub fn settings(request: &ProvisionRequest, dialect: Dialect) -> Result<Settings, RemoteError> {
     let connection = &request.connection;
     if connection.is_null() {
         return Err(RemoteError::NoConnection);
@@ -74,7 +75,7 @@ pub fn settings(request: &ProvisionRequest) -> Result<Settings, RemoteError> {
     let get = |name: &str| connection.get(name).and_then(text);
     match get("type").as_deref() {
         None | Some("" | "ssh") => {}
-        Some("winrm") if tofu_at_least(13) => return Err(RemoteError::RemovedType),
+        Some("winrm") if refuses_winrm(dialect) => return Err(RemoteError::RemovedType),
         Some("winrm") => return Err(RemoteError::WinRm),
         Some(other) => return Err(RemoteError::UnknownType(other.to_owned())),
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::dialect::Dialect;
 use base::env::{self, Environment};
 use base::stop::Stop;
 use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
@@ -20,6 +21,7 @@ const NAME: &str = "file";
 #[derive(Default)]
 pub struct File {
     stop: Stop,
+    dialect: Dialect,
 }
 
 #[async_trait]
@@ -56,8 +58,12 @@ impl Provisioner for File {
 }
 
 impl File {
+    pub fn new(dialect: Dialect) -> File {
+        File { stop: Stop::default(), dialect }
+    }
+
     async fn run(&self, request: &ProvisionRequest) -> Result<(), RemoteError> {
-        let settings = settings(request)?;
+        let settings = settings(request, self.dialect)?;
         let destination = text_of(&request.config, "destination").unwrap_or_default().to_owned();
         let upload = upload(&request.config)?;
         connected(settings, &request.output, &self.stop, |mut communicator| async move {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::dialect::Dialect;
 use base::stop::Stop;
 use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
 use terrane_protocol::schema::Schema;
@@ -18,6 +19,7 @@ const NAME: &str = "remote-exec";
 #[derive(Default)]
 pub struct RemoteExec {
     stop: Stop,
+    dialect: Dialect,
 }
 
 #[async_trait]
@@ -56,8 +58,12 @@ impl Provisioner for RemoteExec {
 }
 
 impl RemoteExec {
+    pub fn new(dialect: Dialect) -> RemoteExec {
+        RemoteExec { stop: Stop::default(), dialect }
+    }
+
     async fn run(&self, request: &ProvisionRequest) -> Result<(), RemoteError> {
-        let settings = settings(request)?;
+        let settings = settings(request, self.dialect)?;
         let scripts = scripts(&request.config)?;
         let output = request.output.clone();
         connected(settings, &request.output, &self.stop, |mut communicator| async move {

@@ -1,16 +1,16 @@
-//! `-lint`, which OpenTofu has since 1.13: a flag of some commands that may stand anywhere in the arguments.
+//! `-lint`, which only OpenTofu has: a flag of some commands that may stand anywhere in the arguments.
 
 use clap::{Arg, ArgMatches, Command};
 use model::lint::Selection;
-use model::version::tofu_at_least;
 
 use super::flags::list;
+use crate::opentofu;
 
 const LINT: &str = "lint";
 
 /// The command with the flag, if the program has it.
 pub fn with_flag(command: Command) -> Command {
-    if tofu_at_least(13) { command.arg(flag()) } else { command }
+    if opentofu::has_lint_flag() { command.arg(flag()) } else { command }
 }
 
 fn flag() -> Arg {
@@ -23,7 +23,7 @@ fn flag() -> Arg {
 
 /// The arguments with the flag in front, where it is read.
 pub fn in_front(args: &[String]) -> Vec<String> {
-    if tofu_at_least(13) { moved(args) } else { args.to_vec() }
+    if opentofu::has_lint_flag() { moved(args) } else { args.to_vec() }
 }
 
 fn moved(args: &[String]) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! `workspace list`, `show`, `new`, `select` and `delete`, also by their old name `env`
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::name::{COMMAND, PROGRAM};
-use model::version::{at_least, tofu_at_least};
+use model::version::at_least;
 use ops::setup::workdir::WorkDir;
 use ops::state::workspaces::{self, Selected, WorkspaceRefusal};
 use render::json::events;
@@ -45,7 +46,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
             0
         }
         Err(refusal) => {
-            refused(&out, refusal);
+            refused(console.dialect(), &out, refusal);
             1
         }
     }
@@ -132,7 +133,7 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
             lines.refuse_plainly(OVERRIDDEN_NEW);
             1
         }
-        Ok(Err(refusal)) => refused(&lines, refusal),
+        Ok(Err(refusal)) => refused(console.dialect(), &lines, refusal),
         Err(code) => code,
     }
 }
@@ -157,7 +158,7 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
             lines.coloured(&text, &format!("Switched to workspace {name}"));
             0
         }
-        Ok(Err(refusal)) => refused(&lines, refusal),
+        Ok(Err(refusal)) => refused(console.dialect(), &lines, refusal),
         Err(code) => code,
     }
 }
@@ -191,7 +192,7 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
             lines.refuse_with_tip(missing(&name).trim(), &question);
             1
         }
-        Ok(Err(refusal)) => refused(&lines, refusal),
+        Ok(Err(refusal)) => refused(console.dialect(), &lines, refusal),
         Err(code) => code,
     }
 }
@@ -208,14 +209,14 @@ fn say_created(console: &Console, lines: &Lines, name: &str) {
     lines.coloured(&shown, &plain);
 }
 
-fn refused(lines: &Lines, refusal: WorkspaceRefusal) -> u8 {
+fn refused(dialect: Dialect, lines: &Lines, refusal: WorkspaceRefusal) -> u8 {
     let text = match refusal {
         WorkspaceRefusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
         WorkspaceRefusal::Failed(reason) => {
             lines.refuse(&reason);
             return 1;
         }
-        WorkspaceRefusal::Exists(name) if tofu_at_least(13) => return exists(lines, &name),
+        WorkspaceRefusal::Exists(name) if opentofu::suggests_workspace_select(dialect) => return exists(lines, &name),
         WorkspaceRefusal::Exists(name) => format!("Workspace {name:?} already exists"),
         WorkspaceRefusal::Missing(name, question) => {
             lines.refuse_with_tip(&missing(&name), &question);
@@ -239,7 +240,7 @@ fn refused(lines: &Lines, refusal: WorkspaceRefusal) -> u8 {
     1
 }
 
-/// A workspace that `workspace new` should create, with what OpenTofu advises since 1.13.
+/// The error about a workspace that `workspace new` should create, with how to switch to it.
 fn exists(lines: &Lines, name: &str) -> u8 {
     let summary = format!("Workspace {name:?} already exists");
     let detail = format!(

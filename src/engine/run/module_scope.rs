@@ -17,7 +17,7 @@ use model::addr::parse::parse_reference;
 use model::addr::{InstanceKey, Resource, ResourceInstance, Subject};
 use model::model_errors::{undeclared_local, undeclared_variable};
 use model::plan::{Action, ResourceChange};
-use model::version::{at_least, tofu_at_least};
+use model::version::at_least;
 use model::{config, symbols};
 use rustc_hash::FxHashSet;
 use terrane_protocol::schema::ResourceMode;
@@ -305,9 +305,10 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, block: ResourceId) -> Va
 /// References are checked with the schema before anything is evaluated.
 fn validated_resource(run: &Run, config: &config::Resource) -> Value {
     let mode = config.addr.mode;
+    let is_typed_by_tofu = opentofu::knows_types_in_validate(run.dialect());
     let is_typed = match mode {
-        ResourceMode::Managed | ResourceMode::Data => at_least(15) || tofu_at_least(12),
-        ResourceMode::Ephemeral => tofu_at_least(12),
+        ResourceMode::Managed | ResourceMode::Data => at_least(15) || is_typed_by_tofu,
+        ResourceMode::Ephemeral => is_typed_by_tofu,
         ResourceMode::List => false,
     };
     let repeats = config.count.is_some() || config.for_each.is_some();

@@ -20,7 +20,6 @@ use base::telemetry::{self, Description, Detail};
 use model::config::module_source::{INVALID_REGISTRY_SOURCE, INVALID_SOURCE};
 use model::config::{self, Config, Module, test_file};
 use model::model_errors::INVALID_IMPORT_PROVIDER;
-use model::version::tofu_at_least;
 
 use self::backend::is_cloud;
 use self::install::ProviderNeeds;
@@ -261,10 +260,8 @@ async fn init_backend(
     (root, of_settings): (&Module, Diagnostics),
     tell: TellInit<'_>,
 ) -> (Option<backend::InUse>, Diagnostics) {
-    // The keys of an encrypted state may not be available.
     let is_sealed = root.encryption.is_some() || setup.environment.non_empty(TF_ENCRYPTION).is_some();
-    let reads_sealed = opentofu::reads_sealed_state_without_backend(setup.dialect());
-    if !request.backend && (tofu_at_least(13) || is_sealed && !reads_sealed) {
+    if !request.backend && !opentofu::reads_state_without_backend(setup.dialect(), is_sealed) {
         return (None, Diagnostics::new());
     }
     if !request.backend {

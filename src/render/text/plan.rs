@@ -10,7 +10,6 @@ use base::dialect::Dialect;
 use base::name::{COMMAND, PROGRAM};
 use model::addr::{AbsResourceInstance, InstanceKey};
 use model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
-use model::version::tofu_at_least;
 use rustc_hash::FxHashMap;
 use terrane_protocol::schema::{ResourceMode, Schema};
 use terrane_value::{Marks, Path, Value};
@@ -473,7 +472,7 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
                 ),
             )
         }
-        Mode::Normal if tofu_at_least(13) => return write_up_to_date(out, text),
+        Mode::Normal if opentofu::shortens_plans_without_changes(style.dialect) => return write_up_to_date(out, text),
         Mode::Normal => (
             "Your infrastructure matches the configuration.",
             format!(
@@ -489,7 +488,7 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
     let _ = writeln!(out, "{heading}{}", style.wrapped(&body));
 }
 
-/// What OpenTofu says since 1.13 of a plan without changes: one line, unless -target may have hidden some.
+/// A plan without changes in one line, unless -target may have hidden some.
 fn write_up_to_date(out: &mut String, text: &PlanText<'_>) {
     let heading =
         "\n[reset][bold][green]No changes.[reset][bold] Your infrastructure matches the configuration.[reset]\n";

@@ -12,7 +12,6 @@ use model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
 use model::model_errors::did_you_mean;
 use model::provider_diagnostics::about_body;
 use model::schema::decode::decode_body;
-use model::version::tofu_at_least;
 use terrane_protocol::provider::{ClientCapabilities, ProviderDiagnostics, ValidateListRequest};
 use terrane_protocol::schema::{Block, ResourceMode, Schema};
 use terrane_value::{Type, Value};
@@ -76,7 +75,7 @@ async fn validate_block(run: &Run, block: ResourceId) -> Diagnostics {
     if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
-    if tofu_at_least(12) {
+    if opentofu::validates_triggers(run.dialect()) {
         diagnostics.extend(triggers::check(run, block.module, config));
     }
     if !matches!(config.addr.mode, ResourceMode::Ephemeral | ResourceMode::List) {

@@ -3,6 +3,7 @@
 //! one, a row, and the fields for it in `ModuleFile` and `Module`.
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use lang::syntax::ast::Block;
 use lang::syntax::body::BodySchema;
 use terrane_protocol::schema::ResourceMode;
@@ -13,8 +14,7 @@ use super::variable::{self, Variable};
 use super::{action, by_name, check, import, language, locals, module_call, moved, output, removed, resource};
 use crate::config::files::module_file::{ModuleFile, PartialModule};
 use crate::config::providers::provider_block;
-use crate::symbols;
-use crate::version::tofu_at_least;
+use crate::{opentofu, symbols};
 
 /// One kind of block.
 pub struct BlockKind {
@@ -22,8 +22,8 @@ pub struct BlockKind {
     pub name: &'static str,
     /// What messages call its labels.
     pub labels: &'static [&'static str],
-    /// Whether the language of the run has the kind.
-    pub is_known: fn() -> bool,
+    /// Whether the language of a dialect has the kind.
+    pub is_known: fn(Dialect) -> bool,
     pub decode: fn(&Block, &mut ModuleFile, &mut Diagnostics),
     /// Moves what a file declares of the kind to the module.
     pub merge: fn(&mut ModuleFile, &mut PartialModule, &mut Diagnostics),
@@ -223,7 +223,7 @@ pub static BLOCK_KINDS: [BlockKind; 17] = [
     BlockKind {
         name: "symbols",
         labels: &["name"],
-        is_known: || tofu_at_least(13),
+        is_known: opentofu::knows_symbol_libraries,
         decode: |block, file, diags| file.symbols.extend(symbols::check_block(block, diags)),
         // A module with such a block has errors by now.
         merge: |file, _, _| file.symbols.clear(),
@@ -234,7 +234,7 @@ pub static BLOCK_KINDS: [BlockKind; 17] = [
 /// The rule of `data` blocks: one without a base may be for the data source of a `check` block.
 static DATA_OVERRIDE: OverrideRule = OverrideRule { without_base: check::override_data, ..resource::DATA_OVERRIDE };
 
-fn always() -> bool {
+fn always(_: Dialect) -> bool {
     true
 }
 
@@ -244,8 +244,8 @@ fn misplaced_requirements(block: &Block) -> Diagnostic {
 }
 
 /// The blocks that may stand in a file.
-pub fn schema() -> BodySchema {
-    let known = BLOCK_KINDS.iter().filter(|kind| (kind.is_known)());
+pub fn schema(dialect: Dialect) -> BodySchema {
+    let known = BLOCK_KINDS.iter().filter(|kind| (kind.is_known)(dialect));
     known.fold(BodySchema::new(), |schema, kind| schema.block(kind.name, kind.labels))
 }
 
@@ -258,7 +258,6 @@ pub fn of(block: &Block) -> Option<&'static BlockKind> {
 mod tests {
     use std::path::Path;
 
-    use base::dialect::Dialect;
     use base::files::Memory;
     use base::source::SourceFile;
     use lang::syntax::parse_file;
@@ -349,7 +348,8 @@ mod tests {
 
     #[test]
     fn every_kind_has_an_effect_in_override_files() {
-        let known = |name: &str| BLOCK_KINDS.iter().any(|kind| kind.name == name && (kind.is_known)());
+        let known =
+            |name: &str| BLOCK_KINDS.iter().any(|kind| kind.name == name && (kind.is_known)(Dialect::default()));
         let all: String = SAMPLES
             .iter()
             .filter(|(name, ..)| known(name) && *name != "required_providers")

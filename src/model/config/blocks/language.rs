@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::dialect::Dialect;
 use base::name::{PROGRAM, TERRANE};
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block};
@@ -13,7 +14,7 @@ use crate::config::constants::version_constraint;
 use crate::deps::{Constraints, Version};
 use crate::opentofu;
 use crate::symbols::SYMBOL_LIBRARIES;
-use crate::version::{compatible_version, tofu_at_least};
+use crate::version::compatible_version;
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().attribute("edition").attribute("experiments").block("compatible_with", &[]));
@@ -142,8 +143,9 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
 /// There are none; an empty list asks for none.
 fn check_experiments(attribute: &Attribute, diags: &mut Diagnostics) {
     for item in references::static_list(&attribute.expr, diags) {
-        if opentofu::has_one_edition(item.file.dialect()) {
-            diags.push(unknown_experiment(item.as_keyword()).at(item.range()));
+        let dialect = item.file.dialect();
+        if opentofu::has_one_edition(dialect) {
+            diags.push(unknown_experiment(dialect, item.as_keyword()).at(item.range()));
             continue;
         }
         let detail = match item.as_keyword() {
@@ -155,9 +157,9 @@ fn check_experiments(attribute: &Attribute, diags: &mut Diagnostics) {
 }
 
 /// OpenTofu's errors. An experiment of OpenTofu that is not implemented here is named as one.
-fn unknown_experiment(name: Option<&str>) -> Diagnostic {
+fn unknown_experiment(dialect: Dialect, name: Option<&str>) -> Diagnostic {
     match name {
-        Some(SYMBOL_LIBRARIES) if tofu_at_least(13) => {
+        Some(SYMBOL_LIBRARIES) if opentofu::knows_symbol_libraries(dialect) => {
             let detail = format!(
                 "{TERRANE} does not implement the experiment {SYMBOL_LIBRARIES:?} of OpenTofu 1.13: this module can be used only \
                  with OpenTofu itself."

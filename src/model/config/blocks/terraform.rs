@@ -13,7 +13,8 @@ use super::encryption::{self, Encryption};
 use super::{labels, state_store};
 use crate::config::constants::{constant, version_constraint};
 use crate::config::providers::requirements::{self, ProviderRequirement};
-use crate::version::{compatible_version, tofu_at_least};
+use crate::opentofu;
+use crate::version::compatible_version;
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -53,7 +54,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         required_version: content.attribute("required_version").and_then(|a| version_constraint::decode(a, diags)),
         ..TerraformBlock::default()
     };
-    if let Some(attribute) = content.attribute("experiments").filter(|_| !tofu_at_least(13)) {
+    let ignores_experiments = opentofu::ignores_experiments_of_terraform(block.file().dialect());
+    if let Some(attribute) = content.attribute("experiments").filter(|_| !ignores_experiments) {
         diags.push(
             Diagnostic::error(
                 "Module uses experimental features",

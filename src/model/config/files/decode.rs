@@ -1,16 +1,21 @@
 //! The blocks of one file, and what they declare.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use base::diag::Diagnostics;
+use base::dialect::Dialect;
 use lang::syntax::ast::Block;
 use lang::syntax::body::{Body, BodySchema};
 
 use super::module_file::ModuleFile;
 use crate::config::blocks::kinds;
+use crate::opentofu::EITHER;
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("terraform", &[]));
-static FILE: LazyLock<BodySchema> = LazyLock::new(kinds::schema);
+/// The schema of a file in each language, as its release has it when the first file is read.
+static FILE: LazyLock<HashMap<Dialect, BodySchema>> =
+    LazyLock::new(|| HashMap::from(EITHER.map(|language| (language, kinds::schema(language)))));
 
 /// The blocks of a file that may stand there.
 pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
@@ -20,7 +25,8 @@ pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
             diags.extend(body.partial_content(&TERRAFORM).2);
         }
     }
-    diags.take(body.content(&FILE)).blocks
+    let schema = &FILE[&body.file().dialect().language()];
+    diags.take(body.content(schema)).blocks
 }
 
 /// What the blocks of a file declare.

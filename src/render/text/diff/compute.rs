@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::plan::Action;
-use model::version::tofu_at_least;
 use terrane_protocol::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 use terrane_value::{Type, Value};
 
@@ -13,6 +12,7 @@ use super::dynamic::dynamic;
 use super::parts::{elements, keys, sensitive};
 use super::slices::{pair_indices, pair_lists, pair_sets, share_a_line};
 use super::{Blocks, Diff, Kind};
+use crate::opentofu;
 
 pub(super) fn block(schema: &Block, change: Change<'_>) -> Diff {
     let again = |change| block(schema, change);
@@ -88,7 +88,7 @@ fn write_only(change: &Change<'_>, whole: Action) -> Diff {
 fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action) {
     let (before_sensitive, after_sensitive) = change.sensitive();
     let (replace, unknown) = (change.replaces(), !change.after.is_known());
-    if unknown && tofu_at_least(13) {
+    if unknown && opentofu::joins_unknown_blocks(change.dialect) {
         let diff = unknown_block(&schema.block, &change);
         let action = diff.action;
         let blocks = vec![(None, diff)];
@@ -127,7 +127,7 @@ fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action) {
     (Blocks { blocks: found, replace, before_sensitive, after_sensitive, unknown }, action)
 }
 
-/// Nested blocks of any number that become unknown, as one block: OpenTofu 1.13 does not show those that were there before.
+/// Nested blocks of any number that become unknown, as one block.
 fn unknown_block(schema: &Block, change: &Change<'_>) -> Diff {
     let bare = Change { before: change.before.unmark().0, after: change.after.unmark().0, ..change.clone() };
     let parts = || schema.attributes.keys().cloned().collect();

@@ -116,7 +116,7 @@ async fn provision(
         Ok(provisioner) => provisioner,
         Err(errors) => return (None, errors),
     };
-    let refused = winrm::refusal(&connection, shared.or(block.connection.as_ref()));
+    let refused = winrm::refusal(run.dialect(), &connection, shared.or(block.connection.as_ref()));
     let (addr, kind) = (&instance.addr, &block.kind);
     let observer = run.ports.observer.clone();
     observer.event(Event::ProvisionStarted { addr: addr.clone(), kind: kind.clone() });

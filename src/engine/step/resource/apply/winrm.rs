@@ -1,12 +1,14 @@
 //! Connections of type `winrm`: OpenTofu 1.12 warns about them, and OpenTofu 1.13 refuses them with two errors.
 
 use base::diag::Diagnostic;
+use base::dialect::Dialect;
 use lang::eval::evaluate;
 use lang::syntax::ast::{Attribute, Body};
 use lang::syntax::body::BodySchema;
-use model::version::tofu_at_least;
+use model::opentofu::refuses_winrm;
 use terrane_value::Value;
 
+use crate::opentofu;
 use crate::run::module_scope::ModuleScope;
 
 const WINRM: &str = "winrm";
@@ -15,7 +17,7 @@ const OPENSSH: &str =
 
 /// The warning about a provisioner whose connection is known to be of this type. `shared`: the connection of its resource.
 pub fn warning(shared: Option<&Body>, own: Option<&Body>, scope: &ModuleScope<'_>) -> Option<Diagnostic> {
-    if !tofu_at_least(12) {
+    if !opentofu::warns_of_winrm(scope.run.dialect()) {
         return None;
     }
     let (body, attribute) = [own, shared].into_iter().flatten().find_map(|body| Some((body, kind(body)?)))?;
@@ -33,8 +35,8 @@ pub fn warning(shared: Option<&Body>, own: Option<&Body>, scope: &ModuleScope<'_
 }
 
 /// The error of OpenTofu 1.13 beside that of the provisioner. `place`: the connection.
-pub fn refusal(connection: &Value, place: Option<&Body>) -> Option<Diagnostic> {
-    if !tofu_at_least(13) || !connection.get("type").is_some_and(is_winrm) {
+pub fn refusal(dialect: Dialect, connection: &Value, place: Option<&Body>) -> Option<Diagnostic> {
+    if !refuses_winrm(dialect) || !connection.get("type").is_some_and(is_winrm) {
         return None;
     }
     let detail = format!(

@@ -19,12 +19,12 @@ pub async fn watch(channel: Channel, name: String) {
     while let Ok(Some(piece)) = pieces.message().await {
         let Ok(piece) = StdioData::decode(piece) else { return };
         let pipe = if piece.channel() == stdio_data::Channel::Stderr { "stderr" } else { "stdout" };
-        tracing::warn!("unexpected data: {name}:{pipe}={:?}", shown(&piece.data));
+        tracing::warn!("unexpected data: {name}:{pipe}={:?}", log_excerpt(&piece.data));
     }
 }
 
 /// The beginning of a piece. Secrets are masked before it is cut: no part of one is left.
-fn shown(piece: &[u8]) -> String {
+fn log_excerpt(piece: &[u8]) -> String {
     let text = String::from_utf8_lossy(piece);
     let text = secret::masked(text.trim());
     match text.char_indices().map(|(at, _)| at).find(|at| *at >= LIMIT) {
@@ -44,9 +44,9 @@ mod tests {
         secret::keep_for_masking();
         let password = Secret::new("a-password-at-the-limit");
         let text = |length: usize| format!(" {}{}\n", "x".repeat(length), password.reveal());
-        assert_eq!(shown(text(3).as_bytes()), "xxx(sensitive)");
-        assert_eq!(shown(text(LIMIT - 4).as_bytes()), format!("{}(sen...", "x".repeat(LIMIT - 4)));
-        assert_eq!(shown("é".repeat(LIMIT / 2).as_bytes()), "é".repeat(LIMIT / 2));
-        assert_eq!(shown("é".repeat(LIMIT).as_bytes()), format!("{}...", "é".repeat(LIMIT / 2)));
+        assert_eq!(log_excerpt(text(3).as_bytes()), "xxx(sensitive)");
+        assert_eq!(log_excerpt(text(LIMIT - 4).as_bytes()), format!("{}(sen...", "x".repeat(LIMIT - 4)));
+        assert_eq!(log_excerpt("é".repeat(LIMIT / 2).as_bytes()), "é".repeat(LIMIT / 2));
+        assert_eq!(log_excerpt("é".repeat(LIMIT).as_bytes()), format!("{}...", "é".repeat(LIMIT / 2)));
     }
 }

@@ -37,6 +37,7 @@ impl Drop for PrivateFolder {
     }
 }
 
+/// Makes folders that only their owner may enter.
 #[cfg(unix)]
 fn private_builder() -> DirBuilder {
     let mut builder = DirBuilder::new();
@@ -44,7 +45,7 @@ fn private_builder() -> DirBuilder {
     builder
 }
 
-/// The temporary folder of a user is private here, and what is in it too.
+/// Makes folders with the access rules of their parent: on Windows, the temporary folder of a user is private.
 #[cfg(not(unix))]
 fn private_builder() -> DirBuilder {
     DirBuilder::new()

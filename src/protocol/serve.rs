@@ -257,21 +257,21 @@ async fn no_client_comes(peer: Option<u32>) {
         let pause = PEER_CHECK.min(patience);
         tokio::time::sleep(pause).await;
         patience -= pause;
-        if peer.is_some_and(has_lost) {
+        if peer.is_some_and(has_other_parent) {
             return;
         }
     }
 }
 
-/// Whether the process that started this one has ended.
+/// Whether this process has another parent than the one that started it, which then has ended.
 #[cfg(unix)]
-fn has_lost(parent: u32) -> bool {
-    std::os::unix::process::parent_id() != parent
+fn has_other_parent(started_by: u32) -> bool {
+    std::os::unix::process::parent_id() != started_by
 }
 
-/// The system does not say so here.
+/// Windows does not report the parent of a process: only the timeout for the first connection counts.
 #[cfg(not(unix))]
-fn has_lost(_parent: u32) -> bool {
+fn has_other_parent(_started_by: u32) -> bool {
     false
 }
 

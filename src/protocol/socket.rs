@@ -142,7 +142,7 @@ impl Socket {
     /// The next connection. `peer`: the one process that may connect; others are closed and not returned.
     pub async fn accept(
         &self,
-        #[cfg_attr(not(unix), allow(unused))] peer: Option<u32>,
+        #[cfg_attr(not(unix), allow(unused_variables))] peer: Option<u32>,
     ) -> io::Result<Option<Box<dyn Connection>>> {
         match &self.listener {
             #[cfg(unix)]

@@ -7,7 +7,7 @@ use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
 use terrane_protocol::wire::goplugin::{Empty, StdioData, stdio_data};
 
-/// What is shown of a piece.
+/// The bytes of a piece that are logged.
 const LIMIT: usize = 1024;
 
 /// Logs what comes until the connection ends. A plugin may not offer it at all.
@@ -23,7 +23,7 @@ pub async fn watch(channel: Channel, name: String) {
     }
 }
 
-/// The beginning of a piece. Secrets are masked before it is cut: no part of one is left.
+/// The beginning of a piece, for the log. Secrets are masked before the text is cut, so that no part of one remains.
 fn log_excerpt(piece: &[u8]) -> String {
     let text = String::from_utf8_lossy(piece);
     let text = secret::masked(text.trim());

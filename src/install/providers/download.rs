@@ -1,5 +1,6 @@
 //! Archives from other machines to files here, with their checksum taken on the way.
 
+use std::fs::TryLockError;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -72,15 +73,18 @@ fn failed(why: String) -> Problem {
 fn temporary(folder: &Path) -> Result<tempfile::NamedTempFile, Problem> {
     std::fs::create_dir_all(folder).map_err(|e| failed(named(e, "create", folder).to_string()))?;
     sweep(folder);
-    loop {
+    for _ in 0..100 {
         let file = tempfile::Builder::new().prefix(PREFIX).suffix(".zip").tempfile_in(folder);
         let file = file.map_err(|e| failed(named(e, "create a file in", folder).to_string()))?;
-        // Where files cannot be locked none is swept either.
-        let _ = file.as_file().try_lock();
-        if file.path().exists() {
-            return Ok(file);
+        match file.as_file().try_lock() {
+            // A concurrent sweep removes a file that was not locked yet, even if it is removed only after this.
+            Err(TryLockError::WouldBlock) => {}
+            Ok(()) if !file.path().exists() => {}
+            // Where files cannot be locked, none is swept either.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
+    Err(failed(format!("cannot create a file in {}: other programs remove every new file", folder.display())))
 }
 
 /// Removes files of killed runs from a folder, but not those of running downloads.
@@ -121,6 +125,19 @@ impl Write for Hashed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn concurrent_sweeps_leave_new_files_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let make = || {
+            for _ in 0..2000 {
+                let Ok(file) = temporary(dir.path()) else { panic!("no file") };
+                std::thread::yield_now();
+                assert!(file.path().exists(), "a sweep removed a file that is in use");
+            }
+        };
+        std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(make))));
+    }
 
     #[test]
     fn leftovers_of_killed_runs_are_swept() {

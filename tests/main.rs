@@ -22,6 +22,7 @@ mod sdk;
 mod state_stores;
 mod support;
 mod syntax;
+mod test_files;
 
 /// Counts for each thread by itself, which costs next to nothing: [`hostile`] holds what is read against its size, [`growth`]
 /// what is planned and applied against the number of instances.

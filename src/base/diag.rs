@@ -41,6 +41,10 @@ pub enum Kind {
     LocalModuleDeprecation,
     /// A warning of the linter.
     Lint,
+    /// An assertion of a test is false.
+    FailedAssertion,
+    /// A failure that a test expects did not happen.
+    MissingFailure,
 }
 
 /// Which diagnostics with a place and the same summary are shown as one.
@@ -75,9 +79,13 @@ pub struct Diagnostic {
     /// Values of the expressions involved, shown under the snippet.
     pub values: Vec<ExpressionValue>,
     /// The function whose call failed, if one did.
-    pub function_call: Option<FunctionCall>,
+    pub function_call: Option<Box<FunctionCall>>,
+    /// The operands of the comparison in a false assertion, since Terraform 1.12.
+    pub test_assertion: Option<Box<TestAssertion>>,
     /// True if a check block found it: an apply finds it again, and consolidation of equal warnings leaves it alone.
     pub of_check: bool,
+    /// The object whose rule did not hold, or the check block whose data could not be read: tests may expect it.
+    pub checked: Option<Box<CheckedObject>>,
     /// True if the summary is a text of several sentences, which is not shown in bold.
     pub prose_summary: bool,
     /// The deprecated object that the value came from ("module.a.id"), shown under the snippet.
@@ -86,6 +94,27 @@ pub struct Diagnostic {
     pub tip: Option<Box<Tip>>,
     /// What the warning is about: of those with an equal cause, people see one. Only set for warnings of OpenTofu.
     pub cause: Option<Box<Cause>>,
+}
+
+/// What a rule of the configuration is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedObject {
+    pub kind: CheckedKind,
+    /// With its module and its instance key: `module.a.aws_x.y[0]`, `var.size`, `check.health`.
+    pub address: String,
+    /// Before it became a warning.
+    pub was_error: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckedKind {
+    Variable,
+    Resource,
+    Output,
+    /// An assertion of a check block.
+    Check,
+    /// The data source of a check block.
+    CheckData,
 }
 
 /// Advice in one or two sentences.
@@ -121,6 +150,18 @@ pub struct FunctionCall {
     pub document: Option<Box<serde_json::Value>>,
 }
 
+/// The operands of a false assertion that is a binary expression, as indented JSON. Sensitive, ephemeral and unknown values are
+/// replaced by texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestAssertion {
+    pub lhs: String,
+    pub rhs: String,
+    /// What may be wrong with the comparison; may be empty.
+    pub warning: String,
+    /// The user wants to see the operands and the values, not just how the operands differ.
+    pub show_verbose: bool,
+}
+
 impl Diagnostic {
     fn new(severity: Severity, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
         Diagnostic {
@@ -133,7 +174,9 @@ impl Diagnostic {
             address: None,
             values: Vec::new(),
             function_call: None,
+            test_assertion: None,
             of_check: false,
+            checked: None,
             prose_summary: false,
             deprecation_origin: None,
             tip: None,
@@ -162,8 +205,21 @@ impl Diagnostic {
         self
     }
 
+    /// With the operands of the assertion that is false.
+    pub fn with_test_assertion(mut self, assertion: TestAssertion) -> Diagnostic {
+        self.test_assertion = Some(Box::new(assertion));
+        self
+    }
+
     pub fn of_kind(mut self, kind: Kind) -> Diagnostic {
         self.kind = kind;
+        self
+    }
+
+    /// With the object whose rule it is about.
+    pub fn about_rule_of(mut self, kind: CheckedKind, address: impl Into<String>) -> Diagnostic {
+        let was_error = self.severity == Severity::Error;
+        self.checked = Some(Box::new(CheckedObject { kind, address: address.into(), was_error }));
         self
     }
 

@@ -78,6 +78,12 @@ variables! {
     TF_CLI_CONFIG_FILE;
     /// The older name of TF_CLI_CONFIG_FILE.
     TERRAFORM_CONFIG;
+    /// Set by services of continuous integration. Any value but `0` and `false`: `test` records no snapshots.
+    CI;
+    /// The file that `test -report=github` adds its summary to. Set by GitHub Actions.
+    GITHUB_STEP_SUMMARY;
+    /// The folder of the repository, for the paths in annotations of `test -report=github`. Set by GitHub Actions.
+    GITHUB_WORKSPACE;
     /// Arguments to insert after the command's name, in every command.
     TF_CLI_ARGS;
     /// Arguments to insert in the command that the rest of the name says.

@@ -218,7 +218,13 @@ impl Console {
         }
     }
 
-    fn rendered(&self, diagnostics: Diagnostics) -> impl Iterator<Item = RenderedDiagnostic> {
+    /// Paragraphs broken into lines for standard error.
+    pub fn wrapped_for_error(&self, text: &str) -> String {
+        self.diagnostic_style.wrapped(text)
+    }
+
+    /// The texts of diagnostics: errors belong to standard error, warnings to standard output.
+    pub fn rendered(&self, diagnostics: Diagnostics) -> impl Iterator<Item = RenderedDiagnostic> {
         let ViewOptions { compact_warnings, grouping, .. } = self.view;
         render_all(self.view.wanted(diagnostics), &self.diagnostic_style, compact_warnings, grouping)
     }

@@ -8,8 +8,8 @@ use base::name::COMMAND;
 use clap::{Arg, Command};
 use render::text::wrap::wrap;
 
-use super::args::flags::is_switch;
-use super::table::{COMMANDS, Entry, Run};
+use super::args::flags::{is_switch, takes_text};
+use super::table::{COMMANDS, Entry};
 
 const WIDTH: usize = 78;
 const INDENT: usize = 22;
@@ -60,7 +60,7 @@ fn described(flag: &Arg) -> Described {
     let name = flag.get_long().unwrap_or_default();
     let default = flag.get_default_values().first().and_then(|value| value.to_str());
     let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
-    if is_switch(flag) {
+    if is_switch(flag) && !takes_text(flag) {
         // What is on by default is described by what it does when it is off.
         let value = if default == Some("true") { "=false" } else { "" };
         return Described { form: format!("-{name}{value}"), help };
@@ -137,7 +137,7 @@ pub fn program_page() -> String {
     }
     out.push_str("\nAll other commands:\n");
     for entry in top.iter().filter(|c| !c.primary) {
-        let _ = writeln!(out, "  {:width$}  {}{}", entry.name, entry.summary, missing(entry));
+        let _ = writeln!(out, "  {:width$}  {}", entry.name, entry.summary);
     }
     out.push_str(
         "\nGlobal options (use these before the subcommand, if any):\n\
@@ -149,14 +149,6 @@ pub fn program_page() -> String {
     out
 }
 
-/// What is added to the summary of a command that is not there yet.
-fn missing(entry: &Entry) -> &'static str {
-    match entry.run {
-        Run::Missing => " (not supported yet)",
-        Run::Command { .. } | Run::Group => "",
-    }
-}
-
 /// The page of a group of commands: `state`, `workspace`.
 pub fn group_page(group: &Entry) -> String {
     let mut out = format!("Usage: {COMMAND} [global options] {} <subcommand> [options] [args]\n\n", group.name);
@@ -165,7 +157,7 @@ pub fn group_page(group: &Entry) -> String {
     let members: Vec<_> = COMMANDS.iter().filter_map(|c| Some((c.name.strip_prefix(&prefix)?, c))).collect();
     let width = members.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     for (name, entry) in members {
-        let _ = writeln!(out, "    {name:width$}    {}{}", entry.summary, missing(entry));
+        let _ = writeln!(out, "    {name:width$}    {}", entry.summary);
     }
     out
 }

@@ -154,16 +154,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
             console.print(&entry_page(entry));
             1
         }
-        Run::Missing => unsupported_command(&console, entry.name),
     }
-}
-
-fn unsupported_command(console: &Console, name: &str) -> u8 {
-    console.diagnostics(Diagnostics::from(Diagnostic::error(
-        "Command not supported yet",
-        format!("The command \"{COMMAND} {name}\" is not supported in this version. Nothing was done."),
-    )));
-    1
 }
 
 /// What `version` gets of arguments that ask for it: `-json`, unless it belongs to another command.
@@ -241,12 +232,6 @@ fn entry_page(entry: &'static Entry) -> String {
     match &entry.run {
         Run::Command { arguments, .. } => help::page(&arguments()),
         Run::Group => help::group_page(entry),
-        Run::Missing => {
-            format!(
-                "Usage: {COMMAND} [global options] {}\n\n  {}.\n\n  Not supported yet.\n",
-                entry.name, entry.summary
-            )
-        }
     }
 }
 
@@ -254,7 +239,7 @@ fn entry_page(entry: &'static Entry) -> String {
 fn error_page(entry: &'static Entry) -> String {
     match &entry.run {
         Run::Command { arguments, .. } => help::short_page(&arguments()),
-        Run::Group | Run::Missing => entry_page(entry),
+        Run::Group => entry_page(entry),
     }
 }
 

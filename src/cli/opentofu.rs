@@ -51,6 +51,12 @@ pub fn has_lint_flag() -> bool {
     tofu_at_least(Dialect::of_process(), 13)
 }
 
+/// Whether `test` says of files and runs that they are in progress. OpenTofu shows a file when it is over, and its result before those of
+/// its runs.
+pub fn reports_progress_of_tests(dialect: Dialect) -> bool {
+    !dialect.is_opentofu()
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -89,6 +95,7 @@ mod tests {
     fn terraform_alone_has_documents() {
         assert_eq!(ALL.map(writes_documents), [false, true, false]);
         assert_eq!(ALL.map(cloud_service), ["HCP Terraform", "HCP Terraform", "cloud backend"]);
+        assert_eq!(ALL.map(reports_progress_of_tests), [true, true, false]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn described() -> impl Iterator<Item = (&'static Entry, Option<Description>)> {
             description.sections.retain(|part| !part.options.is_empty());
             (entry, Some(description))
         }
-        Run::Group | Run::Missing => (entry, None),
+        Run::Group => (entry, None),
     })
 }
 
@@ -54,7 +54,7 @@ pub fn markdown() -> String {
     for (entry, description) in described() {
         let _ = write!(out, "\n## {}\n\n", entry.name);
         let Some(description) = description else {
-            out.push_str(&without_page(entry));
+            out.push_str(&heading(entry));
             continue;
         };
         let _ = write!(out, "```\n{COMMAND} {} {}\n```\n\n{}\n", entry.name, description.usage, description.about);
@@ -66,12 +66,9 @@ pub fn markdown() -> String {
     out
 }
 
-/// What is said of a heading, or of a command that is not there yet.
-fn without_page(entry: &Entry) -> String {
-    match entry.run {
-        Run::Missing => format!("{}. Not supported yet.\n", entry.summary),
-        Run::Command { .. } | Run::Group => format!("{}: the commands below.\n", entry.summary),
-    }
+/// What is said of a heading.
+fn heading(entry: &Entry) -> String {
+    format!("{}: the commands below.\n", entry.summary)
 }
 
 fn markdown_options(out: &mut String, options: &[Described]) {
@@ -97,7 +94,7 @@ pub fn manual() -> String {
     for (entry, description) in described() {
         let _ = writeln!(out, ".SS {}", roff(entry.name));
         let Some(description) = description else {
-            let _ = writeln!(out, "{}", roff(without_page(entry).trim_end()));
+            let _ = writeln!(out, "{}", roff(heading(entry).trim_end()));
             continue;
         };
         let _ = writeln!(out, ".B {} {}\n{}\n.PP", COMMAND, roff(entry.name), roff(&description.usage));

@@ -19,8 +19,6 @@ pub enum Run {
     Command { arguments: fn() -> Command, run: fn(&Invocation, &[String]) -> u8 },
     /// Only a heading for the commands whose names continue this one.
     Group,
-    /// The reference has it, this program not yet.
-    Missing,
 }
 
 const fn entry(name: &'static str, summary: &'static str, run: Run) -> Entry {
@@ -196,7 +194,12 @@ pub const COMMANDS: &[Entry] = &[
         "Mark a resource instance as not fully functional",
         runs(args::taint::taint_command, command::taint::run_taint),
     ),
-    entry("test", "Execute integration tests for modules", Run::Missing),
+    entry("test", "Execute integration tests for modules", runs(args::test::command, command::test::run)),
+    entry(
+        "test cleanup",
+        "Clean up resources left over by tests",
+        runs(args::test::cleanup_command, command::test::run_cleanup),
+    ),
     entry(
         "untaint",
         "Remove the 'tainted' state from a resource instance",

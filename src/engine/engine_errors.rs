@@ -11,12 +11,16 @@ pub const INVALID_IMPORT_TARGET: &str = "Invalid import 'to' expression";
 pub const INVALID_IMPORT_ID: &str = "Invalid import id argument";
 /// An ephemeral value where it would be kept.
 pub const EPHEMERAL_VALUE: &str = "Ephemeral value not allowed";
+/// An object in the state that cannot be read.
+pub const INVALID_OBJECT: &str = "Invalid stored object";
 /// An object that its schema does not allow.
 pub const INVALID_PROVIDER_OBJECT: &str = "Provider produced invalid object";
 /// A plan that configuration and schema do not allow.
 pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";
 /// An import whose identity cannot be used.
 pub const INVALID_IMPORT_IDENTITY: &str = "Invalid import identity argument";
+/// A plan that has nothing that an apply could do.
+pub const NOT_APPLYABLE: &str = "Cannot apply non-applyable plan";
 /// A provider configuration that does not run.
 pub const NOT_CONFIGURED: &str = "Provider not configured";
 /// A reference to a resource that no block declares.

@@ -7,6 +7,7 @@
 mod blocks;
 mod build;
 pub mod change;
+pub mod coverage;
 pub mod engine_errors;
 pub mod event;
 mod execute;
@@ -14,6 +15,7 @@ mod facts;
 mod graph;
 mod ids;
 pub mod input;
+pub mod mock;
 mod moves;
 mod opentofu;
 pub mod outline;
@@ -21,6 +23,7 @@ mod pending_request;
 pub mod ports;
 mod run;
 mod step;
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod verbs;
@@ -38,7 +41,8 @@ use model::addr::ModuleInstance;
 use model::plan::{ListResults, Mode, Plan};
 use model::state::State;
 use ports::Ports;
-pub use verbs::{Evaluation, Names};
+pub use step::variable::test_file_value;
+pub use verbs::{Evaluation, Names, Verdict};
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
@@ -80,6 +84,27 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let mode = input.plan.scope.mode;
     let describe = || Description::new("Apply phase").with("opentofu.plan.mode", mode_name(mode));
     telemetry::phase(Detail::Steps, describe, || verbs::apply(input, ports), |(_, found)| found.has_errors()).await
+}
+
+/// As [`plan`], with the values of the root module as the plan has them: for tests.
+pub async fn plan_and_evaluate(input: PlanInput, ports: &Ports) -> (Option<(Plan, Evaluation)>, Diagnostics) {
+    let mode = input.scope.mode;
+    let describe = || Description::new("Plan phase").with("opentofu.plan.mode", mode_name(mode));
+    telemetry::phase(
+        Detail::Steps,
+        describe,
+        || verbs::plan_and_evaluate(input, ports),
+        |(_, found)| found.has_errors(),
+    )
+    .await
+}
+
+/// As [`apply`], with the values of the root module after it: for tests.
+pub async fn apply_and_evaluate(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Option<Evaluation>, Diagnostics) {
+    let mode = input.plan.scope.mode;
+    let describe = || Description::new("Apply phase").with("opentofu.plan.mode", mode_name(mode));
+    let work = || verbs::apply_and_evaluate(input, ports);
+    telemetry::phase(Detail::Steps, describe, work, |(_, _, found)| found.has_errors()).await
 }
 
 /// Imports an existing object; import blocks are ignored. Returns the state with the object and with the outputs

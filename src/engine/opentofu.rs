@@ -125,6 +125,12 @@ pub fn warns_of_winrm(dialect: Dialect) -> bool {
     tofu_at_least(dialect, 12)
 }
 
+/// Whether mocks may give all elements of nested attributes and blocks, in all releases, and errors about them show the whole path.
+/// Before Terraform 1.12, mocks give one object, which is a template for all elements.
+pub fn mocks_take_collections(dialect: Dialect) -> bool {
+    dialect.is_opentofu()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +162,11 @@ mod tests {
         for (index, rule) in rules.into_iter().enumerate() {
             assert_eq!(dialects_of(rule), [Dialect::Terrane, Dialect::Terraform], "{index}");
         }
+    }
+
+    #[test]
+    fn mocks_of_opentofu_take_collections() {
+        assert_eq!(dialects_of(mocks_take_collections), [Dialect::OpenTofu]);
     }
 
     #[test]

@@ -15,8 +15,11 @@ use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use terrane_protocol::provider::{Provider, ProviderDiagnostics, Provisioner};
 use terrane_protocol::schema::ProviderSchemas;
 use terrane_value::Value;
+use tokio::sync::Semaphore;
 
+use super::coverage::Coverage;
 use super::event::Event;
+use super::mock::TestDoubles;
 
 /// The ports, as one value that every verb takes.
 #[derive(Clone)]
@@ -27,6 +30,13 @@ pub struct Ports {
     pub host: Arc<dyn Host>,
     /// Running, stopping or killed; the engine starts nothing once stopping.
     pub stop: Stop,
+    /// What tests put in the place of what is outside; nothing in other commands.
+    pub doubles: Arc<TestDoubles>,
+    /// Records what plans and applies evaluate; none outside of tests.
+    pub coverage: Option<Arc<Coverage>>,
+    /// Shared by walks that go on side by side: a permit per step that may run now. None: each walk has its own ones, as many as its
+    /// parallelism.
+    pub turns: Option<Arc<Semaphore>>,
 }
 
 /// How a provider process is configured.

@@ -69,6 +69,12 @@ pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n A
     Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
 }
 
+/// A name that means nothing where it stands. `known`: the names that mean something there.
+pub fn unknown_name<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, range: Range) -> Diagnostic {
+    let hint = suggest::name(name, known).map_or_else(String::new, |known| format!(" Did you mean {known:?}?"));
+    Diagnostic::error("Unknown variable", format!("There is no variable named {name:?}.{hint}")).at(range)
+}
+
 /// A failure is handled in an unknown way.
 pub const INVALID_ON_FAILURE: &str = "Invalid \"on_failure\" keyword";
 /// The configuration has an unknown backend type.

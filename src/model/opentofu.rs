@@ -152,6 +152,17 @@ pub fn stores_provider_of_objects(dialect: Dialect) -> bool {
     dialect.is_opentofu()
 }
 
+/// Whether `validate` warns of what only experimental builds of Terraform accept: under the name of the program whose stable releases
+/// refuse it.
+pub fn warns_of_experiments(dialect: Dialect) -> bool {
+    dialect == Dialect::Terraform
+}
+
+/// Whether `validate` warns of what only Terrane accepts: under the name of a program that refuses it.
+pub fn warns_of_extensions(dialect: Dialect) -> bool {
+    dialect != Dialect::Terrane
+}
+
 /// Whether the error about a state that is not JSON also says that it could not be checked for encryption.
 pub fn looks_for_encryption_first(dialect: Dialect) -> bool {
     dialect.is_opentofu()

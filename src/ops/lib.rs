@@ -23,6 +23,7 @@ pub mod init;
 pub mod inspect;
 pub mod run;
 pub mod state;
+pub mod test;
 
 pub mod authoring;
 pub mod fmt;

@@ -13,6 +13,12 @@ pub fn further_endings_in_style(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
+/// Whether a test filter that names nothing is an error. Terraform and OpenTofu go on without it: pipelines pass them lists of changed
+/// files.
+pub fn refuses_unknown_test_filters(dialect: Dialect) -> bool {
+    dialect == Dialect::Terrane
+}
+
 /// The file that version managers read the wanted release from.
 pub fn version_file(dialect: Dialect) -> &'static str {
     dialect.by_language(".terraform-version", ".opentofu-version")

@@ -39,7 +39,7 @@ const GROUPS: &[Group] = &[
     group(
         "Automation",
         "For CI and scripts; see [GitHub Actions](guides/github-actions.md) and [GitLab](guides/gitlab.md).",
-        &["TF_IN_AUTOMATION", "TF_INPUT", "TF_CLI_ARGS", "TF_CLI_ARGS_*", "CHECKPOINT_DISABLE"],
+        &["TF_IN_AUTOMATION", "TF_INPUT", "TF_CLI_ARGS", "TF_CLI_ARGS_*", "CHECKPOINT_DISABLE", "CI", "GITHUB_*"],
     ),
     group("Output", "", &["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TERRANE_NAME"]),
     group("Debugging", "", &["TF_LOG*", "TERRANE_TRACES", "OTEL_*", "TRACEPARENT", "TRACESTATE"]),

@@ -26,6 +26,13 @@ mod state_pull;
 mod state_streams;
 mod state_variables;
 mod telemetry;
+mod test_extensions;
+mod test_parallel;
+mod test_reports;
+mod test_selection;
+mod test_states;
+mod test_suite;
+mod testing_guide;
 mod tips;
 mod transcript;
 mod two_directories;
@@ -112,6 +119,19 @@ cases!(
     locked_packages,
     metadata,
     migrations,
+    module_tests,
+    module_tests_failures,
+    module_tests_json,
+    module_tests_junit,
+    module_tests_mocks,
+    module_tests_modules,
+    module_tests_none,
+    module_tests_providers,
+    module_tests_runs,
+    module_tests_sensitive,
+    module_tests_teardown,
+    module_tests_variables,
+    module_tests_verbose,
     moved_types,
     newer_names,
     oss_settings,

@@ -26,6 +26,8 @@ static COMMANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(^|[ \"'`\n])ter
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete|Provisioning with )|^(␛\[0m␛\[1m)?\S+(␛\[0m)? \([a-z-]+\): |^(Would move|Move) |^  (module\.\S+\.)?null_resource\.\w$").unwrap()
 });
+/// When and for how long a run was executed, in reports in JUnit's format.
+static REPORTED: LazyLock<Regex> = LazyLock::new(|| Regex::new("( time=\"[^\"]*\")? timestamp=\"[^\"]*\"").unwrap());
 /// What is said of objects that take ten seconds or more, which only a busy machine makes of the cases' objects.
 static STILL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(␛\[0m␛\[1m)?\S+: Still [a-z].* elapsed").unwrap());
 /// The same as messages.
@@ -54,9 +56,10 @@ pub fn screen(text: &str, name: &str, place: &Path) -> String {
     }
 }
 
-/// A state file, with its serial.
+/// A state file, with its serial; or another file.
 pub fn state(text: &str) -> String {
-    IDS.replace(&documents(text).unwrap_or_else(|| text.to_string()), "[id]")
+    let text = IDS.replace(&documents(text).unwrap_or_else(|| text.to_string()), "[id]");
+    REPORTED.replace(&text, " time=\"[length]\" timestamp=\"[time]\"")
 }
 
 /// A file's name without the time that it was made.
@@ -91,6 +94,8 @@ fn documents(text: &str) -> Option<String> {
     let whole = serde_json::from_str(text).map(|document| vec![document]);
     let mut found: Vec<Value> = whole.or_else(|_| text.lines().map(serde_json::from_str).collect()).ok()?;
     found.retain(|document| !STILL_MESSAGES.contains(&document["type"].as_str().unwrap_or_default()));
+    // The same of runs of tests, every two seconds.
+    found.retain(|document| document["test_run"]["progress"] != "running");
     let pretty = |document: &Value| serde_json::to_string_pretty(&sorted(document)).unwrap() + "\n";
     Some(found.iter().map(pretty).collect())
 }

@@ -4,6 +4,7 @@
 mod bad_input;
 mod disk;
 mod locks;
+mod module_tests;
 mod provider;
 mod providers;
 mod schemas;

@@ -162,6 +162,9 @@ impl Life {
             sink,
             host: Arc::new(Machine(self.world.clone())),
             stop: Stop::new(),
+            doubles: Arc::default(),
+            coverage: None,
+            turns: None,
         }
     }
 

@@ -45,6 +45,14 @@ pub fn list(name: &'static str, value: &'static str, help: &'static str) -> Arg 
     text(name, value, help).action(ArgAction::Append)
 }
 
+/// A text that may be left out: then the value is [`WITHOUT_VALUE`].
+pub fn optional(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    text(name, value, help).require_equals(true)
+}
+
+/// The value of a flag that stands alone.
+pub const WITHOUT_VALUE: &str = "true";
+
 /// A whole number.
 pub fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
     text(name, "n", help).default_value(default).value_parser(integer)
@@ -136,7 +144,7 @@ fn flags(
         };
         let value = match value {
             Some(value) => value,
-            None if is_switch(flag) => "true",
+            None if is_switch(flag) => WITHOUT_VALUE,
             None => rest.next().ok_or_else(|| FlagError::NoArgument(name.to_owned()))?,
         };
         check(flag, name, value)?;
@@ -151,8 +159,14 @@ fn closest(command: &Command, name: &str) -> Option<String> {
     suggest::closest(name, shown.filter_map(|arg| arg.get_long())).map(str::to_owned)
 }
 
+/// Whether a flag may stand alone.
 pub fn is_switch(flag: &Arg) -> bool {
     flag.is_require_equals_set()
+}
+
+/// Whether a flag that may stand alone takes other values than true and false.
+pub fn takes_text(flag: &Arg) -> bool {
+    flag.get_value_parser().type_id() == TypeId::of::<String>()
 }
 
 /// Whether a value is one that the flag takes.

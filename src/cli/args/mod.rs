@@ -33,6 +33,7 @@ pub mod state_edits;
 pub mod state_history;
 pub mod state_migrate;
 pub mod taint;
+pub mod test;
 pub mod validate;
 pub mod version;
 pub mod workspace;

@@ -27,6 +27,7 @@ pub mod state_edits;
 pub mod state_history;
 pub mod state_migrate;
 pub mod taint;
+pub mod test;
 pub mod validate;
 pub mod version;
 pub mod workspace;
@@ -55,6 +56,9 @@ use super::console::Console;
 use super::prompt::Prompt;
 use super::view::interrupt::announce_interrupt;
 use super::view::operation::{OperationView, view};
+
+/// The threads of an operation, which mostly waits for plugins.
+const THREADS: usize = 2;
 
 /// How long an operation may take to save what it has after a second interrupt.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -117,7 +121,18 @@ fn run_reporting<T>(
     report: impl Fn(Stage) + Send + Sync + 'static,
     work: impl Future<Output = T>,
 ) -> Result<T, u8> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    run_on_threads(THREADS, invocation, setup, report, work)
+}
+
+/// As [`run_reporting`], on so many threads.
+fn run_on_threads<T>(
+    threads: usize,
+    invocation: &Invocation,
+    setup: &Setup,
+    report: impl Fn(Stage) + Send + Sync + 'static,
+    work: impl Future<Output = T>,
+) -> Result<T, u8> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(e) => {

@@ -5,7 +5,7 @@ use clap::{Arg, Command};
 use super::line::Line;
 use super::sources::Sources;
 use crate::args::completion::SHELLS;
-use crate::args::flags::is_switch;
+use crate::args::flags::{is_switch, takes_text};
 use crate::table::{self, COMMANDS, Entry, Run};
 
 /// A word that may stand in a place, and what it means.
@@ -37,10 +37,12 @@ enum Kind {
 }
 
 /// The values of flags that accept only these: command, flag, values.
-const CHOICES: [(&str, &str, &[&str]); 3] = [
+const CHOICES: [(&str, &str, &[&str]); 5] = [
     ("graph", "format", &["dot", "mermaid"]),
     ("graph", "type", &["plan", "plan-refresh-only", "plan-destroy", "apply"]),
     ("init", "lockfile", &["readonly"]),
+    ("test", "report", &["github"]),
+    ("test", "watch", &["all"]),
 ];
 
 /// Everything that may stand where the word of the line is, in the order in which to show it.
@@ -63,7 +65,7 @@ pub fn candidates(line: &Line, sources: &dyn Sources) -> Vec<Candidate> {
                 }
                 found
             }
-            Run::Group | Run::Missing => Vec::new(),
+            Run::Group => Vec::new(),
         },
     };
     found.into_iter().filter(|candidate| candidate.word.starts_with(word)).collect()
@@ -155,7 +157,7 @@ fn first_sentence(text: &str) -> &str {
 }
 
 fn kind_of_flag(command: &str, arg: &Arg) -> Kind {
-    if is_switch(arg) {
+    if is_switch(arg) && !takes_text(arg) {
         return Kind::Switch;
     }
     if let Some((_, _, values)) = CHOICES.iter().find(|(of, flag, _)| *of == command && arg.get_long() == Some(*flag)) {
@@ -281,6 +283,7 @@ mod tests {
                 let accepted = match command {
                     "graph" => crate::args::graph::parse(&args).is_ok(),
                     "init" => crate::args::init::parse(&args, &|_| None).is_ok(),
+                    "test" => crate::args::test::parse(&args).is_ok(),
                     other => unreachable!("{other}"),
                 };
                 assert!(accepted, "{command} {args:?}");

@@ -20,6 +20,7 @@ pub mod output;
 mod remote;
 pub mod show;
 pub mod shown;
+pub mod test;
 pub mod ticker;
 mod unfinished;
 pub mod validate;

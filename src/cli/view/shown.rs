@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::addr::{AbsResourceInstance, Provider};
 use model::config::Config;
+use model::plan::Plan;
 use model::state::State;
 use model::state::file::StateFile;
 use ops::interface::planning::{Planned, Schemas};
@@ -11,6 +12,7 @@ use render::json::config::{add_variable_details, config_json as render_config_js
 use render::json::go;
 use render::json::plan::{PlanDocument, plan_json as render_plan_json};
 use render::json::state::state_json as render_state_json;
+use render::json::test_documents::{self, TestDocumentError};
 use render::objects::{ObjectError, object_value};
 use render::text::outputs::outputs_text;
 use render::text::plan::{PlanText, plan_text};
@@ -84,6 +86,26 @@ pub fn config_json(config: &Config, schemas: &Schemas) -> String {
     let mut json = render_config_json(config, &lookup, &provider_schemas);
     add_variable_details(&mut json, config);
     format!("{}\n", go::compact(&json))
+}
+
+/// The document of what a test run planned, for a log.
+pub fn test_plan(plan: &Plan, config: &Config, schemas: &Schemas) -> Result<String, TestDocumentError> {
+    let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
+    let provider_schemas = |provider: &Provider| schemas.get(provider)?.provider().ok();
+    let document = PlanDocument {
+        plan,
+        config,
+        schemas: &lookup,
+        provider_schemas: &provider_schemas,
+        actions: &|provider: &Provider, kind: &str| action_schema(schemas, provider, kind),
+    };
+    test_documents::plan(&document, schemas)
+}
+
+/// The document of the state that a test run left, for a log.
+pub fn test_state(state: &State, schemas: &Schemas) -> Result<String, TestDocumentError> {
+    let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
+    test_documents::state(state, &lookup, schemas)
 }
 
 /// The document of a plan.

@@ -12,7 +12,7 @@ use lang::syntax::visit::variables_of;
 use model::addr::parse::{INVALID_REFERENCE, parse_reference};
 use model::addr::{self, InstanceKey, Reference, Subject};
 use model::config::{ActionCall, Condition};
-use model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
+use model::model_errors::{did_you_mean, undeclared_local, undeclared_variable, unknown_name};
 use model::schema::decode::body_variables;
 use model::symbols::refuse_reference;
 use rustc_hash::FxHashSet;
@@ -264,10 +264,8 @@ impl<'a> Gatherer<'a> {
         let guarded: Vec<&Traversal> =
             guards.flat_map(|call| call.args.iter().flat_map(|arg| variables_of(arg))).collect();
         let is_guarded = |traversal: &Traversal| guarded.iter().any(|other| std::ptr::eq(*other, traversal));
-        let unknown = expr.variables().into_iter().filter(|traversal| !is_guarded(traversal)).map(|traversal| {
-            let detail = format!("There is no variable named {:?}.", traversal.root_name());
-            Diagnostic::error("Unknown variable", detail).at(expr.range_of(traversal.root.span))
-        });
+        let names = expr.variables().into_iter().filter(|traversal| !is_guarded(traversal));
+        let unknown = names.map(|name| unknown_name(name.root_name(), [], expr.range_of(name.root.span)));
         self.needs.problems.extend(unknown.collect::<Diagnostics>());
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use model::addr::{AbsProviderConfig, ConfigResource};
+use model::config::test_file::load::is_test_file;
 use rustc_hash::FxHashMap;
 
 use crate::blocks::provider_configs::{Chosen, ProviderConfigs};
@@ -118,7 +119,10 @@ impl<'a> Builder<'a> {
             self.provider_nodes.push(node);
             if let Some((module, _)) = self.providers.get(id).block {
                 let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-                if let Some(block) = self.providers.block(self.tree, id) {
+                // A test's block sees other names than the module: it waits for nothing.
+                if let Some(block) =
+                    self.providers.block(self.tree, id).filter(|block| !is_test_file(block.body.file()))
+                {
                     let schemas = self.schemas.provider(&self.providers.get(id).addr.provider);
                     if let Some(schema) = schemas.and_then(|s| s.provider().ok()) {
                         gatherer.body(&block.body, &schema.block);

@@ -9,7 +9,7 @@ use base::files::Files;
 use base::moment::Moment;
 use base::source::{Range, SourceFile};
 use base::suggest;
-use lang::eval::{Resolved, Scope};
+use lang::eval::{EvaluationRecorder, Resolved, Scope};
 use lang::functions::signature::{Reads, Remembered};
 use lang::functions::{Function, Machine};
 use lang::syntax::ast::Traversal;
@@ -461,7 +461,7 @@ fn whole_call(blocks: &Blocks, call: &CallSlots, child: ModuleId) -> Value {
 }
 
 /// Unknown, of unknown type, while the output has no value or if it never gets one.
-fn output_value(instance: &ModuleSlots, index: usize) -> Value {
+pub fn output_value(instance: &ModuleSlots, index: usize) -> Value {
     instance.outputs[index].get().cloned().unwrap_or_else(Value::dynamic)
 }
 
@@ -534,6 +534,10 @@ impl Scope for ModuleScope<'_> {
 
     fn machine(&self) -> Option<&dyn Machine> {
         Some(self)
+    }
+
+    fn recorder(&self) -> Option<&dyn EvaluationRecorder> {
+        self.run.results.coverage.as_deref().map(|coverage| coverage as &dyn EvaluationRecorder)
     }
 }
 

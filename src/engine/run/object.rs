@@ -10,7 +10,7 @@ use terrane_protocol::provider::Identity;
 use terrane_protocol::schema::{Block, Nesting, Schema};
 use terrane_value::{Marks, Path, Type, Value, json};
 
-pub const INVALID_OBJECT: &str = "Invalid stored object";
+use crate::engine_errors::INVALID_OBJECT;
 
 /// An object as steps hold it: the value carries the marks that state and schema give it.
 #[derive(Clone, Debug)]

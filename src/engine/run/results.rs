@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 
 use crate::blocks::imports::Named;
 use crate::blocks::tree::Tree;
+use crate::coverage::Coverage;
 use crate::ids::{ModuleId, NodeId, ProviderId, ROOT};
 use crate::run::records::{Checks, PlannedChanges, States};
 use crate::run::renewal::Renewal;
@@ -135,6 +136,8 @@ pub struct ModuleSlots {
     pub addr: ModuleInstance,
     /// Of the call's instance that made this one.
     pub each: Each,
+    /// A test gives its outputs: nothing in it is evaluated.
+    pub is_overridden: bool,
     pub variables: Box<[OnceLock<Value>]>,
     pub locals: Box<[OnceLock<Value>]>,
     pub outputs: Box<[OnceLock<Value>]>,
@@ -200,18 +203,33 @@ fn slots<T>(n: usize) -> Box<[OnceLock<T>]> {
 
 impl ModuleSlots {
     pub fn new(tree: &Tree, id: ModuleId, addr: ModuleInstance, each: Each) -> Arc<ModuleSlots> {
+        Arc::new(ModuleSlots::empty(tree, id, addr, each))
+    }
+
+    /// A module instance whose outputs are given, as an object; those that it does not have are null.
+    pub fn overridden(tree: &Tree, id: ModuleId, addr: ModuleInstance, each: Each, given: &Value) -> Arc<ModuleSlots> {
+        let slots = ModuleSlots { is_overridden: true, ..ModuleSlots::empty(tree, id, addr, each) };
+        for (slot, (name, output)) in slots.outputs.iter().zip(&tree.module(id).outputs) {
+            let value = given.get(name).cloned().unwrap_or_else(Value::null_dynamic);
+            let _ = slot.set(value.mark(output.marks()));
+        }
+        Arc::new(slots)
+    }
+
+    fn empty(tree: &Tree, id: ModuleId, addr: ModuleInstance, each: Each) -> ModuleSlots {
         let module = tree.module(id);
-        Arc::new(ModuleSlots {
+        ModuleSlots {
             id,
             addr,
             each,
+            is_overridden: false,
             variables: slots(module.variables.len()),
             locals: slots(module.locals.len()),
             outputs: slots(module.outputs.len()),
             calls: slots(module.calls.len()),
             resources: slots(module.resources.len()),
             actions: slots(module.actions.len()),
-        })
+        }
     }
 }
 
@@ -232,6 +250,8 @@ pub struct OpenEphemeral {
 /// Everything that a run gathers.
 pub struct Results {
     pub root: Arc<ModuleSlots>,
+    /// Records what is evaluated; none where nothing is recorded.
+    pub coverage: Option<Arc<Coverage>>,
     /// All instances of each module, set when its call was expanded.
     modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>>,
     providers: Vec<OnceLock<Arc<dyn Provider>>>,
@@ -266,6 +286,7 @@ impl Results {
         let _ = modules[ROOT.index()].set(vec![root.clone()]);
         Results {
             root,
+            coverage: None,
             modules,
             providers: slots(providers).into_vec(),
             states: Mutex::new(States { previous: state.clone(), current: state }),

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
-use crate::blocks::Blocks;
 use crate::ids::ModuleId;
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::{CallSlots, Each, Expansion, ModuleSlots};
@@ -31,15 +30,15 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                     (_, Some(_)) => Each::UnknownEntry,
                     _ => Each::None,
                 };
-                call_slots(&run.blocks, parent, child, &call.name, Expansion::Single, |_| each.clone())
+                call_slots(run, parent, child, &call.name, Expansion::Single, |_| each.clone())
             }
             Some(expansion) => {
                 let of = expansion.clone();
-                call_slots(&run.blocks, parent, child, &call.name, expansion, |i| of.each(i))
+                call_slots(run, parent, child, &call.name, expansion, |i| of.each(i))
             }
             None => continue,
         };
-        all.extend(slots.instances.iter().cloned());
+        all.extend(slots.instances.iter().filter(|instance| !instance.is_overridden).cloned());
         let _ = parent.calls[index as usize].set(slots);
     }
     run.results.set_module_instances(child, all);
@@ -47,14 +46,23 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 }
 
 fn call_slots(
-    blocks: &Blocks,
+    run: &Run,
     parent: &Arc<ModuleSlots>,
     child: ModuleId,
     name: &str,
     expansion: Expansion,
     each: impl Fn(usize) -> Each,
 ) -> CallSlots {
-    let instance = |i: usize| ModuleSlots::new(&blocks.tree, child, parent.addr.child(name, expansion.key(i)), each(i));
+    let tree = &run.blocks.tree;
+    let instance = |i: usize| {
+        let addr = parent.addr.child(name, expansion.key(i));
+        // Validation looks at all that is written.
+        let given = run.ports.doubles.overrides.module(&addr).filter(|_| run.verb != Verb::Validate);
+        match given {
+            Some(given) => ModuleSlots::overridden(tree, child, addr, each(i), &given.values),
+            None => ModuleSlots::new(tree, child, addr, each(i)),
+        }
+    };
     let instances = (0..expansion.len()).map(instance).collect();
     CallSlots { expansion, instances, whole: OnceLock::new() }
 }

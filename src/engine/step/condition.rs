@@ -1,6 +1,6 @@
 //! Conditions: `validation`, `precondition` and `postcondition`.
 
-use base::diag::{Diagnostic, Diagnostics, Severity};
+use base::diag::{CheckedKind, Diagnostic, Diagnostics, Severity};
 use base::name::PROGRAM;
 use base::source::Range;
 use lang::eval::describe::with_values;
@@ -11,6 +11,7 @@ use model::config::Condition;
 use model::state::CheckStatus;
 use terrane_value::{Marks, Type, Value, convert};
 
+use crate::coverage::PointKind;
 use crate::run::records::CheckRecord;
 use crate::run::results::Results;
 
@@ -34,6 +35,18 @@ impl ConditionKind {
             ConditionKind::OutputPrecondition => "Module output value precondition failed",
             ConditionKind::Assertion => "Check block assertion failed",
         }
+    }
+
+    fn checked(self) -> CheckedKind {
+        match self {
+            ConditionKind::Precondition | ConditionKind::Postcondition => CheckedKind::Resource,
+            ConditionKind::OutputPrecondition => CheckedKind::Output,
+            ConditionKind::Assertion => CheckedKind::Check,
+        }
+    }
+
+    fn point(self) -> PointKind {
+        if self == ConditionKind::Assertion { PointKind::Assertion } else { PointKind::Condition }
     }
 
     fn checkable(self) -> &'static str {
@@ -73,9 +86,13 @@ pub fn check(
         let outcome = judge(condition, scope);
         let (status, message) = (outcome.status, outcome.message.clone());
         all.extend(outcome.diagnostics);
+        if let Some(coverage) = &results.coverage {
+            coverage.record_condition(kind.point(), &condition.condition.range(), status);
+        }
         if status == CheckStatus::Fail {
             let detail = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
             let failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
+            let failed = failed.about_rule_of(kind.checked(), &*of.addr);
             let mut failed = with_values(failed, &condition.condition, scope);
             failed.of_check = kind == ConditionKind::Assertion;
             if lenient {
@@ -87,7 +104,7 @@ pub fn check(
             let detail = "The condition could not be evaluated at this time, a result will be known when this plan is \
                           applied.";
             let later = Diagnostic::warning("Check block assertion known after apply", detail);
-            let later = later.at(condition.condition.range());
+            let later = later.at(condition.condition.range()).about_rule_of(kind.checked(), &*of.addr);
             let mut later = with_values(later, &condition.condition, scope);
             later.of_check = true;
             all.push(later);
@@ -125,10 +142,14 @@ pub fn check_variable(
     value_at: &Range,
 ) -> Diagnostics {
     let (status, message, mut all) = judge_variable(rule, scope);
+    if let Some(coverage) = &results.coverage {
+        coverage.record_condition(PointKind::Condition, &rule.condition.range(), status);
+    }
     if status == CheckStatus::Fail {
         let text = message.as_deref().unwrap_or("Failed to evaluate condition error message.");
         let detail = format!("{text}\n\nThis was checked by the validation rule at {}.", rule.range);
         let failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
+        let failed = failed.about_rule_of(CheckedKind::Variable, &*of.addr);
         all.push(with_values(failed, &rule.condition, scope));
     }
     results.checks().records.push(CheckRecord {
@@ -256,7 +277,7 @@ fn judge(rule: &Condition, scope: &dyn Scope) -> Outcome {
     }
 }
 
-fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
+pub fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
     let (value, found) = evaluate(&rule.error_message, scope);
     let failed = found.has_errors();
     diagnostics.extend(found);
@@ -277,7 +298,8 @@ fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnost
                       or by carefully using the nonsensitive() function if the expression will not reveal the sensitive \
                       data."
         );
-        diagnostics.push(Diagnostic::warning("Error message refers to sensitive values", detail).at(at));
+        let warning = Diagnostic::warning("Error message refers to sensitive values", detail).at(at);
+        diagnostics.push(with_values(warning, &rule.error_message, scope));
         return None;
     }
     if text.marks().contains(Marks::EPHEMERAL) {

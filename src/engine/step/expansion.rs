@@ -65,12 +65,17 @@ impl Unknown {
 
 /// The expansion of a block; none with errors, or where it is unknown and that is skipped.
 pub fn expand(of: Repetition<'_>, scope: &dyn Scope, unknown: Unknown) -> (Option<Expansion>, Diagnostics) {
-    match (of.count, of.for_each, of.enabled) {
+    let (expansion, diagnostics) = match (of.count, of.for_each, of.enabled) {
         (Some(count), _, _) => expand_count(count, scope, unknown),
         (_, Some(for_each), _) => expand_for_each(for_each, scope, unknown),
         (_, _, Some(enabled)) => expand_enabled(enabled, scope, unknown),
-        _ => (Some(Expansion::Single), Diagnostics::new()),
+        _ => return (Some(Expansion::Single), Diagnostics::new()),
+    };
+    let known = expansion.as_ref().filter(|expansion| !matches!(expansion, Expansion::Unknown(_)));
+    if let (Some(recorder), Some(by), Some(known)) = (scope.recorder(), of.expressions().next(), known) {
+        recorder.record_repetition(by.range(), known.len() == 0);
     }
+    (expansion, diagnostics)
 }
 
 fn expand_enabled(expr: &Expression, scope: &dyn Scope, unknown: Unknown) -> (Option<Expansion>, Diagnostics) {

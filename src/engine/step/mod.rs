@@ -14,7 +14,7 @@ mod local;
 mod output;
 mod provider;
 pub mod resource;
-mod variable;
+pub mod variable;
 
 use std::sync::Arc;
 

@@ -19,6 +19,7 @@ use super::deprecated::outputs_within;
 use crate::blocks::{Blocks, deprecated};
 use crate::change::breach_text;
 use crate::change::compatible::value_compatible;
+use crate::coverage::PointKind;
 use crate::engine_errors::{EPHEMERAL_VALUE, differs_from_plan};
 use crate::ids::{ModuleId, ROOT};
 use crate::opentofu;
@@ -29,7 +30,7 @@ use crate::run::{Run, Verb};
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let output = run.blocks.tree.output(module, index);
-    if module == ROOT && output.ephemeral {
+    if module == ROOT && output.ephemeral && !run.ports.doubles.allows_ephemeral_outputs {
         let detail = "Ephemeral outputs are not allowed in context of a root module";
         return Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()).into();
     }
@@ -53,6 +54,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let failed = found.has_errors();
         diagnostics.extend(found);
         let value = if failed { value } else { diagnostics.take(converted(output, value)) };
+        if let Some(coverage) = run.results.coverage.as_ref().filter(|_| !failed) {
+            coverage.record_block(PointKind::Output, &output.range);
+        }
         if !failed {
             check_marks(output, &value, module == ROOT, &mut diagnostics);
             if output.ephemeral && !at_least(12) && !value.marks().contains(Marks::EPHEMERAL) && !may_be_ephemeral {
@@ -153,7 +157,7 @@ fn differs(run: &Run, output: &Output, value: &Value) -> Diagnostics {
         .collect()
 }
 
-/// Notes the change of a root output, and its value in the state.
+/// Notes the change of a root output, and its value in the state. Nothing is kept of an ephemeral one, which only tests allow.
 async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     let (bare, _) = value.unmark_deep();
     let stored = (!output.ephemeral && !bare.is_null()).then(|| OutputValue {
@@ -161,7 +165,7 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
         ..OutputValue::new(unknown_as_null(&bare), output.sensitive)
     });
     {
-        if run.is_plan() {
+        if run.is_plan() && !output.ephemeral {
             let before = run.prior.state.outputs.get(&output.name);
             run.results.changes().outputs.push(change(output, before, &bare));
         }

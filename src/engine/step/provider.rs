@@ -5,13 +5,15 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::SourceFile;
 use base::telemetry::{self, Description, Detail};
+use lang::eval::dynamic::Variable;
 use lang::syntax::ast::Body;
 use lang::syntax::body::BodySchema;
 use model::addr::AbsProviderConfig;
+use model::config::test_file::load::is_test_file;
 use model::provider_diagnostics::about_body;
-use model::schema::decode::decode_body;
+use model::schema::decode::{body_variables, decode_body};
 use terrane_protocol::provider::{NO_SCHEMAS, ProviderDiagnostics, has_errors};
-use terrane_protocol::schema::{Schema, StaticSchemas};
+use terrane_protocol::schema::{Block, Schema, StaticSchemas};
 use terrane_value::{Marks, Value};
 
 use crate::blocks::Blocks;
@@ -24,6 +26,7 @@ use crate::ports::{Configuring, Ports};
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
 use crate::run::{Run, Verb};
+use crate::testing::{TestPlace, TestScope};
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 
@@ -59,8 +62,12 @@ async fn run_config(run: &Run, node: NodeId, id: ProviderId) -> Diagnostics {
             // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
             let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
             // Credentials in files may be renewed between plan and apply.
-            let scope = ModuleScope::new(run, instance).with_each(each_of(&run.blocks, id)).with_changing_files();
-            diagnostics.take(decode_body(body, &schema.block, &scope))
+            if is_test_file(body.file()) {
+                diagnostics.take(decode_test_block(run, body, &schema.block))
+            } else {
+                let scope = ModuleScope::new(run, instance).with_each(each_of(&run.blocks, id)).with_changing_files();
+                diagnostics.take(decode_body(body, &schema.block, &scope))
+            }
         }
         _ => {
             let Some(root) = run.results.module_instances(ROOT).first() else { return diagnostics };
@@ -99,6 +106,16 @@ async fn run_config(run: &Run, node: NodeId, id: ProviderId) -> Diagnostics {
     }
     diagnostics.extend(configure(run, id, bare, marks, body.as_ref()).await);
     diagnostics
+}
+
+/// The values of a block of a test file. An error in a name is the only one.
+fn decode_test_block(run: &Run, body: &Body, schema: &Block) -> (Value, Diagnostics) {
+    let scope = TestScope { names: &run.ports.doubles.names, place: TestPlace::Provider, host: &*run.ports.host };
+    let mut problems = Diagnostics::new();
+    for Variable { traversal, expr, .. } in body_variables(body, schema) {
+        problems.extend(scope.check(&traversal, &expr.file));
+    }
+    if problems.has_errors() { (Value::dynamic(), problems) } else { decode_body(body, schema, &scope) }
 }
 
 /// What the block refers to and what has no value, not even an unknown one: a provider that is configured without it could serve

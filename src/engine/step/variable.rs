@@ -11,7 +11,7 @@ use super::condition::{Checked, check_variable};
 use crate::blocks::deprecated;
 use crate::engine_errors::EPHEMERAL_VALUE;
 use crate::ids::{ModuleId, ROOT};
-use crate::input::Origin;
+use crate::input::{GivenVariable, Origin};
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::Each;
 use crate::run::{Run, Verb};
@@ -40,7 +40,10 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                 diagnostics.take(prepare(variable, &format!("var.{}", variable.name), given))
             }
         };
-        let range = variable.range.clone();
+        let range = match run.inputs.variables.get(&variable.name).map(|given| &given.origin) {
+            Some(Origin::File(range)) => range.clone(),
+            _ => variable.range.clone(),
+        };
         publish(run, module, index, vec![(value, range)], &mut diagnostics);
         return diagnostics;
     }
@@ -50,7 +53,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut values = Vec::new();
     for outer in run.results.module_instances(parent) {
         let Some(slots) = outer.calls[call as usize].get() else { continue };
-        for instance in &slots.instances {
+        for instance in slots.instances.iter().filter(|instance| !instance.is_overridden) {
             let given = argument.map(|argument| {
                 let each = if run.verb == Verb::Validate { Each::Unknown } else { instance.each.clone() };
                 let scope = ModuleScope::new(run, outer).with_each(each);
@@ -70,6 +73,21 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     }
     publish(run, module, index, values, &mut diagnostics);
     diagnostics
+}
+
+/// The value of a variable of the root module, without its rules; none: it has an error.
+pub fn root_value(run: &Run, variable: &Variable) -> Option<Value> {
+    let given = run.inputs.variables.get(&variable.name).map(|given| given.value.clone());
+    let given = Given { value: given, origin: Origin::Other };
+    let (value, found) = prepare(variable, &format!("var.{}", variable.name), given);
+    (!found.has_errors()).then(|| value.mark(variable.marks()))
+}
+
+/// The value of a variable that a test file declares, without its rules. With an error it is unknown.
+pub fn test_file_value(variable: &Variable, given: Option<GivenVariable>) -> (Value, Diagnostics) {
+    let (value, origin) = given.map_or((None, Origin::Other), |given| (Some(given.value), given.origin));
+    let (value, found) = prepare(variable, &format!("var.{}", variable.name), Given { value, origin });
+    (value.mark(variable.marks()), found)
 }
 
 /// Writes the slots of all module instances, then checks the rules of each: they may refer to the variable itself.

@@ -2,11 +2,14 @@
 
 mod actions;
 mod acts;
+mod assertions;
 mod blocks;
 mod conditions;
 mod consistency;
+mod coverage;
 mod deferral;
 mod dialects;
+mod doubles;
 mod drift;
 mod dynamic_blocks;
 mod ephemerals;

@@ -124,6 +124,9 @@ impl World {
             sink: Arc::new(Sink(self.clone())),
             host: Arc::new(Machine(self.clone())),
             stop: self.schedule.stop.clone(),
+            doubles: Arc::default(),
+            coverage: None,
+            turns: None,
         }
     }
 

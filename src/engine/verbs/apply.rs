@@ -5,11 +5,13 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::dialect::Dialect;
 use base::name::{COMMAND, PROGRAM};
+use model::addr::ModuleInstance;
 use model::model_errors::MISSING_VALUE;
 use model::plan::{Action, Mode, Plan, PlanScope, Refresh};
 use model::state::State;
 
 use super::check_results;
+use super::evaluation::Evaluation;
 use super::planned::parse_time;
 use super::prepare::{RunRequest, prepare};
 use crate::engine_errors;
@@ -19,9 +21,20 @@ use crate::opentofu;
 use crate::ports::Ports;
 use crate::run::deferred::DeferredBlocks;
 use crate::run::results::Results;
-use crate::run::{Inputs, Verb};
+use crate::run::{Inputs, Run, Verb};
 
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
+    let (outcome, _, diagnostics) = applied_run(input, ports).await;
+    (outcome, diagnostics)
+}
+
+/// As [`apply`], with the values of the root module after it; none if nothing was begun.
+pub async fn apply_and_evaluate(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Option<Evaluation>, Diagnostics) {
+    let (outcome, run, diagnostics) = applied_run(input, ports).await;
+    (outcome, run.and_then(|run| Evaluation::of(run, &ModuleInstance::root())), diagnostics)
+}
+
+async fn applied_run(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Option<Arc<Run>>, Diagnostics) {
     // Without a copy, if nothing else needs the plan.
     let mut plan = Arc::unwrap_or_clone(input.plan);
     let mut variables = input.variables.clone();
@@ -32,7 +45,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let mut refused = missing_variables(&plan, &variables);
     refused.extend(not_applyable(&plan));
     if refused.has_errors() {
-        return (ApplyOutcome::default(), refused);
+        return (ApplyOutcome::default(), None, refused);
     }
     let mut changes = Vec::with_capacity(plan.changes.len());
     changes.extend(std::mem::take(&mut plan.changes).into_iter().map(Arc::new));
@@ -65,10 +78,10 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     // Where there is no order to apply in, not even what was refreshed is stored.
     let run = match prepare(request, ports).await {
         Ok(run) => run,
-        Err(found) => return (ApplyOutcome::default(), found),
+        Err(found) => return (ApplyOutcome::default(), None, found),
     };
     if let Err(errors) = begin(plan, ports).await {
-        return (ApplyOutcome::default(), errors);
+        return (ApplyOutcome::default(), None, errors);
     }
     let (run, mut diagnostics) = execute(run).await;
     diagnostics.extend(remove_outputs(&run.results, plan, ports).await);
@@ -84,7 +97,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     }
     let mut all = incomplete(plan, run.dialect());
     all.extend(diagnostics);
-    (ApplyOutcome { state: Some(state) }, all)
+    (ApplyOutcome { state: Some(state) }, Some(run), all)
 }
 
 /// The error of a refresh-only plan that finds nothing but outputs to remove, which only other plans do.
@@ -93,7 +106,7 @@ fn not_applyable(plan: &Plan) -> Option<Diagnostic> {
     let is_refused = plan.scope.mode == Mode::RefreshOnly && !plan.applyable && removes;
     let detail = "The given plan is not applyable: all that it would do is to remove outputs, which a refresh-only plan does not do. \
                   Create a plan without -refresh-only to remove them.";
-    is_refused.then(|| Diagnostic::error("Cannot apply non-applyable plan", detail))
+    is_refused.then(|| Diagnostic::error(engine_errors::NOT_APPLYABLE, detail))
 }
 
 /// Reports what apply starts from. Outputs that the plan already knows may be those of objects that do not exist yet: they are

@@ -19,8 +19,8 @@ use crate::run::results::ModuleSlots;
 
 /// A run that is over, seen from one of its module instances.
 pub struct Evaluation {
-    run: Arc<Run>,
-    module: Arc<ModuleSlots>,
+    pub(super) run: Arc<Run>,
+    pub(super) module: Arc<ModuleSlots>,
 }
 
 /// The names that expressions can use, for completion. Sorted.

@@ -2,6 +2,7 @@
 //! the walk executes it, and the verb combines the results. Never knows what a node does.
 
 mod apply;
+mod assertion;
 mod check_results;
 mod evaluate;
 mod evaluation;
@@ -15,10 +16,11 @@ mod undecodable;
 mod unmatched;
 mod validate;
 
-pub use apply::{apply, missing_variables};
+pub use apply::{apply, apply_and_evaluate, missing_variables};
+pub use assertion::Verdict;
 pub use evaluate::{evaluate, evaluate_plan};
 pub use evaluation::{Evaluation, Names};
 pub use import::import;
-pub use plan::plan;
+pub use plan::{plan, plan_and_evaluate};
 pub use query::query;
 pub use validate::validate;

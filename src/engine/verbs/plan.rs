@@ -7,10 +7,11 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::dialect::Dialect;
 use base::moment::Moment;
 use base::name::PROGRAM;
-use model::addr::AbsResourceInstance;
+use model::addr::{AbsResourceInstance, ModuleInstance};
 use model::plan::{Action, FunctionResults, Mode, Plan, PlanScope, Refresh, ResourceChange};
 use model::state::State;
 
+use super::evaluation::Evaluation;
 use super::planned::{self, is_applyable};
 use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
@@ -26,8 +27,20 @@ use crate::ports::Ports;
 use crate::run::{Inputs, Run, Verb};
 
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
+    let (planned, diagnostics) = planned_run(&input, ports).await;
+    (planned.map(|(plan, _)| plan), diagnostics)
+}
+
+/// As [`plan`], with the values of the root module as the plan has them.
+pub async fn plan_and_evaluate(input: PlanInput, ports: &Ports) -> (Option<(Plan, Evaluation)>, Diagnostics) {
+    let (planned, diagnostics) = planned_run(&input, ports).await;
+    let planned = planned.and_then(|(plan, run)| Some((plan, Evaluation::of(run, &ModuleInstance::root())?)));
+    (planned, diagnostics)
+}
+
+async fn planned_run(input: &PlanInput, ports: &Ports) -> (Option<(Plan, Arc<Run>)>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let warnings = with(target_warning(&input), unmatched::warnings(&input));
+    let warnings = with(target_warning(input), unmatched::warnings(input));
     let now = ports.host.now();
     let mut calls = FunctionResults::new();
     let verb = match input.scope.mode {
@@ -37,13 +50,13 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     };
     let (mut state, mut refreshed) = (input.state.clone(), None);
     if input.scope.mode == Mode::Destroy && input.scope.refresh == Refresh::All && !is_empty(&input.state) {
-        let ahead = match plan_ahead_of_destroy(&input, now, ports).await {
+        let ahead = match plan_ahead_of_destroy(input, now, ports).await {
             Ok(ahead) => ahead,
             Err(found) => return (None, with(warnings, found)),
         };
         (state, calls, refreshed) = (ahead.state, ahead.calls, Some(ahead.previous));
     }
-    let request = RunRequest { calls, ..request(&input, verb, state, now) };
+    let request = RunRequest { calls, ..request(input, verb, state, now) };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
         Err(found) => return (None, with(warnings, found)),
@@ -56,7 +69,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     }
     let errored = found.has_errors();
     diagnostics.extend(if errored { moves::without_blocked(found) } else { found });
-    let mut plan = planned::of_run(&run, &input, now, errored);
+    let mut plan = planned::of_run(&run, input, now, errored);
     diagnostics.extend(decoding_warnings(&run, &plan.previous_state, &plan.prior_state));
     if let Some(previous) = refreshed {
         plan.previous_state = previous;
@@ -69,7 +82,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     diagnostics.extend(forget_warnings(input.facts.config().dialect(), &plan.changes, input.scope.mode));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.scope.is_whole() && !run.results.changes().has_deferrals;
-    (Some(plan), with(warnings, diagnostics))
+    (Some((plan, run)), with(warnings, diagnostics))
 }
 
 fn decoding_warnings(run: &Run, previous: &State, refreshed: &State) -> Diagnostics {

@@ -85,7 +85,12 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
         return Err(moves::without_blocked(diagnostics));
     }
     let stored = stored_by_block(tree, &request.state);
-    let results = Results::new(tree, graph.providers.configs.len(), request.state.clone(), request.calls);
+    let mut results = Results::new(tree, graph.providers.configs.len(), request.state.clone(), request.calls);
+    results.coverage = ports.coverage.clone().filter(|_| is_covered(request.verb));
+    let mut schedule = Schedule::new(graph.built, request.parallelism);
+    if let Some(turns) = &ports.turns {
+        schedule.turns = turns.clone();
+    }
     let run = Run {
         verb: request.verb,
         ports: ports.clone(),
@@ -102,11 +107,16 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
             tree: tree.clone(),
         },
         prior: Prior { state: Arc::new(request.state), stored, moved },
-        schedule: Schedule::new(graph.built, request.parallelism),
+        schedule,
         results,
     };
     run.results.report(NodeId::FIRST, diagnostics);
     Ok(Arc::new(run))
+}
+
+/// Whether what is evaluated counts as tested: not what is only checked, destroyed or looked up.
+fn is_covered(verb: Verb) -> bool {
+    matches!(verb, Verb::Plan { pre_destroy: false, .. } | Verb::Apply { .. })
 }
 
 /// In a plan, objects go where `moved` blocks say.

@@ -197,7 +197,7 @@ impl Evaluator<'_> {
             Some((_, param, None)) => {
                 let detail = format!("Invalid value for {:?} parameter: {}.", param.name, error.message);
                 let mut diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(expr.span));
-                diagnostic.function_call = Some(called(call, signature, env));
+                diagnostic.function_call = Some(Box::new(called(call, signature, env)));
                 self.report(diagnostic, None, expr, env);
             }
             None => self.failed_as_a_whole(expr, call, signature, &error.message, env),
@@ -244,7 +244,7 @@ impl Evaluator<'_> {
         about: &Expr,
         env: Env<'_>,
     ) {
-        diagnostic.function_call = Some(called(call, signature, env));
+        diagnostic.function_call = Some(Box::new(called(call, signature, env)));
         self.report(diagnostic, Some(expr.span), about, env);
     }
 

@@ -17,11 +17,13 @@ impl Evaluator<'_> {
     /// Both results are evaluated, for the sake of the type; diagnostics of the one that is not taken are dropped.
     pub(super) fn conditional(&mut self, expr: &Expr, parts: [&Arc<Expr>; 3], env: Env<'_>) -> Value {
         let [condition, then, otherwise] = parts;
-        let start = self.now().values;
+        let (start, first_branch) = (self.now().values, self.branches.len());
         let yes = self.eval(then, env);
         let yes_diagnostics = self.diagnostics.split_off(start);
+        let yes_branches = self.branches.split_off(first_branch);
         let no = self.eval(otherwise, env);
         let no_diagnostics = self.diagnostics.split_off(start);
+        let no_branches = self.branches.split_off(first_branch);
 
         let Some(ty) = result_type(&yes, &no) else {
             let detail = format!(
@@ -49,11 +51,15 @@ impl Evaluator<'_> {
         };
         // The marks of the result that is not taken count too: its absence says something about what it depends on.
         let marks = decision.deep_marks() | yes.marks() | no.marks();
-        let (name, value, part, diagnostics) = match decided.is_true() {
-            true => ("true", yes, then, yes_diagnostics),
-            false => ("false", no, otherwise, no_diagnostics),
+        let (name, value, part, diagnostics, inner) = match decided.is_true() {
+            true => ("true", yes, then, yes_diagnostics, yes_branches),
+            false => ("false", no, otherwise, no_diagnostics, no_branches),
         };
         self.diagnostics.extend(diagnostics);
+        if self.scope.recorder().is_some() {
+            self.branches.extend(inner);
+            self.branches.push((expr.span, decided.is_true()));
+        }
         if ty.is_dynamic() || *value.ty() == ty {
             return value.mark(marks);
         }
@@ -172,4 +178,72 @@ fn mismatch(yes: &Type, no: &Type) -> String {
 
 fn both_structural(a: &Type, b: &Type) -> bool {
     a.is_object() && b.is_object() || a.is_tuple() && b.is_tuple()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use base::source::{Range, SourceFile};
+
+    use super::*;
+    use crate::eval::{EvaluationRecorder, Resolved, Scope, evaluate};
+    use crate::syntax::ast::Traversal;
+    use crate::syntax::parse_expression;
+
+    /// A scope with the names `yes`, `no` and `later` that records branches.
+    #[derive(Default)]
+    struct Branches(Mutex<Vec<(String, bool)>>);
+
+    impl EvaluationRecorder for Branches {
+        fn record_branch(&self, conditional: Range, holds: bool) {
+            self.0.lock().unwrap().push((conditional.text().to_string(), holds));
+        }
+
+        fn record_repetition(&self, _: Range, _: bool) {}
+    }
+
+    impl Scope for Branches {
+        fn resolve(&self, traversal: &Traversal, _: &Arc<SourceFile>) -> Resolved {
+            let value = match traversal.root_name() {
+                "yes" => Value::bool(true),
+                "no" => Value::bool(false),
+                _ => Value::unknown(Type::Bool),
+            };
+            Resolved::value(value, 0)
+        }
+
+        fn recorder(&self) -> Option<&dyn EvaluationRecorder> {
+            Some(self)
+        }
+    }
+
+    fn branches(text: &str) -> Vec<(String, bool)> {
+        let (expr, _) = parse_expression(SourceFile::new("t", text));
+        let scope = Branches::default();
+        let _ = evaluate(&expr, &scope);
+        scope.0.into_inner().unwrap()
+    }
+
+    #[test]
+    fn branches_of_used_results_are_recorded() {
+        let cases: &[(&str, &[(&str, bool)])] = &[
+            ("yes ? 1 : 2", &[("yes ? 1 : 2", true)]),
+            ("no ? 1 : 2", &[("no ? 1 : 2", false)]),
+            ("[for x in [yes, no] : x ? 1 : 2]", &[("x ? 1 : 2", true), ("x ? 1 : 2", false)]),
+            ("(yes ? no : yes) ? 1 : 2", &[("yes ? no : yes", true), ("(yes ? no : yes) ? 1 : 2", false)]),
+            // The result that is not taken is evaluated for its type only.
+            ("no ? (yes ? 1 : 2) : 3", &[("no ? (yes ? 1 : 2) : 3", false)]),
+            ("yes ? (no ? 1 : 2) : 3", &[("no ? 1 : 2", false), ("yes ? (no ? 1 : 2) : 3", true)]),
+            ("later ? (yes ? 1 : 2) : 3", &[]),
+            ("yes ? 1 : [true]", &[]),
+        ];
+        for (text, expected) in cases {
+            let found = branches(text);
+            let found: Vec<(&str, bool)> = found.iter().map(|(text, holds)| (text.as_str(), *holds)).collect();
+            assert_eq!(found, *expected, "{text}");
+        }
+        let holds = |text: &str| branches(text).into_iter().map(|(_, holds)| holds).collect::<Vec<_>>();
+        assert_eq!(holds("\"a%{ if no }b%{ else }c%{ endif }\""), [false]);
+    }
 }

@@ -1,11 +1,14 @@
 //! What the names in an expression were when it failed: the lines under the snippet of a message.
+//!
+//! Messages about false assertions of tests show whole values, all others only a few words.
 
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, ExpressionValue};
 use base::source::SourceFile;
+use terrane_value::json::write_string;
 use terrane_value::text::go_quoted;
-use terrane_value::{Marks, Type, Value};
+use terrane_value::{Marks, PathStep, Type, Value};
 
 use super::env::{Env, bound};
 use super::scope::Scope;
@@ -32,12 +35,25 @@ pub fn with_causes(
     scope: &dyn Scope,
     causes: Causes,
 ) -> Diagnostic {
-    diagnostic.values = describe(&expression.node, scope, &expression.file, None, causes);
+    let of_value = |value: &Value| statement(value, causes);
+    diagnostic.values = describe(&expression.node, scope, &expression.file, None, &of_value);
+    diagnostic
+}
+
+/// The diagnostic of a false assertion, with the whole values of the names in it: what is known of them as [`indented_json`], also if
+/// they are sensitive or ephemeral.
+pub fn with_whole_values(mut diagnostic: Diagnostic, expression: &Expression, scope: &dyn Scope) -> Diagnostic {
+    let all = Causes { unknown: true, sensitive: true, ephemeral: true };
+    let of_value = |value: &Value| match value.is_known() {
+        true => Some(format!("is {}", indented_json(value))),
+        false => statement(value, all),
+    };
+    diagnostic.values = describe(&expression.node, scope, &expression.file, None, &of_value);
     diagnostic
 }
 
 pub(super) fn values_in(expr: &Expr, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>) -> Vec<ExpressionValue> {
-    describe(expr, scope, file, env, Causes::default())
+    describe(expr, scope, file, env, &|value| statement(value, Causes::default()))
 }
 
 fn describe(
@@ -45,7 +61,7 @@ fn describe(
     scope: &dyn Scope,
     file: &Arc<SourceFile>,
     env: Env<'_>,
-    causes: Causes,
+    of_value: &dyn Fn(&Value) -> Option<String>,
 ) -> Vec<ExpressionValue> {
     let mut found: Vec<ExpressionValue> = Vec::new();
     for traversal in crate::syntax::visit::variables_of(expr) {
@@ -53,7 +69,7 @@ fn describe(
         if found.iter().any(|v| v.traversal == shown) {
             continue;
         }
-        if let Some(statement) = statement(&value, causes) {
+        if let Some(statement) = of_value(&value) {
             found.push(ExpressionValue { traversal: shown, statement });
         }
     }
@@ -169,5 +185,99 @@ pub fn compact(value: &Value) -> String {
         (ty, 0) => format!("empty {}", ty.friendly_name()),
         (ty, 1) => format!("{} with 1 element", ty.friendly_name()),
         (ty, n) => format!("{} with {n} elements", ty.friendly_name()),
+    }
+}
+
+/// A value as JSON with an indent of two spaces. Parts that are sensitive, ephemeral or unknown are replaced by texts that say so.
+pub fn indented_json(value: &Value) -> String {
+    let mut out = String::new();
+    write_indented(value, 0, &mut out);
+    out
+}
+
+fn write_indented(value: &Value, depth: usize, out: &mut String) {
+    if let Some(text) = redaction(value) {
+        write_string(text, out);
+    } else if value.is_null() {
+        out.push_str("null");
+    } else if let Some(text) = value.as_str() {
+        write_string(text, out);
+    } else if let Some(number) = value.as_number() {
+        out.push_str(&number.to_string());
+    } else if let Some(b) = value.as_bool() {
+        out.push_str(if b { "true" } else { "false" });
+    } else {
+        write_parts(value, depth, out);
+    }
+}
+
+/// What stands for a value that is not shown.
+fn redaction(value: &Value) -> Option<&'static str> {
+    if value.marks().contains(Marks::SENSITIVE) {
+        return Some("(sensitive value)");
+    }
+    if value.marks().contains(Marks::EPHEMERAL) {
+        return Some("(ephemeral value)");
+    }
+    (!value.is_known()).then_some("(not yet known)")
+}
+
+fn write_parts(value: &Value, depth: usize, out: &mut String) {
+    let is_mapping = matches!(value.ty(), Type::Map(_) | Type::Object(_));
+    let (open, close) = if is_mapping { ('{', '}') } else { ('[', ']') };
+    let parts = value.children();
+    out.push(open);
+    for (position, (step, part)) in parts.iter().enumerate() {
+        out.push_str(if position == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+        if is_mapping {
+            let name: &str = match step {
+                PathStep::Attr(name) => name,
+                PathStep::Index(key) => key.as_str().unwrap_or_default(),
+            };
+            write_string(name, out);
+            out.push_str(": ");
+        }
+        write_indented(part, depth + 1, out);
+    }
+    if !parts.is_empty() {
+        out.push('\n');
+        out.push_str(&"  ".repeat(depth));
+    }
+    out.push(close);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_as_indented_json_without_secrets() {
+        let secret = || Value::string("MARKER").mark(Marks::SENSITIVE);
+        let cases = [
+            (Value::string("a<b"), "\"a\\u003cb\""),
+            (Value::int(5), "5"),
+            (Value::bool(true), "true"),
+            (Value::null_dynamic(), "null"),
+            (Value::empty_object(), "{}"),
+            (Value::empty_tuple(), "[]"),
+            (Value::unknown(Type::String), "\"(not yet known)\""),
+            (secret(), "\"(sensitive value)\""),
+            (Value::int(5).mark(Marks::EPHEMERAL), "\"(ephemeral value)\""),
+            (Value::int(5).mark(Marks::EPHEMERAL | Marks::SENSITIVE), "\"(sensitive value)\""),
+            (Value::int(5).mark(Marks::DEPRECATED), "5"),
+            (
+                Value::object([
+                    ("b", Value::tuple(vec![Value::int(1), secret(), Value::dynamic()])),
+                    ("a", Value::map(Type::String, [("k", secret())])),
+                ]),
+                "{\n  \"a\": {\n    \"k\": \"(sensitive value)\"\n  },\n  \"b\": [\n    1,\n    \"(sensitive value)\",\n    \
+                 \"(not yet known)\"\n  ]\n}",
+            ),
+            (Value::object([("b", secret())]).mark(Marks::SENSITIVE), "\"(sensitive value)\""),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(indented_json(&value), expected, "{value:?}");
+        }
     }
 }

@@ -193,6 +193,9 @@ fn expand_one(
             }
             _ => collection.elements().iter().enumerate().map(|(i, v)| (Value::int(i as i64), v.clone())).collect(),
         };
+        if let Some(recorder) = scope.recorder() {
+            recorder.record_repetition(spec.for_each.range(), pairs.is_empty());
+        }
         pairs.into_iter().filter_map(|(key, value)| generator.generate(key, value)).collect()
     };
     (blocks, generator.diagnostics)

@@ -24,6 +24,7 @@ const OPERATION_FAILED: &str = "Operation failed";
 pub fn evaluate(expression: &Expression, scope: &dyn Scope) -> (Value, Diagnostics) {
     let mut evaluator = Evaluator::new(scope, &expression.file);
     let value = evaluator.eval(&expression.node, None);
+    evaluator.report_branches();
     evaluator.finish(value)
 }
 
@@ -66,6 +67,8 @@ pub(super) struct Evaluator<'a> {
     places: FxHashSet<Span>,
     /// How many calls of `try` and `can` there are around what is evaluated.
     pub guards: usize,
+    /// The conditionals whose results are used so far, and whether their conditions hold. Empty where nothing is recorded.
+    pub branches: Vec<(Span, bool)>,
 }
 
 /// How many diagnostics there were at some moment.
@@ -77,7 +80,24 @@ pub(super) struct Moment {
 
 impl<'a> Evaluator<'a> {
     pub fn new(scope: &'a dyn Scope, file: &'a Arc<SourceFile>) -> Evaluator<'a> {
-        Evaluator { scope, file, diagnostics: Vec::new(), names: Vec::new(), places: FxHashSet::default(), guards: 0 }
+        Evaluator {
+            scope,
+            file,
+            diagnostics: Vec::new(),
+            names: Vec::new(),
+            places: FxHashSet::default(),
+            guards: 0,
+            branches: Vec::new(),
+        }
+    }
+
+    fn report_branches(&self) {
+        if self.branches.is_empty() {
+            return;
+        }
+        if let Some(recorder) = self.scope.recorder() {
+            self.branches.iter().for_each(|(span, holds)| recorder.record_branch(self.range(*span), *holds));
+        }
     }
 
     fn finish(self, value: Value) -> (Value, Diagnostics) {

@@ -22,7 +22,7 @@ pub mod type_expression;
 pub use attribute::{evaluate_attribute, incorrect_type};
 pub use call::invoke;
 pub use expression::{constant, evaluate, evaluate_to};
-pub use scope::{Resolved, Scope};
+pub use scope::{EvaluationRecorder, Resolved, Scope};
 
 #[cfg(test)]
 mod tests;

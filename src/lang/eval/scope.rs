@@ -60,6 +60,20 @@ pub trait Scope: Sync {
     fn machine(&self) -> Option<&dyn Machine> {
         None
     }
+
+    /// What hears how expressions are decided; none where nothing is recorded.
+    fn recorder(&self) -> Option<&dyn EvaluationRecorder> {
+        None
+    }
+}
+
+/// Hears how the expressions of a configuration are decided, for the coverage of its tests. Learns no values.
+pub trait EvaluationRecorder: Sync {
+    /// A conditional has given one of its results: that of a condition that holds or does not hold.
+    fn record_branch(&self, conditional: Range, holds: bool);
+
+    /// A block is repeated by an expression: at least once, or not at all.
+    fn record_repetition(&self, by: Range, is_empty: bool);
 }
 
 /// An answer: a value, and how many steps behind the root it already accounts for; the evaluator applies the others.
@@ -129,6 +143,10 @@ impl Scope for Bindings<'_> {
 
     fn machine(&self) -> Option<&dyn Machine> {
         self.outer.machine()
+    }
+
+    fn recorder(&self) -> Option<&dyn EvaluationRecorder> {
+        self.outer.recorder()
     }
 }
 

@@ -233,7 +233,8 @@ impl ReferenceReader<'_> {
     }
 }
 
-fn instance_key(key: &IndexKey) -> Option<InstanceKey> {
+/// The key of an instance as it is written in brackets; none for a number that cannot be one.
+pub fn instance_key(key: &IndexKey) -> Option<InstanceKey> {
     match key {
         IndexKey::String(text) => Some(InstanceKey::Str(text.clone())),
         IndexKey::Number(text) => text.parse().ok().map(InstanceKey::Int),

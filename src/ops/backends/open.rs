@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backend::contract::schema::missing_setting;
 use backend::contract::{Context, StateFiles};
-use backend::durable::recovery;
+use backend::durable::{HistoryPlace, recovery};
 use backend::{OpenBackend, StateSession, StoreError};
 use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::body::Body;
@@ -152,6 +152,23 @@ pub async fn open_settings(
     settings: &BackendSettings,
     options: &StateOptions,
 ) -> Result<(Arc<OpenBackend>, Diagnostics), Diagnostics> {
+    open_with(setup, settings, options, history::place(setup, options)).await
+}
+
+/// Opens a backend whose states are not those of the project.
+pub async fn open_without_history(
+    setup: &Setup,
+    settings: &BackendSettings,
+) -> Result<(Arc<OpenBackend>, Diagnostics), Diagnostics> {
+    open_with(setup, settings, &StateOptions::default(), None).await
+}
+
+async fn open_with(
+    setup: &Setup,
+    settings: &BackendSettings,
+    options: &StateOptions,
+    history: Option<HistoryPlace>,
+) -> Result<(Arc<OpenBackend>, Diagnostics), Diagnostics> {
     let files = StateFiles {
         state: options.state.clone(),
         state_out: options.state_out.clone(),
@@ -175,7 +192,7 @@ pub async fn open_settings(
     match settings.kind.open(&settings.config, &context).await {
         Ok(opened) => {
             let cipher = encryption::of(setup).await?.state.clone();
-            Ok((Arc::new(OpenBackend::new(opened, cipher, history::place(setup, options))), warnings))
+            Ok((Arc::new(OpenBackend::new(opened, cipher, history)), warnings))
         }
         Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
     }

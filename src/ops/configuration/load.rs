@@ -190,6 +190,41 @@ pub fn any_config_with_tests(
     (Some(LoadedTests { config, tests }), diagnostics)
 }
 
+/// A configuration with its test files, each with what is wrong with it.
+pub struct LoadedSuite {
+    pub config: Arc<Config>,
+    pub files: test_file::load::ReadFiles,
+}
+
+/// The configuration of the working directory with its test files, for whichever version it is written. What is wrong with a test file
+/// stands beside it: it does not concern the others. None if there are errors in the configuration. `below`: also the test files in the
+/// folders below the test folder.
+pub fn suite(test_dir: &str, below: bool, setup: &Setup) -> (Option<LoadedSuite>, Diagnostics) {
+    let root = Path::new(".");
+    let (mut files, found) = match below {
+        true => test_file::load::read_below(root, test_dir, &setup.root),
+        false => test_file::load::read_each(root, test_dir, &setup.root),
+    };
+    let outside = early_values::GivenValues::of(setup);
+    let (loaded, mut diagnostics) =
+        config_with(RootFiles::Configuration, root, &setup.workdir, &setup.root, outside.clone());
+    diagnostics.extend(found);
+    let config = match loaded {
+        Some(loaded) if !diagnostics.has_errors() => loaded.config,
+        // As the reference shows it: with what is wrong with the test files.
+        _ => return (None, any_config_with_tests(RootFiles::Configuration, root, Some(test_dir), setup).1),
+    };
+    data_stores::note(setup, &config);
+    // Which runs there are in a file that cannot be read is not known.
+    files.iter_mut().filter(|(_, problems)| problems.has_errors()).for_each(|(file, _)| file.runs.clear());
+    let manifest = manifest(&setup.workdir, &setup.root).unwrap_or_default();
+    let resolver = config::manifest_resolver(&manifest);
+    let loader =
+        |dir: &Path, resolver: &config::Resolver<'_>| config::load(dir, &setup.root, resolver, outside.clone());
+    test_file::load::link_each(&mut files, &config, &setup.root, &resolver, &loader);
+    (Some(LoadedSuite { config, files }), diagnostics)
+}
+
 /// The test files of a root module as they stand. No test folder: none.
 pub fn tests(setup: &Setup, root: &Path, test_dir: Option<&str>) -> (Vec<TestFile>, Diagnostics) {
     test_dir.map(|dir| test_file::load::read(root, dir, &setup.root)).unwrap_or_default()

@@ -67,14 +67,53 @@ pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Dia
     (found, diagnostics)
 }
 
+/// What the values files of a folder of tests say, in the place of what was collected before.
+pub fn collect_in_folder(setup: &Setup, folder: &str, before: &Collected) -> (Collected, Diagnostics) {
+    let mut found = before.clone();
+    let mut diagnostics = Diagnostics::new();
+    for path in automatic_files_in(&setup.root, Path::new(folder)) {
+        file(&setup.root, &path, false, &mut found, &mut diagnostics);
+    }
+    (found, diagnostics)
+}
+
+impl Collected {
+    /// What was given for a variable of a module.
+    pub fn given(&self, variable: &Variable, diagnostics: &mut Diagnostics) -> Option<GivenVariable> {
+        self.0.get(&*variable.name).map(|found| of_raw(found, variable, diagnostics))
+    }
+
+    /// What was given for a name that no module declares: a text is an expression, or else itself if `or_text`.
+    pub fn given_undeclared(&self, name: &str, or_text: bool, diagnostics: &mut Diagnostics) -> Option<Value> {
+        let text = match self.0.get(name)? {
+            RawValue::File { value, .. } => return Some(value.value.clone()),
+            RawValue::Environment(text) | RawValue::Argument(text) => text,
+        };
+        let (value, found) = values_file::parse_expression_string(name, text);
+        if found.has_errors() && or_text {
+            return Some(Value::string(&**text));
+        }
+        diagnostics.extend(found);
+        Some(value)
+    }
+}
+
 /// The values files that are read without being named, in order.
 fn automatic_files(root: &Root) -> Vec<String> {
+    automatic_files_in(root, Path::new("."))
+}
+
+fn automatic_files_in(root: &Root, folder: &Path) -> Vec<String> {
     const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
-    let mut files: Vec<String> =
-        FIRST.iter().filter(|name| root.is_file(Path::new(name))).map(ToString::to_string).collect();
-    let entries = root.list(Path::new(".")).unwrap_or_default();
+    let path = |name: &str| match folder == Path::new(".") {
+        true => name.to_string(),
+        false => folder.join(name).to_string_lossy().into_owned(),
+    };
+    let first = FIRST.iter().map(|name| path(name));
+    let mut files: Vec<String> = first.filter(|name| root.is_file(Path::new(name))).collect();
+    let entries = root.list(folder).unwrap_or_default();
     let is_auto = |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
-    files.extend(entries.into_iter().filter(|e| !e.is_dir && is_auto(&e.name)).map(|e| e.name));
+    files.extend(entries.into_iter().filter(|e| !e.is_dir && is_auto(&e.name)).map(|e| path(&e.name)));
     files
 }
 

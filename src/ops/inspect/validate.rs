@@ -65,8 +65,12 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
     }
     let mut done = BTreeSet::new();
     for file in &loaded.tests {
+        diagnostics.extend(file.check_portability());
         diagnostics.extend(file.check(&loaded.config));
         for run in &file.runs {
+            if at_least(12) {
+                diagnostics.extend(file.missing_providers(run));
+            }
             let Some(config) = &run.under_test else {
                 diagnostics.extend(run.check(&loaded.config));
                 continue;

@@ -3,7 +3,9 @@
 //! Only values: nothing is executed here.
 
 pub mod ask;
+pub mod coverage;
 pub mod listen;
 pub mod options;
 pub mod planning;
 pub mod requests;
+pub mod testing;

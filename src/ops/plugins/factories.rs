@@ -37,7 +37,7 @@ pub struct Factories {
     origins: BTreeMap<addr::Provider, Origin>,
     provisioner_programs: ProvisionerPrograms,
     launcher: Launcher,
-    schemas: KnownSchemas,
+    schemas: Arc<KnownSchemas>,
     processes: Processes,
     /// False: every configuration has a separate process, even an equal one.
     reuse: bool,
@@ -65,12 +65,26 @@ impl Factories {
         provisioner_programs: ProvisionerPrograms,
         cache: Option<SchemaCache>,
     ) -> Arc<Factories> {
+        Factories::with_schemas(setup, origins, provisioner_programs, Arc::new(KnownSchemas::new(cache)))
+    }
+
+    /// Plugins with processes of their own, and with the schemas that these have read or will read.
+    pub fn beside(&self, setup: &Setup) -> Arc<Factories> {
+        Factories::with_schemas(setup, self.origins.clone(), self.provisioner_programs.clone(), self.schemas.clone())
+    }
+
+    fn with_schemas(
+        setup: &Setup,
+        origins: BTreeMap<addr::Provider, Origin>,
+        provisioner_programs: ProvisionerPrograms,
+        schemas: Arc<KnownSchemas>,
+    ) -> Arc<Factories> {
         let processes = Processes::default();
         Arc::new(Factories {
             origins,
             provisioner_programs,
             launcher: Launcher::new(setup, processes.children.clone()),
-            schemas: KnownSchemas::new(cache),
+            schemas,
             processes,
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
             encryption: setup.encryption.clone(),

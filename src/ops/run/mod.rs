@@ -17,7 +17,7 @@ pub mod refresh;
 mod save;
 mod saved_plan;
 pub mod session;
-mod sink;
+pub(crate) mod sink;
 mod tracker;
 
 use std::sync::Arc;

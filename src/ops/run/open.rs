@@ -50,10 +50,7 @@ pub async fn open_session(
         return Err(no_configuration(kind));
     }
     if request.plan.scope.mode != Mode::Normal && !request.plan.scope.force_replace.is_empty() {
-        diagnostics.error(
-            "Unsupported plan mode",
-            "Forcing resource instance replacement (with -replace=...) is allowed only in normal planning mode.",
-        );
+        diagnostics.push(replaces_in_another_mode());
         return Err(diagnostics);
     }
     let loaded =
@@ -181,4 +178,10 @@ pub fn sound<T>(diagnostics: &mut Diagnostics, (value, found): (T, Diagnostics))
 fn joined(diagnostics: &mut Diagnostics, more: Diagnostics) -> Diagnostics {
     diagnostics.extend(more);
     std::mem::take(diagnostics)
+}
+
+/// The error of a plan that replaces objects and is not a normal one.
+pub fn replaces_in_another_mode() -> Diagnostic {
+    let detail = "Forcing resource instance replacement (with -replace=...) is allowed only in normal planning mode.";
+    Diagnostic::error("Unsupported plan mode", detail)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
-use engine::ports::{Observer, Ports, StateSink};
+use engine::ports::{Observer, Ports, Providers, StateSink};
 use engine::{self, Facts, GivenVariables, PlanInput, ValidateInput};
 use model::plan::Plan;
 use model::plan::file::ConfigSnapshot;
@@ -135,7 +135,33 @@ async fn plan_schemas(factories: &Factories, plan: &Plan) -> Schemas {
 fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
     let host = Arc::new(Machine::new(setup));
     let observer = event_log::logged(observer);
-    Ports { providers: factories.clone(), observer, sink, host, stop: setup.stop.clone() }
+    let providers = factories.clone();
+    Ports {
+        providers,
+        observer,
+        sink,
+        host,
+        stop: setup.stop.clone(),
+        doubles: Arc::default(),
+        coverage: None,
+        turns: None,
+    }
+}
+
+/// The engine's ports over other providers than a command's processes, without a journal: for tests.
+pub fn sinkless_ports(setup: &Setup, providers: Arc<dyn Providers>, observer: Arc<dyn Observer>) -> Ports {
+    let host = Arc::new(Machine::new(setup));
+    let (observer, sink) = (event_log::logged(observer), Arc::new(NoSink));
+    Ports {
+        providers,
+        observer,
+        sink,
+        host,
+        stop: setup.stop.clone(),
+        doubles: Arc::default(),
+        coverage: None,
+        turns: None,
+    }
 }
 
 /// The engine's ports for operations without changes and events.

@@ -123,8 +123,10 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Asks for what is in flight to end soon.
-    async fn stop(&self) -> Result<(), String>;
+    /// Asks for what is in flight to end soon; nothing to do where nothing takes long.
+    async fn stop(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// The answer of a provider that does not implement an optional call. `what` follows "does not support".

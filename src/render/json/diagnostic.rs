@@ -1,6 +1,6 @@
 //! The JSON form of a diagnostic: in `validate -json` and in the streams of `-json`.
 
-use base::diag::{Diagnostic, ExpressionValue, FunctionCall, Severity};
+use base::diag::{Diagnostic, ExpressionValue, FunctionCall, Severity, TestAssertion};
 use base::source::{Position, SourceFile, Span};
 use lang::functions;
 use serde::Serialize;
@@ -49,6 +49,8 @@ struct SnippetJson {
     values: Vec<ValueJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_call: Option<FunctionCallJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_assertion_expr: Option<TestAssertionJson>,
 }
 
 #[derive(Serialize, Debug)]
@@ -62,6 +64,21 @@ struct FunctionCallJson {
     called_as: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<Json>,
+}
+
+#[derive(Serialize, Debug)]
+struct TestAssertionJson {
+    lhs: String,
+    rhs: String,
+    warning: String,
+    show_verbose: bool,
+}
+
+impl From<&TestAssertion> for TestAssertionJson {
+    fn from(assertion: &TestAssertion) -> TestAssertionJson {
+        let TestAssertion { lhs, rhs, warning, show_verbose } = assertion.clone();
+        TestAssertionJson { lhs, rhs, warning, show_verbose }
+    }
 }
 
 impl From<Position> for PositionJson {
@@ -145,6 +162,7 @@ fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
         highlight_end_offset: found.highlight.1,
         values,
         function_call,
+        test_assertion_expr: diagnostic.test_assertion.as_deref().map(TestAssertionJson::from),
     })
 }
 
@@ -178,7 +196,13 @@ pub fn from_json(document: &Json) -> Diagnostic {
             false => format!("{name}({})", names.join(", ")),
         };
         let document = Some(&call["signature"]).filter(|signature| !signature.is_null()).cloned().map(Box::new);
-        FunctionCall { name: name.to_owned(), signature, document }
+        Box::new(FunctionCall { name: name.to_owned(), signature, document })
+    });
+    let assertion = &snippet["test_assertion_expr"];
+    diagnostic.test_assertion = assertion.is_object().then(|| {
+        let show_verbose = assertion["show_verbose"].as_bool().unwrap_or_default();
+        let (lhs, rhs) = (text(&assertion["lhs"]), text(&assertion["rhs"]));
+        Box::new(TestAssertion { lhs, rhs, warning: text(&assertion["warning"]), show_verbose })
     });
     diagnostic
 }
@@ -230,7 +254,7 @@ mod tests {
         let signature = json!({"name": "f", "params": [], "return_type": "string"});
         let (name, text) = ("provider::p::f".to_owned(), "f()".to_owned());
         diagnostic.function_call =
-            Some(FunctionCall { name, signature: text, document: Some(Box::new(signature.clone())) });
+            Some(Box::new(FunctionCall { name, signature: text, document: Some(Box::new(signature.clone())) }));
         let document = serde_json::to_value(diagnostic_json(&diagnostic)).unwrap();
         assert_eq!(document["snippet"]["function_call"]["signature"], signature);
     }
@@ -244,8 +268,17 @@ mod tests {
             Diagnostic::error("Invalid function argument", "D").at(Span::new(start, start + 7).in_file(&file));
         diagnostic.values.push(ExpressionValue { traversal: "local.m".into(), statement: "is 5".into() });
         let call = FunctionCall { name: "upper".into(), signature: "upper(str)".into(), document: None };
-        diagnostic.function_call = Some(call);
+        diagnostic.function_call = Some(Box::new(call));
+        let diagnostic = diagnostic.with_test_assertion(TestAssertion {
+            lhs: "1".into(),
+            rhs: "2".into(),
+            warning: "W".into(),
+            show_verbose: true,
+        });
         let document = serde_json::to_value(diagnostic_json(&diagnostic)).unwrap();
+        let keys = ["lhs", "rhs", "warning", "show_verbose"];
+        let operands = document["snippet"]["test_assertion_expr"].as_object().unwrap();
+        assert!(operands.keys().eq(keys));
         let found = from_json(&document);
         let shown = |diagnostic: &Diagnostic| {
             crate::text::diagnostic::render_one(diagnostic, &crate::text::style::Style::plain())

@@ -1,5 +1,7 @@
 //! A message of the JSON streams, and the objects that messages name.
 
+use std::borrow::Cow;
+
 use base::dialect::Dialect;
 use model::addr::{AbsResourceInstance, InstanceKey};
 use serde_json::{Map, Value as Json, json};
@@ -13,6 +15,8 @@ pub struct Message {
     pub(super) text: String,
     pub(super) kind: &'static str,
     pub(super) members: Map<String, Json>,
+    /// A member that is JSON text already.
+    raw: Option<(&'static str, String)>,
 }
 
 impl Message {
@@ -21,7 +25,7 @@ impl Message {
             Json::Object(members) => members,
             _ => Map::new(),
         };
-        Message { level: "info", text: text.into(), kind, members }
+        Message { level: "info", text: text.into(), kind, members, raw: None }
     }
 
     /// The message at another level than "info".
@@ -29,22 +33,35 @@ impl Message {
         Message { level, ..self }
     }
 
+    /// The message with a member that is JSON text, as [`go::compact`] writes it.
+    pub(super) fn with_raw(self, name: &'static str, json: String) -> Message {
+        Message { raw: Some((name, json)), ..self }
+    }
+
+    /// The message with the test file and the run that it is about.
+    pub fn of_test(mut self, file: Option<&str>, run: Option<&str>) -> Message {
+        for (name, value) in [("@testfile", file), ("@testrun", run)] {
+            self.members.extend(value.map(|value| (name.to_owned(), value.into())));
+        }
+        self
+    }
+
     /// The line that is written; `timestamp` in RFC 3339.
     pub fn line(&self, dialect: Dialect, timestamp: &str) -> String {
-        let mut all: Vec<(&str, Json)> = vec![
-            ("@level", self.level.into()),
-            ("@message", self.text.as_str().into()),
-            ("@module", format!("{}.ui", stream_name(dialect)).into()),
-            ("@timestamp", timestamp.into()),
+        let mut all: Vec<(&str, Cow<'_, str>)> = vec![
+            ("@level", go::compact(&self.level).into()),
+            ("@message", go::compact(&self.text).into()),
+            ("@module", go::compact(&format!("{}.ui", stream_name(dialect))).into()),
+            ("@timestamp", go::compact(&timestamp).into()),
         ];
-        let mut rest: Vec<(&str, Json)> = self.members.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
+        all.extend(self.members.iter().map(|(name, value)| (name.as_str(), go::compact(value).into())));
+        all.extend(self.raw.iter().map(|(name, json)| (*name, json.as_str().into())));
         if !self.kind.is_empty() {
-            rest.push(("type", self.kind.into()));
+            all.push(("type", go::compact(&self.kind).into()));
         }
-        rest.sort_by(|a, b| a.0.cmp(b.0));
-        all.extend(rest);
-        let object: Map<String, Json> = all.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
-        format!("{}\n", go::compact(&Json::Object(object)))
+        all.sort_by(|a, b| a.0.cmp(b.0));
+        let members: Vec<String> = all.iter().map(|(name, json)| format!("{}:{json}", go::compact(name))).collect();
+        format!("{{{}}}\n", members.join(","))
     }
 }
 

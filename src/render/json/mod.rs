@@ -20,3 +20,5 @@ pub mod provider_schemas;
 pub mod resources;
 pub mod shape;
 pub mod state;
+pub mod test_documents;
+pub mod testing;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use base::dialect::Dialect;
-use model::addr::InstanceKey;
+use model::addr::{AbsResourceInstance, InstanceKey};
 use model::config::Config;
 use model::plan::{Action, OutputChange, Plan, ResourceChange};
 use model::version::{at_least, compatible_version};
 use serde_json::{Map, Value as Json};
 use terrane_protocol::schema::{ResourceMode, Schema};
-use terrane_value::{Type, Value};
+use terrane_value::{Path, Type, Value};
 
 use super::actions::{deferred_json, invocations_json};
 use super::checks::checks_json;
@@ -38,13 +38,8 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
     set(&mut out, "terraform_version", compatible_version());
     put(&mut out, "variables", variables_json(document));
     set(&mut out, "planned_values", planned_values(document));
-    // That a data source goes from the state is nothing that people planned.
-    let is_shown = |c: &&ResourceChange| c.addr.mode() != ResourceMode::Data || c.action != Action::Delete;
-    let changes = |list: &[ResourceChange]| -> Vec<Json> {
-        list.iter().filter(is_shown).map(|c| change_json(c, document)).collect()
-    };
-    put(&mut out, "resource_drift", changes(&plan.drift));
-    put(&mut out, "resource_changes", changes(&plan.changes));
+    put(&mut out, "resource_drift", changes_json(&plan.drift, document));
+    put(&mut out, "resource_changes", changes_json(&plan.changes, document));
     let deferred = plan.deferred.iter().map(|deferred| {
         let change = change_json(&deferred.change, document);
         serde_json::json!({ "reason": deferred.reason.json_name(), "resource_change": change })
@@ -52,9 +47,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
     put(&mut out, "deferred_changes", deferred.collect::<Vec<Json>>());
     put(&mut out, "deferred_action_invocations", deferred_json(&plan.deferred_invocations, document.actions));
     let invocations = invocations_json(&plan.invocations, document.actions);
-    let outputs: Map<String, Json> =
-        plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output, dialect))).collect();
-    put(&mut out, "output_changes", outputs);
+    put(&mut out, "output_changes", output_changes_json(&plan.outputs, dialect));
     put(&mut out, "action_invocations", invocations);
     if !plan.prior_state.is_empty() {
         set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas)?);
@@ -64,17 +57,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
         add_variable_details(&mut configuration, document.config);
     }
     set(&mut out, "configuration", configuration);
-    let relevant: Vec<Json> = plan
-        .relevant_attributes
-        .iter()
-        .map(|(addr, path)| {
-            let mut out = Map::new();
-            set(&mut out, "resource", addr.to_string());
-            set(&mut out, "attribute", path_json(path));
-            Json::Object(out)
-        })
-        .collect();
-    put(&mut out, "relevant_attributes", relevant);
+    put(&mut out, "relevant_attributes", relevant_attributes_json(plan));
     put(&mut out, "checks", checks_json(&plan.checks));
     set(&mut out, "timestamp", plan.timestamp.as_str());
     if opentofu::documents_applicability(dialect) {
@@ -83,6 +66,35 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, ObjectError> {
     }
     set(&mut out, "errored", plan.errored);
     Ok(Json::Object(out))
+}
+
+/// What the document of a plan has as `resource_changes` and as `output_changes`.
+pub fn changes_of(document: &PlanDocument<'_>) -> (Vec<Json>, Map<String, Json>) {
+    let outputs = output_changes_json(&document.plan.outputs, document.config.dialect());
+    (changes_json(&document.plan.changes, document), outputs)
+}
+
+/// Changes of resources.
+pub(super) fn changes_json(list: &[ResourceChange], document: &PlanDocument<'_>) -> Vec<Json> {
+    // That a data source goes from the state is nothing that people planned.
+    let is_shown = |c: &&ResourceChange| c.addr.mode() != ResourceMode::Data || c.action != Action::Delete;
+    list.iter().filter(is_shown).map(|c| change_json(c, document)).collect()
+}
+
+/// Changes of root outputs, by name.
+pub(super) fn output_changes_json(outputs: &[OutputChange], dialect: Dialect) -> Map<String, Json> {
+    outputs.iter().map(|output| (output.name.to_string(), output_change_json(output, dialect))).collect()
+}
+
+/// Attributes of resources that contributed to the plan.
+pub(super) fn relevant_attributes_json(plan: &Plan) -> Vec<Json> {
+    let one = |(addr, path): &(AbsResourceInstance, Path)| {
+        let mut out = Map::new();
+        set(&mut out, "resource", addr.to_string());
+        set(&mut out, "attribute", path_json(path));
+        Json::Object(out)
+    };
+    plan.relevant_attributes.iter().map(one).collect()
 }
 
 /// Values of root variables, defaults included.

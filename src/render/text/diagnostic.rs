@@ -6,6 +6,7 @@ use std::fmt::Write;
 use base::diag::{Cause, Diagnostic, Diagnostics, Grouping, Kind, Severity};
 use base::name::PROGRAM;
 
+use super::assertion;
 use super::snippet::{Snippet, snippet, typed_snippet};
 use super::style::Style;
 use super::visible::visible;
@@ -214,7 +215,8 @@ fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {
 
 fn values(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
     let call = diagnostic.function_call.as_ref().filter(|call| !call.signature.is_empty());
-    if diagnostic.values.is_empty() && call.is_none() {
+    let assertion = diagnostic.test_assertion.as_deref();
+    if diagnostic.values.is_empty() && call.is_none() && assertion.is_none() {
         return;
     }
     out.push_str(&style.fill("    [dark_gray]├────────────────[reset]\n", &[]));
@@ -223,17 +225,28 @@ fn values(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
         let lead = style.fill("    [dark_gray]│[reset] while calling [bold]{}[reset](", &[&call.name]);
         let _ = writeln!(out, "{lead}{}", arguments.trim_start_matches('('));
     }
+    if let Some(assertion) = assertion {
+        assertion::write(out, assertion, style);
+        if !assertion.show_verbose {
+            return;
+        }
+    }
     let mut values: Vec<_> = diagnostic.values.iter().collect();
     values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
     for value in values {
+        let mut lines = value.statement.split('\n');
+        let first = lines.next().unwrap_or_default();
         let line = "    [dark_gray]│[reset] [bold]{}[reset] {}\n";
-        out.push_str(&style.fill(line, &[&value.traversal, &value.statement]));
+        out.push_str(&style.fill(line, &[&value.traversal, &first]));
+        for line in lines {
+            out.push_str(&style.fill("    [dark_gray]│[reset]   {}\n", &[&line]));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use base::diag::{ExpressionValue, FunctionCall};
+    use base::diag::{ExpressionValue, FunctionCall, TestAssertion};
     use base::source::{SourceFile, Span};
 
     use super::*;
@@ -255,7 +268,7 @@ mod tests {
         let value = ExpressionValue { traversal: "local.m".into(), statement: "is object with 2 attributes".into() };
         diagnostic.values.push(value);
         let call = FunctionCall { name: "upper".into(), signature: "upper(str)".into(), document: None };
-        diagnostic.function_call = Some(call);
+        diagnostic.function_call = Some(Box::new(call));
         let expected = "
 Error: Invalid function argument
 
@@ -290,6 +303,33 @@ Invalid value for \"str\" parameter: string required.
             rest = &rest[at + rest[at..].find('m').unwrap() + 1..];
         }
         out + rest
+    }
+
+    /// Observed, 1.16.
+    #[test]
+    fn values_of_assertions_have_several_lines() {
+        let text = "run \"one\" {\n  condition = output.o == 1\n}\n";
+        let mut diagnostic = at(text, "output.o == 1", Diagnostic::error("Test assertion failed", "It is not so."));
+        let statement = "is [\n  1\n]".to_owned();
+        diagnostic.values.push(ExpressionValue { traversal: "output.o".into(), statement });
+        let head = "\nError: Test assertion failed\n\n  on main.tf line 2, in run \"one\":\n   2:   condition = output.o == 1\n    \
+                    ├────────────────\n";
+        let values = "    │ output.o is [\n    │     1\n    │   ]\n";
+        let tail = "\nIt is not so.\n";
+        assert_eq!(render_one(&diagnostic, &Style::plain()), format!("{head}{values}{tail}"));
+        let operands = |show_verbose| TestAssertion {
+            lhs: "[\n  1\n]".into(),
+            rhs: "1".into(),
+            warning: "W".into(),
+            show_verbose,
+        };
+        let diff =
+            "    │ Diff:\n    │ --- actual\n    │ +++ expected\n    │ - [\n    │ -   1\n    │ - ]\n    │ + 1\n\n";
+        let short = diagnostic.clone().with_test_assertion(operands(false));
+        assert_eq!(render_one(&short, &Style::plain()), format!("{head}    │ Warning: W\n{diff}{tail}"));
+        let long = diagnostic.with_test_assertion(operands(true));
+        let sides = "    │ LHS:\n    │   [\n    │     1\n    │   ]\n    │ RHS:\n    │   1\n";
+        assert_eq!(render_one(&long, &Style::plain()), format!("{head}{sides}    │ Warning: W\n{diff}{values}{tail}"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Owns layout and texts. Never prints; width and colour are parameters.
 
+mod assertion;
 mod deferred;
 pub mod diagnostic;
 pub mod diff;

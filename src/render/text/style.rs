@@ -110,6 +110,7 @@ const TAGS: &[(&str, &str)] = &[
     ("[yellow]", "\x1b[33m"),
     ("[blue]", "\x1b[34m"),
     ("[cyan]", "\x1b[36m"),
+    ("[light_gray]", "\x1b[37m"),
     ("[dark_gray]", "\x1b[90m"),
 ];
 

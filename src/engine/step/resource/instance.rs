@@ -17,13 +17,16 @@ use terrane_value::Value;
 use super::unknown_type::unknown_type;
 use crate::blocks::references::{Gatherer, refers_to_itself};
 use crate::change::write_only;
+use crate::coverage::PointKind;
 use crate::engine_errors::NOT_CONFIGURED;
 use crate::graph::Task;
 use crate::ids::{ProviderId, ResourceId};
+use crate::mock::OverriddenResource;
 use crate::pending_request::PendingRequest;
-use crate::run::Run;
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
+use crate::run::{Run, Verb};
+use crate::testing::random_of;
 
 /// A span with the instance that it is about.
 pub fn with_instance(span: Description, addr: &AbsResourceInstance) -> Description {
@@ -70,6 +73,7 @@ impl<'r> Instance<'r> {
         let Some(running) = run.results.provider(provider) else {
             return Err(not_configured(&addr, provider_addr));
         };
+        let running = as_overridden(run, &addr, provider_addr, &schema, running);
         let create_before_destroy =
             block.and_then(|b| run.blocks.order.create_before_destroy.get(&b).copied()).unwrap_or(false);
         Ok(Instance {
@@ -133,7 +137,12 @@ impl<'r> Instance<'r> {
             return (self.null(), mistake.into());
         }
         match (self.config, self.scope()) {
-            (Some(config), Some(scope)) => decode_body(&config.body, &self.schema.block, &scope),
+            (Some(config), Some(scope)) => {
+                if let Some(coverage) = &self.run.results.coverage {
+                    coverage.record_block(PointKind::Resource, &config.range);
+                }
+                decode_body(&config.body, &self.schema.block, &scope)
+            }
             _ => (Value::null(self.schema.implied_type().clone()), Diagnostics::new()),
         }
     }
@@ -229,6 +238,25 @@ impl<'r> Instance<'r> {
                 "{what}\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker."
             ),
         )
+    }
+}
+
+/// The provider as the instance sees it: of one that a test overrides, it makes up the object.
+fn as_overridden(
+    run: &Run,
+    addr: &AbsResourceInstance,
+    provider: &AbsProviderConfig,
+    schema: &Arc<Schema>,
+    running: Arc<dyn Provider>,
+) -> Arc<dyn Provider> {
+    let overrides = &run.ports.doubles.overrides;
+    match overrides.resource(addr, provider) {
+        Some(given) if run.verb != Verb::Validate => {
+            let random = random_of(run.ports.host.clone());
+            let resource = OverriddenResource::new(running, schema.clone(), given.clone(), random);
+            Arc::new(resource.with_key(addr.key().clone()))
+        }
+        _ => running,
     }
 }
 

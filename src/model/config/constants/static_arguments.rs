@@ -56,7 +56,7 @@ fn evaluate(module: &mut Module, context: &StaticContext, diags: &mut Diagnostic
 type ForEachElements = Vec<(Arc<str>, Value)>;
 
 /// The elements of a provider's `for_each`, sorted by key.
-fn instances(target: &str, expr: &Expression, context: &StaticContext) -> (ForEachElements, Diagnostics) {
+pub fn instances(target: &str, expr: &Expression, context: &StaticContext) -> (ForEachElements, Diagnostics) {
     let (value, mut diags) = context.value(target, expr);
     if diags.has_errors() {
         return (Vec::new(), diags);

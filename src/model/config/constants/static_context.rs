@@ -60,6 +60,30 @@ impl StaticInputs for NoInputs {
     }
 }
 
+/// Values of variables that come before those from outside.
+struct GivenFirst {
+    values: ByName<Value>,
+    outside: Arc<dyn StaticInputs>,
+}
+
+impl StaticInputs for GivenFirst {
+    fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
+        match self.values.get(&variable.name) {
+            Some(value) => (Some(value.clone()), Diagnostics::new()),
+            None => self.outside.variable(variable),
+        }
+    }
+    fn workspace(&self) -> String {
+        self.outside.workspace()
+    }
+    fn working_dir(&self) -> String {
+        self.outside.working_dir()
+    }
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.outside.machine()
+    }
+}
+
 /// What the static context of a module is made of.
 pub struct StaticNames {
     pub path: addr::Module,
@@ -113,6 +137,14 @@ impl StaticContext {
         inputs: Arc<dyn StaticInputs>,
     ) -> StaticContext {
         StaticContext(Arc::new(StaticModule { names, root_dir, caller, inputs, known: Mutex::default() }))
+    }
+
+    /// The context of the same module as a root whose variables have these values, before those from outside.
+    pub fn with_values(&self, values: ByName<Value>) -> StaticContext {
+        let StaticNames { path, dir, variables, locals } = &self.0.names;
+        let names =
+            StaticNames { path: path.clone(), dir: dir.clone(), variables: variables.clone(), locals: locals.clone() };
+        StaticContext::root(names, Arc::new(GivenFirst { values, outside: self.0.inputs.clone() }))
     }
 
     /// The value of an expression. `target` is what needs it: `module.x.source`.

@@ -87,6 +87,17 @@ pub fn parse_string(name: &str, text: &str, variable: Option<&Variable>) -> (Val
     (value, diags)
 }
 
+/// A value given as a string for a name that no module declares, as test files may refer to: an expression.
+pub fn parse_expression_string(name: &str, text: &str) -> (Value, Diagnostics) {
+    let (expr, mut diags) =
+        parser::parse_expression(SourceFile::new(format!("<value for var.{name}>"), text.to_owned()));
+    if diags.has_errors() {
+        return (Value::dynamic(), diags);
+    }
+    let value = diags.take(constant::value(&expr));
+    (value, diags)
+}
+
 fn is_simple(ty: &Type) -> bool {
     matches!(ty, Type::Bool | Type::Number | Type::String)
 }

@@ -78,9 +78,7 @@ fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option
     let alias = content.attribute("alias").and_then(|a| alias(a, diags));
     let for_each = content.attribute("for_each");
     if let Some(attribute) = for_each.filter(|_| alias.is_none()) {
-        let detail = "The \"for_each\" argument needs an \"alias\" beside it: the configurations are told apart by its keys, which \
-                      only stand behind an alias, as in \"aws.by_region[each.key]\".";
-        diags.push(Diagnostic::error("Alias required when using \"for_each\"", detail).at(attribute.name_range()));
+        diags.push(alias_required(attribute));
     }
     let version = content.attribute("version");
     if let Some(attribute) = version.filter(|_| in_test) {
@@ -121,6 +119,13 @@ fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option
         body,
         range: block.header_range(),
     })
+}
+
+/// The error about a `for_each` without an alias.
+pub fn alias_required(for_each: &Attribute) -> Diagnostic {
+    let detail = "The \"for_each\" argument needs an \"alias\" beside it: the configurations are told apart by its keys, which only \
+                  stand behind an alias, as in \"aws.by_region[each.key]\".";
+    Diagnostic::error("Alias required when using \"for_each\"", detail).at(for_each.name_range())
 }
 
 fn version_in_test(attribute: &Attribute) -> Diagnostic {

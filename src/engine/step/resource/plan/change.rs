@@ -104,7 +104,7 @@ impl<'i, 'r> Planner<'i, 'r> {
         let sound = current.filter(|c| !c.is_tainted());
         let mut before = sound.map_or_else(|| instance.null(), |c| c.value.clone());
         let (bare_ignoring, config_marks) = ignore::ignoring(instance, &before, &config).unmark_deep_with_paths();
-        let config_marks = sensitive(config_marks);
+        let config_marks = self.sensitive(config_marks);
         let (bare_before, before_marks) = before.unmark_deep_with_paths();
 
         let question = Question {
@@ -175,7 +175,7 @@ impl<'i, 'r> Planner<'i, 'r> {
     async fn placeholder(&mut self, config: &Value) -> Option<Value> {
         let instance = self.instance;
         let examined = self.examined(config).await?;
-        let marks = sensitive(config.unmark_deep_with_paths().1);
+        let marks = self.sensitive(config.unmark_deep_with_paths().1);
         let question = Question {
             prior: &instance.null(),
             config: &examined.config,
@@ -224,6 +224,13 @@ impl<'i, 'r> Planner<'i, 'r> {
         };
         run.inputs.scope.refresh != Refresh::Never || stored.is_none_or(all_recorded)
     }
+
+    /// The marks that plans keep of a configuration: write-only attributes alone have ephemeral values, and no values are kept of them.
+    fn sensitive(&self, mut marks: Vec<(Path, Marks)>) -> Vec<(Path, Marks)> {
+        marks.retain(|(_, marks)| marks.contains(Marks::SENSITIVE));
+        marks.iter_mut().for_each(|(_, marks)| *marks = Marks::SENSITIVE);
+        self.instance.run.ports.doubles.derived.sensitive_paths(marks, &self.instance.schema.block)
+    }
 }
 
 /// What a placeholder of unknown instances becomes, as far as it is known. None with errors.
@@ -231,13 +238,6 @@ pub async fn placeholder(instance: &Instance<'_>, config: &Value) -> (Option<Val
     let mut planner = Planner::new(instance, Forced::No, None);
     let value = planner.placeholder(config).await;
     (value, planner.diagnostics)
-}
-
-/// The marks that plans keep of a configuration: write-only attributes alone have ephemeral values, and no values are kept of them.
-fn sensitive(mut marks: Vec<(Path, Marks)>) -> Vec<(Path, Marks)> {
-    marks.retain(|(_, marks)| marks.contains(Marks::SENSITIVE));
-    marks.iter_mut().for_each(|(_, marks)| *marks = Marks::SENSITIVE);
-    marks
 }
 
 /// Whether the planned object is sensitive where the prior one was.

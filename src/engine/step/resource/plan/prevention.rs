@@ -13,7 +13,9 @@ use crate::step::resource::Instance;
 
 /// The error of a planned destruction that the configuration forbids.
 pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Diagnostics {
-    let Some(config) = instance.config else { return Diagnostics::new() };
+    let Some(config) = instance.config.filter(|_| !instance.run.ports.doubles.overrides_prevention) else {
+        return Diagnostics::new();
+    };
     let is_destroyed = change.action.destroys();
     let is_prevented = match &config.lifecycle.prevent_destroy {
         PreventDestroy::No => Ok(false),

@@ -1,6 +1,6 @@
 //! Data sources: read in plan if their dependencies have no pending changes, otherwise in apply.
 
-use base::diag::{Diagnostic, Diagnostics, Severity};
+use base::diag::{CheckedKind, Diagnostic, Diagnostics, Severity};
 use model::addr::ConfigResource;
 use model::config::Check;
 use model::plan::{Action, ActionReason};
@@ -125,7 +125,9 @@ pub fn for_check(instance: &Instance<'_>, check: &Check, found: Diagnostics) -> 
             message: Some(message),
         });
     }
-    let as_warning = |mut d: Diagnostic| {
+    let checked = addr(&module.to_string(), &check.name);
+    let as_warning = |d: Diagnostic| {
+        let mut d = d.about_rule_of(CheckedKind::CheckData, &*checked);
         d.severity = Severity::Warning;
         d.of_check = true;
         d
@@ -201,6 +203,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
         finish(None, false);
         return (None, diagnostics);
     }
+    let marks = run.ports.doubles.derived.sensitive_paths(marks, &instance.schema.block);
     let value = mark(&value, &marks, &instance.schema.block);
     finish(shown_label(&value), false);
     (Some(object_of(instance, value)), diagnostics)

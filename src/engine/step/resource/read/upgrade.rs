@@ -10,7 +10,8 @@ use terrane_value::text::text_bytes;
 
 use super::identity;
 use crate::change::write_only;
-use crate::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
+use crate::engine_errors::INVALID_OBJECT;
+use crate::run::object::{Stored, decode, mark, nonconforming, with_value};
 use crate::step::resource::Instance;
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";

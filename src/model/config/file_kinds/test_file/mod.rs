@@ -3,33 +3,45 @@
 //! Owns the blocks of the test language and the match of a run's providers with the tested module. Never runs anything; the
 //! configuration that a run tests instead of the root is linked by [`load::link`].
 
+mod backend;
 mod check;
+mod expansion;
+mod expected;
 pub mod load;
 mod mock;
+mod mock_value;
 mod options;
 mod overriding;
+mod portability;
 mod providers;
+mod references;
 mod run;
+mod run_block;
+mod settings;
+mod words;
 
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
 use indexmap::IndexMap;
-use lang::syntax::ast::{Attribute, Block, Expression, Traversal};
+use lang::syntax::ast::{Block, Expression};
 use lang::syntax::body::{Body, BodySchema};
-use terrane_value::Value;
 
-use crate::addr::Target;
-use crate::config::blocks::by_name::ByName;
-use crate::config::blocks::condition::Condition;
-use crate::config::blocks::module_call::ModuleCall;
+pub use self::backend::RunBackend;
+pub use self::expected::{CheckableObject, CheckableTarget, ExpectedFailure};
+pub use self::mock::{MockData, MockProvider, MockResource, OverrideDuring};
+pub use self::mock_value::{MockLanguage, ObjectNames, evaluate_mock_value, references_self};
+pub use self::overriding::{Override, OverrideKind, Overrides};
+pub use self::references::{TestReferences, expressions_in};
+pub use self::run::{ExpectError, PlanOptions, RunInstance, Snapshot, TestCommand, TestRun};
+use self::words::Words;
+use crate::config::blocks::by_name::{ByName, Named};
+use crate::config::blocks::locals::{self, Local};
 use crate::config::blocks::variable::{self, Variable};
-use crate::config::constants::constant;
-use crate::config::module::Config;
 use crate::config::providers::provider_block::{self, ProviderBlock};
-use crate::config::providers::provider_ref::ProviderPassing;
 use crate::model_errors::DUPLICATE_PROVIDER;
+use crate::version::at_least;
 
 /// The folder of test files beside those in the root.
 pub const DEFAULT_DIR: &str = "tests";
@@ -43,17 +55,29 @@ pub struct TestFile {
     pub variables: ByName<Expression>,
     /// What `variable` blocks declare for the file alone.
     pub definitions: ByName<Variable>,
+    /// Extension: what `local.NAME` means in the expressions of the file.
+    pub locals: ByName<Expression>,
     /// Whether runs may go on side by side unless they say otherwise.
     pub parallel: bool,
+    /// Whether runs keep their states unless they say otherwise.
+    pub skip_cleanup: Option<bool>,
+    /// Extension: whether the file may be executed beside others, whatever its runs touch.
+    pub parallel_files: bool,
+    /// Whether the file has the words that Terrane alone knows.
+    pub extensions: bool,
     /// In order of execution.
     pub runs: Vec<TestRun>,
+    /// The names of runs with `for_each` of which `runs` has one per element.
+    pub repeated: Vec<Arc<str>>,
     /// By name as in a reference: `aws` or `aws.west`.
     pub providers: IndexMap<String, TestProvider>,
     pub overrides: Overrides,
     /// Where the file's `variables` block stands.
     variables_range: Option<Range>,
-    /// Where its `test` block stands.
-    test_range: Option<Range>,
+    /// The name of the file's `skip_cleanup` argument.
+    skip_cleanup_range: Option<Range>,
+    /// Its `extensions` argument.
+    extensions_range: Option<Range>,
 }
 
 /// A provider configuration of a test file: a real one or a mock.
@@ -68,6 +92,28 @@ impl TestProvider {
         match self {
             TestProvider::Real(block) => &block.name,
             TestProvider::Mock(mock) => &mock.name,
+        }
+    }
+
+    pub fn real(&self) -> Option<&ProviderBlock> {
+        match self {
+            TestProvider::Real(block) => Some(block),
+            TestProvider::Mock(_) => None,
+        }
+    }
+
+    pub fn for_each(&self) -> Option<&Expression> {
+        match self {
+            TestProvider::Real(block) => block.for_each.as_ref(),
+            TestProvider::Mock(mock) => mock.for_each.as_ref(),
+        }
+    }
+
+    /// The kind of its block.
+    fn block(&self) -> &'static str {
+        match self {
+            TestProvider::Real(_) => "provider",
+            TestProvider::Mock(_) => "mock_provider",
         }
     }
 
@@ -94,117 +140,8 @@ impl TestProvider {
     }
 }
 
-/// When made-up values stand in for computed ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverrideDuring {
-    Plan,
-    Apply,
-}
-
-/// `mock_provider "name" {}`.
-#[derive(Clone, Debug)]
-pub struct MockProvider {
-    pub name: Arc<str>,
-    pub name_range: Range,
-    pub alias: Option<Arc<str>>,
-    /// A folder of `.tfmock.hcl` files, whose content `data` holds too once it is linked.
-    pub source: Option<String>,
-    pub data: MockData,
-    pub during: Option<OverrideDuring>,
-    pub range: Range,
-}
-
-/// What a mock makes up.
-#[derive(Clone, Debug, Default)]
-pub struct MockData {
-    /// By type.
-    pub resources: ByName<MockResource>,
-    pub data_sources: ByName<MockResource>,
-    pub overrides: Overrides,
-}
-
-/// `mock_resource "type" {}` and `mock_data "type" {}`.
-#[derive(Clone, Debug)]
-pub struct MockResource {
-    /// Values for attributes that the configuration leaves to the provider; any value.
-    pub defaults: Option<Value>,
-    pub during: Option<OverrideDuring>,
-    /// The block's header.
-    pub range: Range,
-    pub type_range: Range,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverrideKind {
-    Resource,
-    Data,
-    Module,
-}
-
-/// `override_resource {}`, `override_data {}`, `override_module {}`.
-#[derive(Clone, Debug)]
-pub struct Override {
-    pub kind: OverrideKind,
-    pub target: Target,
-    /// An object: `values`, or `outputs` of a module.
-    pub values: Value,
-    pub during: Option<OverrideDuring>,
-    pub target_range: Range,
-    pub range: Range,
-    /// False: it comes from a folder of mock data, for many configurations.
-    pub inline: bool,
-}
-
-/// Overrides by what they override, as text.
-pub type Overrides = IndexMap<String, Override>;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TestCommand {
-    Plan,
-    Apply,
-}
-
-/// `run "name" {}`.
-#[derive(Clone, Debug)]
-pub struct TestRun {
-    pub name: Arc<str>,
-    pub command: TestCommand,
-    pub options: PlanOptions,
-    pub variables: ByName<Expression>,
-    /// What is tested instead of the root module.
-    pub module: Option<ModuleCall>,
-    /// That module as a separate root, if it could be loaded.
-    pub under_test: Option<Config>,
-    pub overrides: Overrides,
-    pub asserts: Vec<Condition>,
-    /// Which of the file's providers it uses; empty: all, by name.
-    pub providers: Vec<ProviderPassing>,
-    pub expect_failures: Vec<(Traversal, Arc<base::source::SourceFile>)>,
-    /// Runs with the same key share a state.
-    pub state_key: Option<String>,
-    /// Whether it may go on beside others that do not need it; none: as the file says.
-    pub parallel: Option<bool>,
-    pub range: Range,
-}
-
-/// `plan_options {}`.
-#[derive(Clone, Debug)]
-pub struct PlanOptions {
-    pub refresh_only: bool,
-    pub refresh: bool,
-    pub replace: Vec<Traversal>,
-    pub target: Vec<Traversal>,
-}
-
-impl Default for PlanOptions {
-    fn default() -> PlanOptions {
-        PlanOptions { refresh_only: false, refresh: true, replace: Vec::new(), target: Vec::new() }
-    }
-}
-
-static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
-    BodySchema::new()
-        .block("test", &[])
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let usual = BodySchema::new()
         .block("run", &["name"])
         .block("variable", &["name"])
         .block("provider", &["name"])
@@ -212,78 +149,125 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("variables", &[])
         .block("override_resource", &[])
         .block("override_data", &[])
-        .block("override_module", &[])
+        .block("override_module", &[]);
+    Words::new(usual, BodySchema::new().block("locals", &[]))
 });
-
-static SETTINGS: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("parallel"));
 
 /// One file, without the mock data and the modules that it names.
 pub fn decode(name: &str, body: &Body, diags: &mut Diagnostics) -> TestFile {
     let mut file = TestFile { name: name.to_owned(), ..TestFile::default() };
-    let mut first_runs: IndexMap<Arc<str>, Range> = IndexMap::new();
-    for block in &diags.take(body.content(&SCHEMA)).blocks {
+    let (settings, rest) = settings::decode(body, diags);
+    let Some(settings) = settings else { return file };
+    file.parallel = settings.parallel;
+    file.parallel_files = settings.parallel_files;
+    (file.skip_cleanup, file.skip_cleanup_range) = settings.skip_cleanup.unzip();
+    file.extensions = settings.extensions.is_some();
+    file.extensions_range = settings.extensions;
+    let language = file.mock_language();
+    let (mut run_names, mut states) = (IndexMap::new(), backend::SharedStates::default());
+    for block in &diags.take(WORDS.content(&rest, file.extensions)).blocks {
         match block.kind.as_str() {
             "run" => {
-                file.runs.extend(run::decode(block, diags));
-                let (name, range) = (block.label(0), block.header_range());
-                if let Some(first) = first_runs.get(name) {
-                    let detail = format!("This test file already has a run named {name} block defined at {first}.");
-                    diags.push(Diagnostic::error("Duplicate \"run\" block names", detail).at(range));
-                } else {
-                    first_runs.insert(name.clone(), range);
-                }
+                let mut found = Diagnostics::new();
+                let run = run_block::decode(block, file.extensions, &mut found);
+                let is_sound = !found.has_errors();
+                found.extend(check_name(&run, &mut run_names));
+                states.add(&run, &file.runs, &mut found);
+                file.runs.extend(is_sound.then_some(run));
+                diags.extend(found);
             }
-            "test" => file.read_settings(block, diags),
-            "variables" => {
-                if let Some(first) = &file.variables_range {
-                    diags.push(repeated(block, "test file", first));
-                    continue;
-                }
-                file.variables_range = Some(block.header_range());
-                file.variables = variables(block, diags);
-            }
+            "variables" => file.add_variables(block, diags),
             "variable" => file.add_definition(block, diags),
+            "locals" => file.add_locals(block, diags),
             "provider" => {
                 let block = provider_block::decode_in_test(block, diags);
                 file.add_provider(block.map(TestProvider::Real), diags);
             }
             "mock_provider" => {
-                let mock = mock::decode(block, diags);
+                let mock = mock::decode(block, language, diags);
                 file.add_provider(mock.map(TestProvider::Mock), diags);
             }
             // The schema lets nothing else through.
-            _ => overriding::add(block, &mut file.overrides, diags),
+            _ => overriding::add(block, language, &mut file.overrides, diags),
         }
     }
     file
 }
 
+/// Reports a second run of the same name.
+fn check_name(run: &TestRun, names: &mut IndexMap<Arc<str>, Range>) -> Option<Diagnostic> {
+    let Some(first) = names.get(&run.name) else {
+        names.insert(run.name.clone(), run.range.clone());
+        return None;
+    };
+    let detail = format!("This test file already has a run named {} block defined at {first}.", run.name);
+    let place = if at_least(14) { &run.name_range } else { &run.range };
+    Some(Diagnostic::error("Duplicate \"run\" block names", detail).at(place.clone()))
+}
+
 impl TestFile {
-    /// `test { parallel = true }`, from Terraform 1.12.
-    fn read_settings(&mut self, block: &Block, diags: &mut Diagnostics) {
-        if let Some(first) = &self.test_range {
+    /// What the expressions of its mocks and overrides may use.
+    pub fn mock_language(&self) -> MockLanguage {
+        MockLanguage::of(self.extensions)
+    }
+
+    /// Whether a run may be executed beside others that do not need it.
+    pub fn is_parallel(&self, run: &TestRun) -> bool {
+        run.parallel.unwrap_or(self.parallel)
+    }
+
+    /// Whether what a run leaves in its state is kept. A backend implies it; isolated runs are always destroyed.
+    pub fn skips_cleanup(&self, run: &TestRun) -> bool {
+        let is_asked_for = run.skip_cleanup.or(self.skip_cleanup).unwrap_or(false);
+        !run.isolated && (run.backend.is_some() || is_asked_for)
+    }
+
+    fn add_variables(&mut self, block: &Block, diags: &mut Diagnostics) {
+        if let Some(first) = &self.variables_range {
             diags.push(repeated(block, "test file", first));
             return;
         }
-        self.test_range = Some(block.header_range());
-        let content = diags.take(block.body.content(&SETTINGS));
-        self.parallel = content.attribute("parallel").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+        self.variables_range = Some(block.header_range());
+        for (name, attribute) in diags.take(block.body.just_attributes()) {
+            if let Some(definition) = self.definitions.get(&name) {
+                diags.push(duplicate_variable(&name, &attribute.range()).at(definition.range.clone()));
+            }
+            self.variables.insert(name, attribute.expr);
+        }
     }
 
     /// `variable "name" {}`, from Terraform 1.13: a variable of the file, typed as those of modules are.
     fn add_definition(&mut self, block: &Block, diags: &mut Diagnostics) {
-        let definition = variable::decode(block, diags);
-        match self.definitions.get(&definition.name) {
-            Some(first) => {
+        let mut found = Diagnostics::new();
+        let definition = variable::decode(block, &mut found);
+        let is_sound = !found.has_errors();
+        diags.extend(found);
+        if !is_sound {
+            return;
+        }
+        let name = definition.name.clone();
+        if let Some(first) = self.definitions.get(&name) {
+            diags.push(duplicate_variable(&name, &first.range).at(definition.range));
+            return;
+        }
+        if let Some(value) = self.variables.get(&name) {
+            diags.push(duplicate_variable(&name, &value.range()).at(definition.range.clone()));
+        }
+        self.definitions.insert(name, definition);
+    }
+
+    fn add_locals(&mut self, block: &Block, diags: &mut Diagnostics) {
+        for local in locals::decode(block, diags) {
+            if let Some(first) = self.locals.get(&local.name) {
                 let detail = format!(
-                    "This test file already has a variable named {} defined at {}.",
-                    definition.name, first.range
+                    "A local value named {:?} was already defined at {}. Local value names must be unique within a test file.",
+                    &*local.name,
+                    first.range()
                 );
-                diags.push(Diagnostic::error("Duplicate variable names", detail).at(block.header_range()));
+                diags.push(Diagnostic::error(Local::DUPLICATE.summary, detail).at(local.range));
+                continue;
             }
-            None => {
-                self.definitions.insert(definition.name.clone(), definition);
-            }
+            self.locals.insert(local.name, local.expr);
         }
     }
 
@@ -309,26 +293,11 @@ fn repeated(block: &Block, context: &str, first: &Range) -> Diagnostic {
     Diagnostic::error(format!("Multiple {kind:?} blocks"), detail).at(block.header_range())
 }
 
-/// A block for something that another one is for already.
-fn duplicate(block: &Block, detail: String) -> Diagnostic {
-    Diagnostic::error(format!("Duplicate {} block", block.kind.as_str()), detail)
+/// A variable that the file both declares and sets, or declares twice.
+fn duplicate_variable(name: &str, first: &Range) -> Diagnostic {
+    let detail = format!("This test file already has a variable named {name} defined at {first}.");
+    Diagnostic::error("Duplicate \"variable\" block names", detail)
 }
 
-fn variables(block: &Block, diags: &mut Diagnostics) -> ByName<Expression> {
-    let attributes = diags.take(block.body.just_attributes());
-    attributes.into_iter().map(|(name, attribute)| (name, attribute.expr)).collect()
-}
-
-/// `override_during = plan`.
-fn override_during(attribute: Option<&Attribute>, diags: &mut Diagnostics) -> Option<OverrideDuring> {
-    let attribute = attribute?;
-    match attribute.expr.as_keyword() {
-        Some("plan") => Some(OverrideDuring::Plan),
-        Some("apply") => Some(OverrideDuring::Apply),
-        _ => {
-            let detail = "The override_during attribute must be a value of plan or apply.";
-            diags.push(Diagnostic::error("Invalid override_during value", detail).at(attribute.range()));
-            None
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

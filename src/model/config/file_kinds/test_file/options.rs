@@ -6,7 +6,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use lang::syntax::ast::Block;
 use lang::syntax::body::BodySchema;
 
-use super::PlanOptions;
+use super::run::PlanOptions;
 use crate::config::blocks::references;
 use crate::config::constants::constant;
 

@@ -10,6 +10,7 @@ use super::{TestFile, TestRun};
 use crate::addr::Provider;
 use crate::config::module::Module;
 use crate::config::providers::provider_check::WRONG_PROVIDER;
+use crate::config::providers::provider_ref::ProviderPassing;
 
 /// A provider passed to a run: what its names stand for here and there.
 struct Passed {
@@ -47,7 +48,7 @@ fn resolve(file: &TestFile, run: &TestRun, root: &Module, types: &mut BTreeMap<A
         }
         return Vec::new();
     }
-    let one = |passing: &super::ProviderPassing| {
+    let one = |passing: &ProviderPassing| {
         let wanted = module.provider_for_local_name(&passing.in_child.addr.local_name);
         let name = &passing.in_parent.addr.local_name;
         let given = types.get(name).cloned().unwrap_or_else(|| wanted.clone());

@@ -1,156 +1,139 @@
-//! `run` blocks.
+//! What a `run` block says, and which state it uses.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
-use lang::syntax::ast::{Attribute, Block};
-use lang::syntax::body::{Body, BodySchema};
+use lang::syntax::ast::{Expression, Traversal};
+use terrane_value::Value;
 
-use super::{PlanOptions, TestCommand, TestRun, options, overriding, repeated, variables};
-use crate::config::blocks::module_call::{self, ModuleCall};
-use crate::config::blocks::{condition, labels, references};
-use crate::config::constants::{constant, version_constraint};
-use crate::config::providers::provider_ref;
+use super::backend::RunBackend;
+use super::expected::ExpectedFailure;
+use super::overriding::Overrides;
+use crate::addr::InstanceKey;
+use crate::config::blocks::by_name::ByName;
+use crate::config::blocks::condition::Condition;
+use crate::config::blocks::module_call::ModuleCall;
+use crate::config::module::Config;
+use crate::config::module_source;
+use crate::config::providers::provider_ref::ProviderPassing;
 
-static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
-    BodySchema::new()
-        .attribute("command")
-        .attribute("providers")
-        .attribute("expect_failures")
-        .attribute("state_key")
-        .attribute("parallel")
-        .block("plan_options", &[])
-        .block("assert", &[])
-        .block("variables", &[])
-        .block("module", &[])
-        .block("override_resource", &[])
-        .block("override_data", &[])
-        .block("override_module", &[])
-});
-
-static MODULE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("source").attribute("version"));
-
-/// None if it is of no use, which is reported.
-pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<TestRun> {
-    let mut found = Diagnostics::new();
-    let run = decode_all(block, &mut found);
-    let sound = !found.has_errors();
-    diags.extend(found);
-    Some(run).filter(|_| sound)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestCommand {
+    Plan,
+    Apply,
 }
 
-fn decode_all(block: &Block, diags: &mut Diagnostics) -> TestRun {
-    let content = diags.take(block.body.content(&SCHEMA));
-    labels::check_label(block, 0, "Invalid run block name", diags);
-    let mut run = TestRun {
-        name: block.label(0).clone(),
-        command: TestCommand::Apply,
-        options: PlanOptions::default(),
-        variables: Default::default(),
-        module: None,
-        under_test: None,
-        overrides: Default::default(),
-        asserts: Vec::new(),
-        providers: Vec::new(),
-        expect_failures: Vec::new(),
-        state_key: None,
-        parallel: None,
-        range: block.header_range(),
-    };
-    decode_blocks(&content.blocks, &mut run, diags);
-    if let Some(attribute) = content.attribute("command") {
-        run.command = command(attribute, diags);
-    }
-    run.providers = content.attribute("providers").map(|a| provider_ref::decode_passings(a, diags)).unwrap_or_default();
-    if let Some(attribute) = content.attribute("expect_failures") {
-        let file = attribute.expr.file.clone();
-        let failures = references::depends_on(attribute, diags).into_iter();
-        run.expect_failures = failures.map(|traversal| (traversal, file.clone())).collect();
-    }
-    run.state_key = content.attribute("state_key").and_then(|a| constant::string(a, diags));
-    run.parallel = content.attribute("parallel").and_then(|a| constant::bool(a, diags));
-    run
+/// `run "name" {}`.
+#[derive(Clone, Debug)]
+pub struct TestRun {
+    pub name: Arc<str>,
+    pub name_range: Range,
+    pub command: TestCommand,
+    pub options: PlanOptions,
+    pub variables: ByName<Expression>,
+    /// What is tested instead of the root module.
+    pub module: Option<ModuleCall>,
+    /// That module as a separate root, if it could be loaded.
+    pub under_test: Option<Config>,
+    pub overrides: Overrides,
+    pub asserts: Vec<Condition>,
+    /// Which of the file's providers it uses; empty: all, by name.
+    pub providers: Vec<ProviderPassing>,
+    pub expect_failures: Vec<ExpectedFailure>,
+    /// Runs with the same key share a state. See [`TestRun::state_key`].
+    pub state_key: Option<String>,
+    /// Whether it may go on beside others that do not need it; none: as the file says.
+    pub parallel: Option<bool>,
+    /// Whether what it leaves in its state is kept; none: as the file says.
+    pub skip_cleanup: Option<bool>,
+    /// The name of that argument.
+    pub skip_cleanup_range: Option<Range>,
+    /// Where its state is read from and kept.
+    pub backend: Option<RunBackend>,
+    /// Extension: it is executed once per element.
+    pub for_each: Option<Expression>,
+    /// The element of `for_each` that it is executed for. See [`TestRun::for_element`].
+    pub instance: Option<RunInstance>,
+    /// Extension: it begins with an empty state of its own, which is destroyed when it ends.
+    pub isolated: bool,
+    /// Extension: a plan after it must be empty.
+    pub assert_no_changes: bool,
+    /// Extension: errors that must be reported.
+    pub expect_error: Vec<ExpectError>,
+    /// Extension: values that must be those of the last time.
+    pub snapshots: Vec<Snapshot>,
+    /// The block's header.
+    pub range: Range,
 }
 
-fn decode_blocks(blocks: &[Block], run: &mut TestRun, diags: &mut Diagnostics) {
-    let (mut options, mut given, mut module): (Option<Range>, Option<Range>, Option<Range>) = (None, None, None);
-    for block in blocks {
-        let mut found = Diagnostics::new();
-        let once = match block.kind.as_str() {
-            "plan_options" => &mut options,
-            "variables" => &mut given,
-            "module" => &mut module,
-            "assert" => {
-                let assert = condition::decode(block, &mut found);
-                run.asserts.extend(assert.filter(|_| !found.has_errors()));
-                diags.extend(found);
-                continue;
+/// Which element of its block's `for_each` a run is executed for.
+#[derive(Clone, Debug)]
+pub struct RunInstance {
+    /// The name of the block.
+    pub block: Arc<str>,
+    /// What `each.key` and `each.value` mean.
+    pub key: Arc<str>,
+    pub value: Value,
+}
+
+impl TestRun {
+    /// The name by which other runs refer to it: without the key of an element.
+    pub fn block_name(&self) -> &Arc<str> {
+        self.instance.as_ref().map_or(&self.name, |instance| &instance.block)
+    }
+
+    /// The run of one element of its `for_each`.
+    pub fn for_element(&self, key: Arc<str>, value: Value) -> TestRun {
+        let name = format!("{}{}", self.name, InstanceKey::Str(key.clone()));
+        let instance = RunInstance { block: self.name.clone(), key, value };
+        TestRun { name: name.into(), instance: Some(instance), for_each: None, ..self.clone() }
+    }
+
+    /// The key of the state that it uses: its `state_key`, or the source of the module that it tests; empty for the root module. An
+    /// isolated run has one that no other has.
+    pub fn state_key(&self) -> String {
+        match (&self.state_key, &self.module) {
+            _ if self.isolated => format!("run.{}", self.name),
+            (Some(key), _) => key.clone(),
+            (None, Some(call)) => {
+                module_source::parse(&call.source).map_or_else(|_| call.source.clone(), |source| source.to_string())
             }
-            _ => {
-                overriding::add(block, &mut run.overrides, diags);
-                continue;
-            }
-        };
-        if let Some(first) = once {
-            diags.push(repeated(block, "run block", first));
-            continue;
-        }
-        match block.kind.as_str() {
-            "plan_options" => run.options = options::decode(block, &mut found),
-            "variables" => run.variables = variables(block, &mut found),
-            _ => run.module = decode_module(&run.name, block, &mut found),
-        }
-        // One with errors does not count as the one that there may be; variables always do.
-        if !found.has_errors() || block.kind.as_str() == "variables" {
-            *once = Some(block.header_range());
-        }
-        diags.extend(found);
-    }
-}
-
-fn command(attribute: &Attribute, diags: &mut Diagnostics) -> TestCommand {
-    match attribute.expr.as_keyword() {
-        Some("plan") => TestCommand::Plan,
-        Some("apply") => TestCommand::Apply,
-        _ => {
-            let detail =
-                "The \"command\" argument requires one of the following keywords without quotes: apply or plan.";
-            diags.push(Diagnostic::error("Invalid \"command\" keyword", detail).at(attribute.expr.range()));
-            TestCommand::Apply
+            (None, None) => String::new(),
         }
     }
 }
 
-/// The module that a run tests, as a call without arguments: it becomes a separate root.
-fn decode_module(run: &Arc<str>, block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
-    let content = diags.take(block.body.content(&MODULE));
-    let version = content.attribute("version");
-    let has_version = version.is_some();
-    let version = version.and_then(|a| version_constraint::decode(a, diags));
-    let Some(attribute) = content.attribute("source") else {
-        let detail = "You must specify a source attribute when executing alternate modules during test executions.";
-        let error = Diagnostic::error("Missing \"source\" attribute for module block", detail);
-        diags.push(error.at(block.header_range()));
-        return None;
-    };
-    let text = constant::string(attribute, diags)?;
-    let mut found = Diagnostics::new();
-    let source = module_call::check_source(text, attribute, has_version, &mut found);
-    diags.extend(found.into_vec().into_iter().map(|problem| problem.at(attribute.range())));
-    Some(ModuleCall {
-        name: run.clone(),
-        source: source?,
-        source_range: attribute.range(),
-        version,
-        unevaluated: None,
-        count: None,
-        for_each: None,
-        enabled: None,
-        depends_on: Vec::new(),
-        providers: Vec::new(),
-        ignore_nested_deprecations: false,
-        body: Body::empty(block.file()),
-        range: block.header_range(),
-    })
+/// `plan_options {}`.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    pub refresh_only: bool,
+    pub refresh: bool,
+    pub replace: Vec<Traversal>,
+    pub target: Vec<Traversal>,
+}
+
+impl Default for PlanOptions {
+    fn default() -> PlanOptions {
+        PlanOptions { refresh_only: false, refresh: true, replace: Vec::new(), target: Vec::new() }
+    }
+}
+
+/// `expect_error {}`: patterns that an error must match; without any, every error does.
+#[derive(Clone, Debug)]
+pub struct ExpectError {
+    pub summary: Option<Expression>,
+    /// Of the detail.
+    pub message: Option<Expression>,
+    /// Of the object that the error is about.
+    pub address: Option<Expression>,
+    pub range: Range,
+}
+
+/// `snapshot "name" {}`.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub name: Arc<str>,
+    pub name_range: Range,
+    pub value: Expression,
+    pub range: Range,
 }

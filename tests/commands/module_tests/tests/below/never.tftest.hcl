@@ -1,0 +1,3 @@
+run "never" {
+  command = nothing
+}

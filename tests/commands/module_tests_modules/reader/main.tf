@@ -1,0 +1,7 @@
+variable "expected" {
+  type = string
+}
+
+output "is_equal" {
+  value = var.expected == "a-net"
+}

@@ -1,0 +1,7 @@
+run "half" {
+  module {
+    source = "./half"
+  }
+}
+
+run "not_executed" {}

@@ -1,0 +1,11 @@
+run "root" {
+  variables {
+    name = "three"
+  }
+}
+
+run "stays" {
+  module {
+    source = "./stays"
+  }
+}

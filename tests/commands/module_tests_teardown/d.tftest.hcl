@@ -1,0 +1,5 @@
+run "protected" {
+  module {
+    source = "./protected"
+  }
+}

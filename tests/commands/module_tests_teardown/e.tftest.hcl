@@ -1,0 +1,3 @@
+run "plans_only" {
+  command = plan
+}

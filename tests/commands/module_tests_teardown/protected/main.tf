@@ -1,0 +1,5 @@
+resource "terraform_data" "protected" {
+  lifecycle {
+    prevent_destroy = true
+  }
+}

@@ -1,0 +1,8 @@
+run "shows" {
+  command = plan
+
+  assert {
+    condition     = output.all == ""
+    error_message = output.all
+  }
+}

@@ -1,0 +1,5 @@
+b = "root"
+c = "root"
+d = "root"
+e = "root"
+f = "root"

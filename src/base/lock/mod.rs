@@ -50,6 +50,15 @@ pub fn is_at(_file: &File, path: &Path) -> bool {
     std::fs::metadata(path).is_ok()
 }
 
+/// Whether the error says that this file system does not lock.
+pub fn has_no_locks(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let known = matches!(error.raw_os_error(), Some(libc::ENOLCK | libc::ENOSYS | libc::EOPNOTSUPP));
+    #[cfg(not(unix))]
+    let known = false;
+    known || error.kind() == io::ErrorKind::Unsupported
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

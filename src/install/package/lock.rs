@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use base::files::named;
-use base::lock::{Attempt, is_at, try_lock};
+use base::lock::{Attempt, has_no_locks, is_at, try_lock};
 use base::stop::Stop;
 
 use super::PackageError;
@@ -78,18 +78,9 @@ fn attempt(path: &Path) -> io::Result<Option<PackageLock>> {
         Ok(Attempt::Locked) if !is_at(&file, path) => Ok(None),
         Ok(Attempt::Locked) => Ok(Some(PackageLock { _file: Some(file) })),
         Ok(Attempt::Busy) => Ok(None),
-        Err(e) if no_locks(&e) => Ok(Some(PackageLock { _file: None })),
+        Err(e) if has_no_locks(&e) => Ok(Some(PackageLock { _file: None })),
         Err(e) => Err(named(e, "lock", path)),
     }
-}
-
-/// Whether the error says that this file system does not lock.
-fn no_locks(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    let known = matches!(error.raw_os_error(), Some(libc::ENOLCK | libc::ENOSYS | libc::EOPNOTSUPP));
-    #[cfg(not(unix))]
-    let known = false;
-    known || error.kind() == io::ErrorKind::Unsupported
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::lock::{Attempt, is_at, try_lock};
+use base::lock::{Attempt, has_no_locks, is_at, try_lock};
 
 /// How often a lock that others hold for moments is tried, and the pause between.
 const ATTEMPTS: usize = 400;
@@ -29,8 +29,9 @@ impl HeldLock {
                 // Its holder removed the file in between.
                 Ok(Attempt::Locked) if !is_at(&file, path) => {}
                 Ok(Attempt::Busy) => return Ok(None),
-                // Some file systems have no locks.
-                Ok(Attempt::Locked) | Err(_) => return Ok(Some(HeldLock { path: path.to_owned(), file })),
+                Ok(Attempt::Locked) => return Ok(Some(HeldLock { path: path.to_owned(), file })),
+                Err(error) if has_no_locks(&error) => return Ok(Some(HeldLock { path: path.to_owned(), file })),
+                Err(error) => return Err(error),
             }
         }
     }

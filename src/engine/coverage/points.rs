@@ -1,4 +1,4 @@
-//! The points of a module: found in its text, whatever is evaluated.
+//! The points of a module: found in its text, without an evaluation.
 
 use std::collections::HashSet;
 use std::sync::Arc;

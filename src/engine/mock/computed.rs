@@ -169,7 +169,7 @@ impl Computed<'_> {
     }
 }
 
-/// One pass over an object.
+/// Fills one object.
 struct Filling<'f> {
     computed: &'f Computed<'f>,
     /// The given values, an object.
@@ -221,7 +221,7 @@ impl Filling<'_> {
         }
     }
 
-    /// What is given for a path within the object. Reports a part that cannot have parts of its own.
+    /// What is given for a path within the object. Reports a part that cannot have parts.
     fn given(&mut self, path: &Path) -> Option<Value> {
         let mut current = self.values.clone()?;
         for (position, step) in path.steps().iter().enumerate() {

@@ -203,7 +203,7 @@ struct AssertScope<'a> {
 }
 
 impl AssertScope<'_> {
-    /// What is wrong with the names in an expression, whatever their values are.
+    /// What is wrong with the names in an expression. Their values do not matter.
     fn problems(&self, expr: &Expression) -> Diagnostics {
         let run = &self.evaluation.run;
         let mut gatherer = Gatherer::new(&run.blocks.tree, &run.blocks.schemas, self.evaluation.module.id);

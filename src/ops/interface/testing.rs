@@ -29,7 +29,7 @@ pub struct TestRequest {
     pub parallelism: usize,
     /// At most so many runs of one file at a time.
     pub run_parallelism: usize,
-    /// Files beside each other whatever their runs touch.
+    /// Files beside each other, even if their runs change real objects.
     pub parallel_files: bool,
     pub deferral_allowed: bool,
     /// Test files in the folders below the folder of test files too.

@@ -43,7 +43,7 @@ pub struct SuiteContext {
     pub coverage: Option<Arc<Coverage>>,
     /// Stops what runs: after the second interrupt. The first one lets it end.
     pub work: Stop,
-    /// Where the providers come from, with the schemas that all files share. Each file has processes of its own.
+    /// Where the providers come from, with the schemas that all files share. Each file has its own processes.
     pub plugins: Arc<Factories>,
     /// The configurations that runs test.
     pub facts: SharedFacts,

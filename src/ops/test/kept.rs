@@ -32,11 +32,11 @@ const NOT_WRITTEN: &str = "Failed to write the state of a test";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// A run says so.
+    /// A run has `skip_cleanup`.
     SkipCleanup,
     /// Another state of the file is kept, whose cleanup needs the outputs of this one.
     Dependency,
-    /// It could not be destroyed, or its run did not come to its end.
+    /// It could not be destroyed, or its run did not end.
     Error,
 }
 
@@ -155,12 +155,12 @@ impl KeptStates {
         Arc::new(StateSession::new(Arc::new(store), self.cipher.clone()))
     }
 
-    /// The journal of an apply that changes a state, and what is said of an earlier one that did not come to its end.
+    /// The journal of an apply that changes a state, and warnings about an earlier one that did not end.
     pub async fn journal(&self, file: &str, key: &str) -> Result<(Arc<JournaledState>, Diagnostics), Diagnostics> {
         journal_of(&self.store(file, key)?).await
     }
 
-    /// A state as it was left. The journal of a run that did not come to its end is taken up.
+    /// A state as it was left. The journal of a run that did not end is applied to it.
     pub async fn load(&self, file: &str, key: &str) -> Result<(State, Diagnostics), Diagnostics> {
         self.lock(file)?;
         match self.of_file(file).remove(key) {
@@ -240,7 +240,7 @@ impl KeptStates {
     }
 }
 
-/// The journal of an apply that changes the state of a store, and what is said of an earlier one that did not come to its end.
+/// The journal of an apply that changes the state of a store, and warnings about an earlier one that did not end.
 pub async fn journal_of(store: &Arc<StateSession>) -> Result<(Arc<JournaledState>, Diagnostics), Diagnostics> {
     let mut loaded = load(store, StateAccess::Locked).await?;
     let warnings = std::mem::take(&mut loaded.warnings);
@@ -248,7 +248,7 @@ pub async fn journal_of(store: &Arc<StateSession>) -> Result<(Arc<JournaledState
     Ok((Arc::new(JournaledState::new(store.clone(), &loaded)?), warnings))
 }
 
-/// The state of a store, with what a run did that did not come to its end.
+/// The state of a store, with what a run did that did not end.
 pub async fn load_state(store: &StateSession) -> Result<(State, Diagnostics), Diagnostics> {
     let mut loaded = load(store, StateAccess::Locked).await?;
     let warnings = std::mem::take(&mut loaded.warnings);

@@ -61,7 +61,7 @@ pub struct TestFile {
     pub parallel: bool,
     /// Whether runs keep their states unless they say otherwise.
     pub skip_cleanup: Option<bool>,
-    /// Extension: whether the file may be executed beside others, whatever its runs touch.
+    /// Extension: whether the file may be executed beside others, even if its runs change real objects.
     pub parallel_files: bool,
     /// Whether the file has the words that Terrane alone knows.
     pub extensions: bool,

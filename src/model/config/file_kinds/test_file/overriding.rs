@@ -99,7 +99,7 @@ impl Override {
         if self.language == MockLanguage::Constants || is_object(expr, &value, &diags) {
             return (value, diags);
         }
-        // The text of Terraform 1.15, whatever the block.
+        // The text of Terraform 1.15, for all blocks.
         let detail = format!("{} blocks must specify an outputs attribute that is an object.", self.kind.block());
         let error = Diagnostic::error("Invalid outputs attribute", detail);
         let mut found = Diagnostics::from(error.at(self.values_range.clone()));

@@ -54,7 +54,7 @@ pub struct TestRun {
     pub for_each: Option<Expression>,
     /// The element of `for_each` that it is executed for. See [`TestRun::for_element`].
     pub instance: Option<RunInstance>,
-    /// Extension: it begins with an empty state of its own, which is destroyed when it ends.
+    /// Extension: it begins with its own empty state, which is destroyed when it ends.
     pub isolated: bool,
     /// Extension: a plan after it must be empty.
     pub assert_no_changes: bool,

@@ -57,6 +57,12 @@ pub fn reports_progress_of_tests(dialect: Dialect) -> bool {
     !dialect.is_opentofu()
 }
 
+/// Whether `test` names the files of the states that `skip_cleanup` keeps, and the command that destroys their objects, and says which
+/// states stay in backends.
+pub fn names_files_of_kept_states(dialect: Dialect) -> bool {
+    dialect == Dialect::Terrane
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -96,6 +102,11 @@ mod tests {
         assert_eq!(ALL.map(writes_documents), [false, true, false]);
         assert_eq!(ALL.map(cloud_service), ["HCP Terraform", "HCP Terraform", "cloud backend"]);
         assert_eq!(ALL.map(reports_progress_of_tests), [true, true, false]);
+    }
+
+    #[test]
+    fn files_of_kept_states_are_named_by_terrane_alone() {
+        assert_eq!(ALL.map(names_files_of_kept_states), [true, false, false]);
     }
 
     #[test]

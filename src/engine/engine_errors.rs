@@ -35,6 +35,11 @@ pub fn unexpected_deferral(addr: &dyn std::fmt::Display) -> Diagnostic {
     Diagnostic::error(format!("Provider deferred changes when {PROGRAM} did not allow deferrals"), detail)
 }
 
+/// A reference to a declared name without a value. `kind`: "resource", "variable" or "local value".
+pub fn uninitialized_reference(kind: &str, detail: String) -> Diagnostic {
+    Diagnostic::error(format!("Reference to uninitialized {kind}"), detail)
+}
+
 /// `-invoke` with an action that does not exist.
 pub fn missing_request(target: &dyn std::fmt::Display) -> Diagnostic {
     Diagnostic::error(format!("invoke target {target} not found"), "")

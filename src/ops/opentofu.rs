@@ -19,6 +19,12 @@ pub fn refuses_unknown_test_filters(dialect: Dialect) -> bool {
     dialect == Dialect::Terrane
 }
 
+/// Whether `test cleanup` also destroys the objects whose states are in backends of runs, as Terraform does. Otherwise they stay: the
+/// next test continues with them.
+pub fn cleans_backends_of_tests(dialect: Dialect) -> bool {
+    dialect == Dialect::Terraform
+}
+
 /// The file that version managers read the wanted release from.
 pub fn version_file(dialect: Dialect) -> &'static str {
     dialect.by_language(".terraform-version", ".opentofu-version")
@@ -126,6 +132,11 @@ mod tests {
     #[test]
     fn terraform_alone_does_not_know_files_of_opentofu() {
         assert_eq!(ALL.map(|dialect| further_endings_in_style(dialect).len()), [2, 0, 2]);
+    }
+
+    #[test]
+    fn terraform_alone_cleans_backends_of_tests() {
+        assert_eq!(ALL.map(cleans_backends_of_tests), [false, true, false]);
     }
 
     #[test]

@@ -63,3 +63,38 @@ fn coloured_plans_list_what_is_deferred() {
         assert!(coloured.contains(text) && !bare.contains(text), "{text}:\n{coloured}\n{bare}");
     }
 }
+
+#[test]
+fn assertions_of_tests_see_the_planned_values_of_deferred_objects() {
+    let project = Project::new(
+        r#"
+resource "terraform_data" "number" {
+  input = 2
+}
+
+resource "terraform_data" "each" {
+  count = terraform_data.number.output
+}
+
+resource "terraform_data" "last" {
+  input      = "given"
+  depends_on = [terraform_data.each]
+}
+
+output "given" {
+  value = terraform_data.last.input
+}
+"#,
+    );
+    let run = r#"
+run "applied" {
+  assert {
+    condition     = terraform_data.last.input == "given" && output.given == "given"
+    error_message = "The value is another one."
+  }
+}
+"#;
+    project.write("work/a.tftest.hcl", run);
+    project.ok(&["init"]);
+    project.run(&["test", "-allow-deferral"]).expect(0, &["Success! 1 passed, 0 failed."]);
+}

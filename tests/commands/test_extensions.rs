@@ -127,6 +127,38 @@ fn expected_errors_that_prevent_assertions_are_reported() {
     }
 }
 
+/// The values that a failed plan or apply leaves are not those that assertions are about.
+#[test]
+fn assertions_are_not_judged_by_values_of_a_failed_step() {
+    const WARNING: &str = "Warning: Assertions were not evaluated";
+    const BLOCKS: &str = "  assert {\n    condition     = output.name == \"never\"\n    error_message = \"never\"\n  }\n  \
+                          snapshot \"name\" {\n    value = output.name\n  }\n";
+    let main = format!(
+        "{LIMITED}resource \"terraform_data\" \"b\" {{\n  provisioner \"local-exec\" {{\n    command = \"exit 4\"\n  }}\n}}\n\
+         check \"name\" {{\n  assert {{\n    condition     = var.name != \"checked\"\n    error_message = \"It is checked.\"\n  }}\n}}\n\
+         output \"name\" {{\n  value = var.name\n}}\n"
+    );
+    let run = |command: &str, name: &str, expected: &str| {
+        format!(
+            "{EXTENDED}run \"x\" {{\n  command = {command}\n  variables {{\n    name = \"{name}\"\n  }}\n{expected}{BLOCKS}}}\n"
+        )
+    };
+    let error = |message: &str| format!("  expect_error {{\n    message = \"{message}\"\n  }}\n");
+    for (command, name, message) in [("apply", "lower", "exit status 4"), ("plan", "refused", "It is refused")] {
+        let project = suite(&main, &[("a.tftest.hcl", &run(command, name, &error(message)))]);
+        let outcome = check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass"]);
+        outcome.expect(0, &[WARNING, "2 of its assert and snapshot blocks were not evaluated."]);
+        assert!(!project.exists("work/__snapshots__"));
+    }
+    // A failed check block ends nothing: all values are there.
+    for expected in [error("It is checked"), "  expect_failures = [check.name]\n".to_owned()] {
+        let project = suite(&main, &[("a.tftest.hcl", &run("plan", "checked", &expected))]);
+        let outcome = check(&project, &["test"], 1, &["a.tftest.hcl fail: x fail"]);
+        outcome.expect(1, &["Error: Test assertion failed"]);
+        assert!(!outcome.text().contains(WARNING), "{}", outcome.text());
+    }
+}
+
 #[test]
 fn assert_no_changes_plans_again() {
     let run = "run \"x\" {\n  assert_no_changes = true\n}\n";
@@ -187,6 +219,23 @@ fn a_run_with_for_each_is_executed_for_each_element() {
     project.run(&["test", "-junit-xml=report.xml"]);
     let report = project.read("work/report.xml");
     assert!(report.contains("<testcase name=\"sized[&#34;small&#34;]\" classname=\"a.tftest.hcl\""), "{report}");
+}
+
+#[test]
+fn addresses_in_plan_options_have_constant_keys() {
+    let main = "resource \"terraform_data\" \"a\" {\n  for_each = toset([\"k\"])\n}\n";
+    for (argument, address, error) in [
+        ("target", "terraform_data.a[each.key]", "indexing with constant keys"),
+        ("replace", "terraform_data.a[each.key]", "indexing with constant keys"),
+        ("target", "each.value", "The keyword \"each\" is reserved"),
+    ] {
+        let file = format!(
+            "{EXTENDED}run \"x\" {{\n  for_each = toset([\"k\"])\n  plan_options {{\n    {argument} = [{address}]\n  }}\n}}\n"
+        );
+        let project = suite(main, &[("a.tftest.hcl", &file)]);
+        let line = format!("on a.tftest.hcl line 7, in run \"x\": 7: {argument} = [{address}]");
+        project.run(&["test"]).expect(1, &[error, &line]);
+    }
 }
 
 #[test]
@@ -275,4 +324,35 @@ fn snapshots_are_written_on_request_and_compared() {
     assert_eq!(kept(&project), written);
     check(&project, &["test", "-update-snapshots"], 0, &["tests/a.tftest.hcl pass: x pass"]);
     assert_ne!(kept(&project), written);
+}
+
+/// What is wrong elsewhere in a run may be wrong in its snapshots.
+#[test]
+fn snapshots_of_failed_runs_are_not_recorded() {
+    const FILE: &str = "work/__snapshots__/a.tftest.hcl.snap.json";
+    let file = |condition: &str, second: &str| {
+        format!(
+            "{EXTENDED}run \"x\" {{\n  command = plan\n  assert {{\n    condition     = {condition}\n    error_message = \"never\"\n  }}\n  \
+             snapshot \"one\" {{\n    value = var.size\n  }}\n{second}}}\n\
+             run \"y\" {{\n  command = plan\n  snapshot \"size\" {{\n    value = var.size\n  }}\n}}\n"
+        )
+    };
+    let project = suite(NODE, &[("a.tftest.hcl", &file("var.size == 0", ""))]);
+    check(&project, &["test"], 1, &["a.tftest.hcl fail: x fail, y pass"]);
+    let recorded = |project: &Project| {
+        let written: serde_json::Value = serde_json::from_str(&project.read(FILE)).unwrap();
+        written["runs"].to_string()
+    };
+    assert_eq!(recorded(&project), r#"{"y":{"size":1}}"#);
+    check(&project, &["test", "-update-snapshots", "-var=size=2"], 1, &["a.tftest.hcl fail: x fail, y pass"]);
+    assert_eq!(recorded(&project), r#"{"y":{"size":2}}"#);
+    project.write("work/a.tftest.hcl", &file("var.size > 0", ""));
+    check(&project, &["test", "-var=size=2"], 0, &["a.tftest.hcl pass: x pass, y pass"]);
+    let whole = r#"{"x":{"one":2},"y":{"size":2}}"#;
+    assert_eq!(recorded(&project), whole);
+    // Another snapshot of the run is new, one differs.
+    let second = "  snapshot \"two\" {\n    value = \"new\"\n  }\n";
+    project.write("work/a.tftest.hcl", &file("var.size > 0", second));
+    check(&project, &["test", "-var=size=3"], 1, &["a.tftest.hcl fail: x fail, y fail"]);
+    assert_eq!(recorded(&project), whole);
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::support::Project;
 
-use super::test_suite::{check, suite};
+use super::test_suite::{EXTENDED, check, suite};
 
 /// An object that is created with a line in a file, and destroyed with one, if the file `allowed` is there.
 const OBJECT: &str = r#"variable "name" {
@@ -96,7 +96,12 @@ fn skip_cleanup_keeps_the_state_until_the_cleanup() {
     let file = "run \"x\" {\n  skip_cleanup = true\n}\n\nrun \"y\" {\n  state_key = \"other\"\n  variables {\n    name = \"two\"\n  }\n}\n";
     let project = suite(OBJECT, &[("a.tftest.hcl", file)]);
     allow(&project);
-    check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass, y pass"]).expect(0, &[KEPT]);
+    let outcome = check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass, y pass"]);
+    outcome.expect(0, &[KEPT]);
+    // Where it is, is said once, at the end of the file.
+    let (_, end) = outcome.out.split_once("\nThe kept state is in:\n  - .terraform/test/").unwrap_or_default();
+    assert!(end.contains("    terrane test cleanup\na.tftest.hcl... pass\n"), "{}", outcome.out);
+    assert_eq!(outcome.text().matches("terrane test cleanup").count(), 1, "{}", outcome.out);
     assert!(project.read("work/order.log").starts_with("create one\ncreate two\n"));
     assert!(!project.read("work/order.log").contains("destroy one"));
     assert!(project.read(MANIFEST).contains("\"skip_cleanup\""));
@@ -159,7 +164,9 @@ fn a_backend_of_a_run_keeps_its_state() {
     let main = format!("{OBJECT}output \"id\" {{\n  value = terraform_data.a.id\n}}\n");
     let project = suite(&main, &[("a.tftest.hcl", file)]);
     for _ in 0..2 {
-        check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass, plans pass"]);
+        let outcome = check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass, plans pass"]);
+        // A cleanup leaves it there.
+        assert!(!outcome.text().contains("test cleanup"), "{}", outcome.out);
         // The second suite finds the object.
         assert_eq!(project.read("work/order.log"), "create one\n");
         assert!(project.read("work/kept/x.tfstate").contains("\"terraform_data\""));
@@ -168,6 +175,54 @@ fn a_backend_of_a_run_keeps_its_state() {
     project.write("work/a.tftest.hcl", wrong);
     let outcome = project.run(&["test"]);
     assert_eq!(outcome.code, Some(1), "{}{}", outcome.out, outcome.err);
+}
+
+const IN_BACKEND: &str = "run \"x\" {\n  backend \"local\" {\n    path = \"kept/x.tfstate\"\n  }\n}\n";
+
+/// The next test continues with the objects. Terraform destroys them.
+#[test]
+fn a_cleanup_names_what_stays_in_backends_unless_called_as_terraform() {
+    let mut project = suite(OBJECT, &[("a.tftest.hcl", IN_BACKEND)]);
+    project.run(&["test", "cleanup"]).expect(0, &["Success!"]);
+    check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass"]);
+    let stays = format!("{KEPT} Their state is in the backend of the run. The next test continues with it.");
+    for args in [&["test", "cleanup"][..], &["test", "cleanup", "-repair"]] {
+        project.run(args).expect(0, &[stays.as_str(), "Success!"]);
+    }
+    project
+        .run(&["test", "cleanup", "-json"])
+        .expect(0, &["\"skipped_resources\":[{\"instance\":\"terraform_data.a\"}]"]);
+    project.set("TERRANE_NAME", "terraform");
+    project.run(&["test", "cleanup", "-repair"]).expect(0, &[KEPT, "Success!"]);
+    project
+        .run(&["test", "cleanup"])
+        .expect(1, &[LEFT, "kept/x.tfstate. To destroy them, run: terraform test cleanup"]);
+    assert_eq!(project.read("work/order.log"), "create one\n");
+    allow(&project);
+    project.run(&["test", "cleanup"]).expect(0, &["Success!"]);
+    assert_eq!(project.read("work/order.log"), "create one\ndestroy one\n");
+    assert!(!project.read("work/kept/x.tfstate").contains("\"terraform_data\""));
+}
+
+/// Nothing is to be destroyed there.
+#[test]
+fn a_backend_that_cannot_be_read_does_not_fail_a_cleanup() {
+    let project = suite(OBJECT, &[("a.tftest.hcl", IN_BACKEND)]);
+    project.write("work/kept/x.tfstate", "no state");
+    let outcome = project.run(&["test", "cleanup"]);
+    outcome.expect(0, &["Warning: ", "Success!"]);
+    assert!(!outcome.text().contains("Error: "), "{}{}", outcome.out, outcome.err);
+}
+
+#[test]
+fn a_state_from_before_the_backend_is_cleaned_up() {
+    let project = suite(OBJECT, &[("a.tftest.hcl", "run \"x\" {\n  skip_cleanup = true\n}\n")]);
+    allow(&project);
+    check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass"]);
+    project.write("work/a.tftest.hcl", IN_BACKEND);
+    project.run(&["test", "cleanup"]).expect(0, &["Success!"]);
+    assert_eq!(project.read("work/order.log"), "create one\ndestroy one\n");
+    assert!(!project.exists(MANIFEST) && state_files(&project).is_empty());
 }
 
 #[test]
@@ -250,4 +305,65 @@ fn states_of_a_file_belong_to_one_process() {
         .map(|e| e.file_name())
         .collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".lock")), "{names:?}");
+}
+
+/// The variables of the manifest, as it has them of `a.tftest.hcl`.
+fn recorded_variables(project: &Project) -> String {
+    let manifest: serde_json::Value = serde_json::from_str(&project.read(MANIFEST)).unwrap();
+    let names = manifest["files"]["a.tftest.hcl"]["variables"].as_array().cloned().unwrap_or_default();
+    names.iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_cleanup_needs_the_variables_of_the_test() {
+    const MISSING: &str = "Error: Missing values of variables for the cleanup";
+    let mut project = suite(OBJECT, &[("a.tftest.hcl", "run \"x\" {}\n")]);
+    project.set("TF_VAR_unused", "three");
+    project.run(&["test", "-var=name=two"]).expect(1, &[LEFT]);
+    assert_eq!(recorded_variables(&project), "name");
+    assert!(!project.read(MANIFEST).contains("two"), "{}", project.read(MANIFEST));
+    allow(&project);
+    for args in [&["test", "cleanup"][..], &["test", "cleanup", "-repair"], &["test", "cleanup", "-var=unused=two"]] {
+        project.run(args).expect(1, &[MISSING, "now: - name With other values", "-var or -var-file", "TF_VAR_NAME"]);
+        assert_eq!(project.read("work/order.log"), "create two\n");
+        assert_eq!(state_files(&project).len(), 1);
+    }
+    project.write("work/a.auto.tfvars", "name = \"two\"\n");
+    project.run(&["test", "cleanup"]).expect(0, &["Success!"]);
+    assert_eq!(project.read("work/order.log"), "create two\ndestroy two\n");
+    assert!(!project.exists(MANIFEST));
+}
+
+#[test]
+fn a_cleanup_reads_manifests_without_variables() {
+    let project = suite(OBJECT, &[("a.tftest.hcl", "run \"x\" {}\n")]);
+    project.run(&["test", "-var=name=two"]).expect(1, &[LEFT]);
+    let mut manifest: serde_json::Value = serde_json::from_str(&project.read(MANIFEST)).unwrap();
+    manifest["files"]["a.tftest.hcl"].as_object_mut().unwrap().remove("variables").unwrap();
+    project.write(MANIFEST, &manifest.to_string());
+    allow(&project);
+    project.run(&["test", "cleanup"]).expect(0, &["Success!"]);
+}
+
+/// Those that the file gives a value are not from outside.
+#[test]
+fn variables_that_a_file_could_use_are_recorded() {
+    let named = "run \"x\" {\n  variables {\n    name = \"own\"\n  }\n}\n";
+    let repeated = named.replace("\n  variables", "\n  for_each = toset([tostring(var.team)])\n  variables");
+    let cases = [
+        ("run \"x\" {}\n".to_owned(), "name"),
+        (named.to_owned(), ""),
+        ("variables {\n  name = \"own\"\n}\nrun \"x\" {}\n".to_owned(), ""),
+        ("variables {\n  name = var.team\n}\nvariable \"team\" {}\nrun \"x\" {}\n".to_owned(), "team"),
+        (format!("{EXTENDED}{repeated}"), "team"),
+    ];
+    for (file, expected) in cases {
+        let mut project = suite(OBJECT, &[("a.tftest.hcl", &file)]);
+        ["name", "team", "other"].iter().for_each(|name| project.set(&format!("TF_VAR_{name}"), "7"));
+        let outcome = project.run(&["test"]);
+        outcome.expect(1, &["left the following resources in state"]);
+        assert_eq!(recorded_variables(&project), expected, "{file}{}", outcome.out);
+        allow(&project);
+        project.run(&["test", "cleanup"]).expect(0, &["Success!"]);
+    }
 }

@@ -21,7 +21,7 @@ use model::addr::ConfigResource;
 use model::config::Config;
 use provider_configs::{Chosen, ProviderConfigs};
 use removed::RemovedBlocks;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemas::Schemas;
 use tree::Tree;
 
@@ -49,7 +49,7 @@ pub struct ProviderUse {
     pub of_actions: FxHashMap<ActionId, ProviderId>,
 }
 
-/// What resource blocks owe to those that they depend on.
+/// What blocks owe to the resource blocks that they depend on.
 pub struct BlockOrder {
     /// What a block's objects depend on, transitively; sorted by address text.
     pub dependencies: FxHashMap<ResourceId, Arc<[ConfigResource]>>,
@@ -57,4 +57,6 @@ pub struct BlockOrder {
     pub create_before_destroy: FxHashMap<ResourceId, bool>,
     /// Per data source: the managed resources whose pending changes put its reading off.
     pub read_barriers: FxHashMap<ResourceId, Arc<[ConfigResource]>>,
+    /// In apply: the root outputs that depend on a deferred resource, by their positions.
+    pub deferred_outputs: FxHashSet<u32>,
 }

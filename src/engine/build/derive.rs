@@ -10,7 +10,8 @@ use terrane_protocol::schema::ResourceMode;
 use super::builder::Builder;
 use crate::blocks::references::Need;
 use crate::graph::{Node, Orphans};
-use crate::ids::{ModuleId, NodeId, ResourceId};
+use crate::ids::{ModuleId, NodeId, ROOT, ResourceId};
+use crate::run::deferred::DeferredBlocks;
 
 /// The resources that each node of a graph depends on, directly or not: their ranks, ascending. Equal lists are shared.
 pub struct Ancestors {
@@ -42,6 +43,16 @@ impl Ancestors {
             }
         }
         found
+    }
+
+    /// The positions of the root outputs that depend on a deferred resource.
+    pub fn deferred_outputs(&self, builder: &Builder<'_>, deferred: &DeferredBlocks) -> FxHashSet<u32> {
+        if deferred.is_empty() {
+            return FxHashSet::default();
+        }
+        let is_deferred = |rank: &u32| deferred.has_resource(&self.ranks.addrs[*rank as usize]);
+        let outputs = 0..builder.tree.module(ROOT).outputs.len() as u32;
+        outputs.filter(|index| self.sets[builder.output(ROOT, *index).index()].iter().any(is_deferred)).collect()
     }
 
     /// The managed resources among some nodes: resources count themselves; any other node counts for what it depends on.

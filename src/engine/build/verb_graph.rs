@@ -21,6 +21,7 @@ use crate::graph::{Dag, Node, Orphans, Request};
 use crate::ids::NodeId;
 use crate::opentofu;
 use crate::run::Verb;
+use crate::run::deferred::DeferredBlocks;
 
 /// What a graph is built for.
 pub struct Purpose<'a> {
@@ -28,6 +29,7 @@ pub struct Purpose<'a> {
     pub state: &'a State,
     pub imports: &'a Imports,
     pub planned: apply_graph::PlannedWork<'a>,
+    pub deferred: &'a DeferredBlocks,
     pub targets: &'a [Target],
     pub excludes: &'a [Target],
     /// Nothing but lists is done, and what they refer to.
@@ -55,6 +57,7 @@ impl VerbGraph {
         let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
         let dependencies = ancestors.of_blocks(&builder);
         let read_barriers = derive::read_barriers(&builder, &ancestors);
+        let deferred_outputs = ancestors.deferred_outputs(&builder, purpose.deferred);
         let (mut active, filtered) = selected(&builder, &mut orphans, purpose);
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.
@@ -110,7 +113,7 @@ impl VerbGraph {
                 chosen: builder.chosen_of,
                 of_actions: builder.provider_of_action,
             },
-            order: BlockOrder { dependencies, create_before_destroy, read_barriers },
+            order: BlockOrder { dependencies, create_before_destroy, read_barriers, deferred_outputs },
             diagnostics: builder.diagnostics,
         }
     }

@@ -20,7 +20,8 @@ pub enum PointKind {
     /// A block of an object: some instance was evaluated.
     Resource,
     Output,
-    /// A conditional expression: its condition held, or did not hold.
+    /// A conditional expression or an `if` directive: its condition held, or did not hold. Or the `if` clause of a `for`: it kept an
+    /// element, or left one out.
     Conditional,
     /// `count`, `for_each` or `enabled`: it gave some instances, or none.
     Repetition,

@@ -113,8 +113,13 @@ impl Collector {
     }
 
     fn conditionals(&mut self, name: &str, file: &Arc<SourceFile>, expr: &Expr) {
-        if let ExprKind::Conditional { .. } = &expr.kind {
-            self.add(PointKind::Conditional, name, expr.span.in_file(file));
+        let found = match &expr.kind {
+            ExprKind::Conditional { .. } => Some(expr.span),
+            ExprKind::For(inner) => inner.clause_span(),
+            _ => None,
+        };
+        if let Some(span) = found {
+            self.add(PointKind::Conditional, name, span.in_file(file));
         }
         each_child(&expr.kind, &mut |child| self.conditionals(name, file, child));
     }

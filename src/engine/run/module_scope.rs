@@ -276,7 +276,7 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, block: ResourceId) -> Va
     if run.verb == Verb::Validate {
         return validated_resource(run, config);
     }
-    if run.inputs.deferred.has_resource(|| run.blocks.tree.config_addr(block)) {
+    if run.inputs.deferred.is_undecided(|| run.blocks.tree.config_addr(block)) {
         let is_collection = config.count.is_some() || config.for_each.is_some();
         return if is_collection { Value::dynamic() } else { unknown() };
     }

@@ -71,7 +71,10 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     }
     let (bare, marks) = config.unmark_deep_with_paths();
     let is_plan = !run.is_apply() && run.inputs.scope.deferral_allowed;
-    let waits = is_plan && run.results.changes().defers_any(instance.dependencies());
+    let waits = match is_plan {
+        true => run.results.changes().defers_any(instance.dependencies()),
+        false => instance.dependencies().iter().any(|of| run.inputs.deferred.has_resource(of)),
+    };
     if waits || instance.is_placeholder() {
         run.results.changes().has_deferrals = true;
     }

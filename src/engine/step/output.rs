@@ -68,7 +68,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             diagnostics.extend(differs(run, output, &value));
         }
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
-            diagnostics.extend(record(run, output, &value).await);
+            diagnostics.extend(record(run, (index, output), &value).await);
         }
         let is_sound = !diagnostics.iter().skip(already).any(Diagnostic::is_error);
         if module != ROOT && is_sound && !output.ephemeral && run.is_plan() {
@@ -157,12 +157,17 @@ fn differs(run: &Run, output: &Output, value: &Value) -> Diagnostics {
         .collect()
 }
 
-/// Notes the change of a root output, and its value in the state. Nothing is kept of an ephemeral one, which only tests allow.
-async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
+/// Notes the change of a root output, and its value in the state. Nothing is kept of an ephemeral one, which only tests allow. In
+/// apply, a value of deferred objects is null: they do not exist.
+async fn record(run: &Run, (index, output): (u32, &Output), value: &Value) -> Diagnostics {
     let (bare, _) = value.unmark_deep();
+    let is_deferred = run.blocks.order.deferred_outputs.contains(&index);
     let stored = (!output.ephemeral && !bare.is_null()).then(|| OutputValue {
         deprecated: deprecation(output),
-        ..OutputValue::new(unknown_as_null(&bare), output.sensitive)
+        ..OutputValue::new(
+            if is_deferred { Value::null(bare.ty().clone()) } else { unknown_as_null(&bare) },
+            output.sensitive,
+        )
     });
     {
         if run.is_plan() && !output.ephemeral {

@@ -1,5 +1,6 @@
 //! Assertions of tests, judged by the values of a plan.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::diag::{Diagnostics, Kind};
@@ -13,7 +14,7 @@ use terrane_value::Value;
 use super::world::*;
 use crate::mock::{TestDoubles, TestNames};
 use crate::ports::Ports;
-use crate::{Evaluation, GivenVariables, PlanInput, ValidateInput, Verdict};
+use crate::{ApplyInput, Evaluation, GivenVariables, PlanInput, ValidateInput, Verdict};
 
 const ROOT: &str = r#"
     variable "secret" {
@@ -22,6 +23,9 @@ const ROOT: &str = r#"
     }
     resource "test_thing" "a" {
       name = "n"
+    }
+    output "id" {
+      value = test_thing.a.id
     }
     output "list" {
       value = [1, 2]
@@ -99,6 +103,69 @@ async fn false_assertions_show_their_operands_and_no_secrets() {
     let values: Vec<String> =
         found.iter().flat_map(|found| &found.values).map(|v| format!("{} {}", v.traversal, v.statement)).collect();
     assert_eq!(values, ["output.secret is \"(sensitive value)\""]);
+}
+
+/// The type of an unknown output is known, as since Terraform 1.14.1.
+#[tokio::test]
+async fn unknown_outputs_have_a_type() {
+    let world = World::new();
+    let (evaluation, found) = evaluation(&world, &config(&[("main.tf", ROOT)]), &world.ports()).await;
+    let evaluation = evaluation.unwrap_or_else(|| panic!("{:?}", texts(&found)));
+    let runs = BTreeMap::from([(Arc::from("earlier"), Some(evaluation.outputs()))]);
+    let names = TestNames { runs, ..TestNames::default() };
+    for name in ["output.id", "run.earlier.id"] {
+        let (verdict, found) = evaluation.judge(&assertion(&format!("{name} == \"x\"")), &names, false);
+        let values: Vec<String> =
+            found.iter().flat_map(|found| &found.values).map(|v| format!("{} {}", v.traversal, v.statement)).collect();
+        assert_eq!((verdict, values), (Verdict::Error, vec![format!("{name} is a string")]));
+    }
+}
+
+const PARTS: &str = r#"
+    variable "used" {
+      default = "x"
+    }
+    variable "unused" {
+      default = "y"
+    }
+    locals {
+      unused = var.unused
+    }
+    resource "test_thing" "a" {
+      name = var.used
+    }
+    resource "test_thing" "b" {
+      count = 1
+      name  = local.unused
+    }"#;
+
+/// Neither the plan nor the apply evaluates what the targets leave out, as observed with Terraform 1.17.
+#[tokio::test]
+async fn names_that_targets_leave_out_are_errors() {
+    let (world, config) = (World::new(), config(&[("main.tf", PARTS)]));
+    let (facts, variables) = (world.known.facts(&config), GivenVariables::new());
+    let scope = PlanScope { targets: targets(&["test_thing.a"]), parallelism: PARALLELISM, ..PlanScope::default() };
+    let input = PlanInput { facts: facts.clone(), state: State::default(), variables: variables.clone(), scope };
+    let (planned, found) = crate::plan_and_evaluate(input, &world.ports()).await;
+    let (plan, of_plan) = planned.unwrap_or_else(|| panic!("{:?}", texts(&found)));
+    let input = ApplyInput { facts, plan: Arc::new(plan), variables, parallelism: PARALLELISM };
+    let (_, of_apply, found) = crate::apply_and_evaluate(input, &world.ports()).await;
+    let of_apply = of_apply.unwrap_or_else(|| panic!("{:?}", texts(&found)));
+    let cases = [
+        ("test_thing.a.name == var.used", None),
+        ("test_thing.b[0].name == \"y\"", Some("Reference to uninitialized resource")),
+        ("can(test_thing.b)", Some("Reference to uninitialized resource")),
+        ("local.unused == \"y\"", Some("Reference to uninitialized local value")),
+        ("var.unused == \"y\"", Some("Reference to uninitialized variable")),
+    ];
+    for evaluation in [of_plan, of_apply] {
+        for (text, error) in cases {
+            let (verdict, found) = evaluation.judge(&assertion(text), &TestNames::default(), false);
+            let summaries: Vec<&str> = found.iter().map(|found| &*found.summary).collect();
+            let expected = if error.is_some() { Verdict::Error } else { Verdict::Pass };
+            assert_eq!((verdict, summaries), (expected, error.into_iter().collect()), "{text}");
+        }
+    }
 }
 
 /// In files without extensions, `plan` is no name of the test.

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use base::source::SourceFile;
+use lang::syntax::parser;
 use model::plan::{Mode, Plan};
 use model::state::State;
 use terrane_value::{Type, Value};
 
 use super::world::*;
+use crate::{ApplyInput, Evaluation, GivenVariables};
 
 /// A resource whose output is not known before it exists.
 const SOURCE: &str = "resource \"test_thing\" \"s\" {\n name = \"s\"\n}\n";
@@ -121,6 +124,65 @@ async fn values_of_deferred_blocks_are_not_known_in_apply() {
     }
 }
 
+/// The value of an expression after an apply.
+fn value_in(evaluation: &Evaluation, text: &str) -> Value {
+    let (expr, problems) = parser::parse_expression(SourceFile::new("x.tf", text));
+    assert!(problems.is_empty(), "{text}: {problems:?}");
+    let (value, found) = evaluation.evaluate(&expr);
+    assert!(!found.has_errors(), "{text}: {:?}", texts(&found));
+    value
+}
+
+#[tokio::test]
+async fn references_in_apply_see_the_planned_objects_of_deferred_instances() {
+    let known = "resource \"test_thing\" \"a\" {\n name = \"defer\"\n}\n\
+                 resource \"test_thing\" \"k\" {\n count = 2\n name = \"k\"\n depends_on = [test_thing.c]\n}\n\
+                 resource \"test_thing\" \"p\" {\n for_each = toset([\"defer\", \"x\"])\n name = each.key\n}\n\
+                 output \"names\" {\n value = test_thing.k[*].name\n}\n\
+                 output \"both\" {\n value = [for p in test_thing.p : p.name]\n}\n";
+    let (world, text) = (World::new(), format!("{SOURCE}{COUNTED}{known}"));
+    let plan = planned(&world, &text, &State::default()).await;
+    let facts = world.known.facts(&config(&[("main.tf", &text)]));
+    let input = ApplyInput { facts, plan: Arc::new(plan), variables: GivenVariables::new(), parallelism: PARALLELISM };
+    let (outcome, evaluation, found) = crate::apply_and_evaluate(input, &world.ports()).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    let (state, evaluation) = (outcome.state.unwrap(), evaluation.unwrap());
+    assert_eq!(addresses(&state), ["test_thing.p[\"x\"]", "test_thing.s"]);
+    let strings = |list: &[&str]| Value::tuple(list.iter().map(|text| Value::string(*text)).collect());
+    let cases = [
+        ("test_thing.a.name", Value::string("defer")),
+        ("length(test_thing.k)", Value::int(2)),
+        ("test_thing.k[1].name", Value::string("k")),
+        ("test_thing.p[\"defer\"].name", Value::string("defer")),
+        ("[for p in test_thing.p : p.name]", strings(&["defer", "x"])),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(value_in(&evaluation, text), expected, "{text}");
+    }
+    for text in ["test_thing.a.id", "test_thing.c", "test_thing.c[0].name", "test_thing.p[\"defer\"].id"] {
+        assert!(!value_in(&evaluation, text).is_known(), "{text}");
+    }
+    assert!(value_in(&evaluation, "test_thing.p[\"x\"].id").is_known());
+    // The state does not have values of what does not exist.
+    assert_eq!(evaluation.outputs().get("names"), Some(&strings(&["k", "k"])));
+    for (name, output) in &state.outputs {
+        assert!(output.value.is_null(), "{name}: {:?}", output.value);
+    }
+    assert_eq!(state.outputs.len(), 2);
+}
+
+#[tokio::test]
+async fn ephemeral_resources_that_depend_on_deferred_objects_are_not_opened() {
+    let world = World::new();
+    let text = "resource \"test_thing\" \"a\" {\n name = \"defer\"\n}\n\
+                ephemeral \"test_thing\" \"e\" {\n name = test_thing.a.name\n}\n\
+                ephemeral \"test_thing\" \"f\" {\n name = \"f\"\n}\n";
+    applied(&world, text, &State::default()).await;
+    let said = world.took();
+    let opened: Vec<&str> = said.iter().map(String::as_str).filter(|line| line.starts_with("open")).collect();
+    assert_eq!(opened, ["open f", "open f"], "{said:?}");
+}
+
 #[tokio::test]
 async fn objects_stay_while_their_instances_are_unknown() {
     let world = World::new();
@@ -167,6 +229,10 @@ async fn a_deferred_update_leaves_the_object_as_it_is() {
     assert_eq!(deferred(&plan), ["resource_config_unknown test_thing.a"]);
     assert!(!plan.applyable);
     assert_eq!(after.resources, before.resources);
+    let sees = format!("{}output \"n\" {{\n value = test_thing.a.name\n}}\n", text("defer"));
+    let (plan, seen) = applied(&world, &sees, &before).await;
+    assert_eq!(plan.outputs[0].change.after, Value::string("defer"));
+    assert_eq!(seen.outputs["n"].value, Value::null(Type::String));
     let (left, found) = apply_as(&world, &config(&[("main.tf", &text("defer"))]), &after, Mode::Destroy).await;
     assert!(!found.has_errors() && left.instances().count() == 0, "{:?}", texts(&found));
 }

@@ -20,6 +20,7 @@ use terrane_value::{Type, Value, convert};
 
 use super::evaluation::Evaluation;
 use crate::blocks::references::Gatherer;
+use crate::engine_errors::uninitialized_reference;
 use crate::mock::TestNames;
 use crate::run::module_scope::{ModuleScope, output_value};
 use crate::step::condition::error_message;
@@ -173,9 +174,9 @@ fn ephemeral_resources(expr: &Expression) -> Diagnostics {
     found
 }
 
-/// The value of an output as tests see it: the type of an unknown one is not known either, as in the reference.
+/// The value of an output as tests see it: before Terraform 1.14, the type of an unknown one is not known either.
 fn of_output(value: Value) -> Value {
-    if value.is_known() { value } else { Value::dynamic().mark(value.marks()) }
+    if value.is_known() || at_least(14) { value } else { Value::dynamic().mark(value.marks()) }
 }
 
 /// The error of a value of an ephemeral resource: all of them are closed.
@@ -192,7 +193,7 @@ fn uninitialized(kind: &str, name: &str) -> Diagnostic {
         "The {kind} {name} was not processed by the most recent operation, this likely means the previous operation either failed or was \
          incomplete due to targeting."
     );
-    Diagnostic::error(format!("Reference to uninitialized {kind}"), detail)
+    uninitialized_reference(kind, detail)
 }
 
 /// The names of a module and, above them, those of a test file.
@@ -222,10 +223,11 @@ impl AssertScope<'_> {
         problems
     }
 
-    /// The error of a name of the module that the plan did not come to, since Terraform 1.14. What an apply leaves alone has its values.
+    /// The error of a name of the module that the plan or the apply did not evaluate, because of its targets or after an expected
+    /// failure. Since Terraform 1.14.
     fn uninitialized(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Option<Diagnostic> {
         let (run, slots) = (&self.evaluation.run, &self.evaluation.module);
-        if !at_least(14) || run.is_apply() || run.inputs.scope.deferral_allowed {
+        if !at_least(14) || run.inputs.scope.deferral_allowed {
             return None;
         }
         let reference = parse_test_reference(traversal, file).ok()?;

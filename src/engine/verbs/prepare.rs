@@ -161,6 +161,7 @@ fn build(request: &mut RunRequest, facts: &Facts, schemas: &Schemas) -> (VerbGra
         verb: request.verb,
         state: &request.state,
         planned: PlannedWork { changes: &request.changes, invocations: &request.invocations },
+        deferred: &request.inputs.deferred,
         targets: &request.inputs.scope.targets,
         excludes: &request.inputs.scope.excludes,
         is_query: request.inputs.query.is_some(),

@@ -185,13 +185,14 @@ mod tests {
     use std::sync::Mutex;
 
     use base::source::{Range, SourceFile};
+    use terrane_value::Marks;
 
     use super::*;
     use crate::eval::{EvaluationRecorder, Resolved, Scope, evaluate};
     use crate::syntax::ast::Traversal;
     use crate::syntax::parse_expression;
 
-    /// A scope with the names `yes`, `no` and `later` that records branches.
+    /// A scope with the names `yes`, `no`, `secret`, `none` and `later` that records branches.
     #[derive(Default)]
     struct Branches(Mutex<Vec<(String, bool)>>);
 
@@ -208,6 +209,8 @@ mod tests {
             let value = match traversal.root_name() {
                 "yes" => Value::bool(true),
                 "no" => Value::bool(false),
+                "secret" => Value::bool(true).mark(Marks::SENSITIVE),
+                "none" => Value::list(Type::list(Type::Number), Vec::new()),
                 _ => Value::unknown(Type::Bool),
             };
             Resolved::value(value, 0)
@@ -225,9 +228,17 @@ mod tests {
         scope.0.into_inner().unwrap()
     }
 
+    fn check(cases: &[(&str, &[(&str, bool)])]) {
+        for (text, expected) in cases {
+            let found = branches(text);
+            let found: Vec<(&str, bool)> = found.iter().map(|(text, holds)| (text.as_str(), *holds)).collect();
+            assert_eq!(found, *expected, "{text}");
+        }
+    }
+
     #[test]
     fn branches_of_used_results_are_recorded() {
-        let cases: &[(&str, &[(&str, bool)])] = &[
+        check(&[
             ("yes ? 1 : 2", &[("yes ? 1 : 2", true)]),
             ("no ? 1 : 2", &[("no ? 1 : 2", false)]),
             ("[for x in [yes, no] : x ? 1 : 2]", &[("x ? 1 : 2", true), ("x ? 1 : 2", false)]),
@@ -237,13 +248,48 @@ mod tests {
             ("yes ? (no ? 1 : 2) : 3", &[("no ? 1 : 2", false), ("yes ? (no ? 1 : 2) : 3", true)]),
             ("later ? (yes ? 1 : 2) : 3", &[]),
             ("yes ? 1 : [true]", &[]),
-        ];
-        for (text, expected) in cases {
-            let found = branches(text);
-            let found: Vec<(&str, bool)> = found.iter().map(|(text, holds)| (text.as_str(), *holds)).collect();
-            assert_eq!(found, *expected, "{text}");
-        }
-        let holds = |text: &str| branches(text).into_iter().map(|(_, holds)| holds).collect::<Vec<_>>();
-        assert_eq!(holds("\"a%{ if no }b%{ else }c%{ endif }\""), [false]);
+            ("secret ? 1 : 2", &[("secret ? 1 : 2", true)]),
+            // A splat of nothing evaluates the key for the type of its elements.
+            ("none[*][yes ? 0 : 1]", &[]),
+        ]);
+    }
+
+    #[test]
+    fn directives_are_recorded() {
+        check(&[
+            ("\"a%{ if no }b%{ else }c%{ endif }\"", &[("%{ if no }b%{ else }c%{ endif }", false)]),
+            ("\"a${\"%{ if yes }b%{ endif }\"}\"", &[("%{ if yes }b%{ endif }", true)]),
+            (
+                "\"%{ for x in [yes, no] }%{ if x }b%{ endif }%{ endfor }\"",
+                &[("%{ if x }b%{ endif }", true), ("%{ if x }b%{ endif }", false)],
+            ),
+            ("\"%{ if secret }b%{ endif }\"", &[("%{ if secret }b%{ endif }", true)]),
+            ("\"%{ if later }${ yes ? 1 : 2 }%{ endif }\"", &[]),
+            ("\"%{ if null }b%{ endif }\"", &[]),
+        ]);
+    }
+
+    #[test]
+    fn clauses_record_kept_and_omitted_elements() {
+        check(&[
+            ("[for x in [yes, yes] : 1 if x]", &[("x]", true)]),
+            ("[for x in [no] : (yes ? 1 : 2) if x]", &[("x]", false)]),
+            ("[for x in [yes, no] : 1 if x]", &[("x]", true), ("x]", false)]),
+            ("{ for k, x in { a = no, b = yes } : k => x... if x }", &[("x }", true), ("x }", false)]),
+            ("[for x in [yes, no] : x]", &[]),
+            ("[for x in [secret] : 1 if x]", &[("x]", true)]),
+            // An unknown condition decides nothing, an element before or behind it does.
+            ("[for x in [later] : 1 if x]", &[]),
+            ("[for x in [later, no] : 1 if x]", &[("x]", false)]),
+            // A conditional as a clause, and its result.
+            ("[for x in [no] : 1 if x ? no : yes]", &[("x ? no : yes", false), ("x ? no : yes]", true)]),
+            // The condition is evaluated once without an element, to find errors.
+            ("[for x in [] : 1 if (yes ? x : no)]", &[]),
+            ("[for x in [yes] : 1 if (yes ? x : no)]", &[("yes ? x : no", true), ("(yes ? x : no)]", true)]),
+            ("[for x in later : 1 if x]", &[]),
+            ("[for x in [yes] : 1 if null]", &[]),
+            // In a result that is not taken.
+            ("no ? [for x in [yes] : x if x] : [no]", &[("no ? [for x in [yes] : x if x] : [no]", false)]),
+        ]);
     }
 }

@@ -67,7 +67,8 @@ pub(super) struct Evaluator<'a> {
     places: FxHashSet<Span>,
     /// How many calls of `try` and `can` there are around what is evaluated.
     pub guards: usize,
-    /// The conditionals whose results are used so far, and whether their conditions hold. Empty where nothing is recorded.
+    /// The conditionals whose results are used so far, and whether their conditions hold; the clauses of `for` expressions, and whether
+    /// they kept an element or left one out. Empty where nothing is recorded.
     pub branches: Vec<(Span, bool)>,
 }
 

@@ -26,9 +26,27 @@ enum Step {
 struct Progress {
     marks: Marks,
     known: bool,
+    /// An element was kept.
+    keeps: bool,
+    /// The condition left an element out.
+    skips: bool,
     tuple: Vec<Value>,
     object: BTreeMap<Arc<str>, Value>,
     groups: BTreeMap<Arc<str>, Vec<Value>>,
+}
+
+impl Progress {
+    fn new(marks: Marks) -> Progress {
+        Progress {
+            marks,
+            known: true,
+            keeps: false,
+            skips: false,
+            tuple: Vec::new(),
+            object: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -55,8 +73,7 @@ impl Evaluator<'_> {
         if !collection.is_known() {
             return Value::dynamic().mark(marks | condition_marks);
         }
-        let mut progress =
-            Progress { marks, known: true, tuple: Vec::new(), object: BTreeMap::new(), groups: BTreeMap::new() };
+        let mut progress = Progress::new(marks);
         let is_set = collection.ty().is_set();
         for (i, value) in collection.elements().iter().enumerate() {
             let key = match (&f.key_var, is_set) {
@@ -70,6 +87,7 @@ impl Evaluator<'_> {
             let key = f.key_var.as_ref().map(|_| Value::shared_string(key.clone()));
             self.iterate(expr, f, key.as_ref(), value, &mut progress, env);
         }
+        self.record_clause(f, &progress);
         let result = match (progress.known, &f.key) {
             (false, _) => Value::dynamic(),
             (true, None) => Value::tuple(progress.tuple),
@@ -85,11 +103,13 @@ impl Evaluator<'_> {
     /// Returns the marks of its value; none if there are errors.
     fn condition_marks(&mut self, expr: &Expr, f: &ForExpr, env: Env<'_>) -> Option<Marks> {
         let Some(condition) = &f.condition else { return Some(Marks::NONE) };
-        let then = self.now();
+        let (then, first_branch) = (self.now(), self.branches.len());
         let unknown = Value::dynamic();
         let key = f.key_var.as_ref().map(|name| (name.as_str(), &unknown));
         let frame = Frame { bound: Bound::Names { key, value: (f.value_var.as_str(), &unknown) }, outer: env };
         let result = self.eval(condition, Some(&frame));
+        // There may be no element for which it is evaluated.
+        self.branches.truncate(first_branch);
         if result.is_null() {
             let detail = "The value of the 'if' clause must not be null.";
             self.error("Condition is null", detail, condition, Some(expr.span), env);
@@ -116,8 +136,11 @@ impl Evaluator<'_> {
         let frame = Frame { bound: Bound::Names { key, value: (f.value_var.as_str(), value) }, outer: env };
         let inner = Some(&frame);
         match self.include(expr, f, progress, inner) {
-            Step::Keep => {}
-            Step::Skip => return,
+            Step::Keep => progress.keeps = true,
+            Step::Skip => {
+                progress.skips = true;
+                return;
+            }
             Step::Unknown => {
                 progress.known = false;
                 return;
@@ -147,6 +170,15 @@ impl Evaluator<'_> {
                 );
                 self.error("Duplicate object key", detail, key_expr, Some(expr.span), inner);
             }
+        }
+    }
+
+    /// Records whether the clause kept elements, and whether it left some out. Those for which it is unknown are neither.
+    fn record_clause(&mut self, f: &ForExpr, progress: &Progress) {
+        let Some(clause) = f.clause_span() else { return };
+        if self.scope.recorder().is_some() {
+            self.branches.extend(progress.keeps.then_some((clause, true)));
+            self.branches.extend(progress.skips.then_some((clause, false)));
         }
     }
 

@@ -69,7 +69,8 @@ pub trait Scope: Sync {
 
 /// Hears how the expressions of a configuration are decided, for the coverage of its tests. Learns no values.
 pub trait EvaluationRecorder: Sync {
-    /// A conditional has given one of its results: that of a condition that holds or does not hold.
+    /// A conditional or an `if` directive has given one of its results: that of a condition that holds or does not hold. For the `if`
+    /// clause of a `for`, whose place is its `clause_span`: it has kept elements, or left some out.
     fn record_branch(&self, conditional: Range, holds: bool);
 
     /// A block is repeated by an expression: at least once, or not at all.

@@ -84,11 +84,14 @@ impl Evaluator<'_> {
 
     /// The type of the result for a source of this type, found with unknown elements.
     fn splat_type(&mut self, source: &Type, each: &Expr, env: Env<'_>) -> Type {
+        let first_branch = self.branches.len();
         let mut of = |element: &Type| self.for_item(each, &Value::unknown(element.clone()), env).ty().clone();
-        match source {
+        let ty = match source {
             Type::List(element) | Type::Set(element) => Type::list(of(element)),
             Type::Tuple(elements) => Type::tuple(elements.iter().map(&mut of).collect::<Vec<_>>()),
             _ => Type::Dynamic,
-        }
+        };
+        self.branches.truncate(first_branch);
+        ty
     }
 }

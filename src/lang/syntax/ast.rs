@@ -377,6 +377,14 @@ pub struct ForExpr {
     pub close: Span,
 }
 
+impl ForExpr {
+    /// The `if` clause, from its condition to the closing bracket: no expression has this span, not even a conditional that is the
+    /// whole condition.
+    pub fn clause_span(&self) -> Option<Span> {
+        self.condition.as_ref().map(|condition| condition.span.to(self.close))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
     Or,

@@ -109,7 +109,8 @@ async fn prepare(
             diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
             if !only_backend {
                 // What shows once modules are installed needs no word on why that matters.
-                let is_late = called.installed && config.is_some() || only(&found, &[INVALID_IMPORT_PROVIDER]);
+                let is_installed = called.installed && (config.is_some() || called.has_unsound_tests);
+                let is_late = is_installed || only(&found, &[INVALID_IMPORT_PROVIDER]);
                 diagnostics.extend(if is_late { found } else { not_sound(setup, found, tell) });
             }
             return Err(diagnostics);
@@ -181,6 +182,8 @@ async fn check_encryption(
 struct CalledModules {
     /// There are calls, and their modules were installed.
     installed: bool,
+    /// Test files have errors of their own.
+    has_unsound_tests: bool,
     warnings: Diagnostics,
 }
 
@@ -193,7 +196,8 @@ async fn called_modules(
     tell: TellInit<'_>,
 ) -> Result<CalledModules, Diagnostics> {
     // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
-    let (tests, _) = load::tests(setup, Path::new("."), request.test_dir.as_deref());
+    let (tests, of_tests) = load::tests(setup, Path::new("."), request.test_dir.as_deref());
+    let has_unsound_tests = of_tests.has_errors();
     let besides = test_file::load::calls(&tests);
     // Addresses of modules are reported where modules are installed.
     if request.get && only(early, &[INVALID_SOURCE, INVALID_REGISTRY_SOURCE]) {
@@ -204,7 +208,7 @@ async fn called_modules(
     let calls = lacks_source || !(root.calls.is_empty() && besides.is_empty());
     // Modules without a call are removed from the manifest, unless an error may hide calls.
     if !request.get || !calls && early.has_errors() {
-        return Ok(CalledModules { installed: false, warnings: Diagnostics::new() });
+        return Ok(CalledModules { installed: false, has_unsound_tests, warnings: Diagnostics::new() });
     }
     if calls {
         tell(InitEvent::Modules { upgrade: request.upgrade });
@@ -222,7 +226,7 @@ async fn called_modules(
             let between = if found.has_errors() { Diagnostics::new() } else { load::warnings_between_modules(setup) };
             Err(joined(between, joined(own, found)))
         }
-        false => Ok(CalledModules { installed: calls, warnings: found }),
+        false => Ok(CalledModules { installed: calls, has_unsound_tests, warnings: found }),
     }
 }
 

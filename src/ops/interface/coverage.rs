@@ -9,7 +9,7 @@ pub enum CoverageKind {
     /// A block of an object that was evaluated.
     Resource,
     Output,
-    /// A conditional expression.
+    /// A conditional expression, an `if` directive of a template, or the `if` clause of a `for`.
     Conditional,
     /// `count`, `for_each` or `enabled`.
     Repetition,

@@ -183,6 +183,8 @@ pub struct TeardownReport {
     pub is_wanted: bool,
     /// Where the state is kept.
     pub kept: Option<PathBuf>,
+    /// It stays in the backend of a run: `test cleanup` leaves it as it is.
+    pub is_in_backend: bool,
 }
 
 /// What exists when a suite is abandoned.

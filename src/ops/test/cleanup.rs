@@ -1,20 +1,23 @@
-//! `test cleanup`: destroys the states that earlier tests left, or brings them back to what they should be.
+//! `test cleanup`: destroys the states that earlier tests left, or brings them back to what they should be. States in backends of runs
+//! are there to be used again: they stay, and their objects are named. As Terraform, it destroys these, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use base::diag::{Diagnostic, Diagnostics};
+use base::diag::{Diagnostic, Diagnostics, Severity};
+use base::name::COMMAND;
 use model::config::test_file::{TestCommand, TestFile};
 use model::state::State;
 use model::version::at_least;
 use terrane_value::{Marks, Value};
 
-use super::context::FileContext;
+use super::context::{FileContext, objects_of};
 use super::kept::Reason;
 use super::restore::{self, Disposal, Keeper, StateFacts};
 use super::run::has_objects;
 use super::{file, run_backend, teardown};
-use crate::interface::testing::{Cleanup, FileReport, RunReport, TestProgress, TestStatus};
+use crate::interface::testing::{Cleanup, FileReport, RunReport, SkipReason, TeardownReport, TestProgress, TestStatus};
+use crate::opentofu;
 
 /// Destroys what is kept of a file. For a repair, only what errors left; what is to be kept is restored.
 pub async fn execute(context: &FileContext<'_>) -> FileReport {
@@ -27,18 +30,53 @@ pub async fn execute(context: &FileContext<'_>) -> FileReport {
         ..FileReport::default()
     };
     listener.file(&report, TestProgress::Starting);
-    let (disposals, untouched) = load_states(context, cleanup, &mut report).await;
-    if !disposals.is_empty() {
-        open_backends(context, &mut report).await;
+    if let Some(problem) = missing_values(context) {
+        let skipped = |run| RunReport { status: TestStatus::Skip, skip_reason: Some(SkipReason::EarlierError), ..run };
+        report.runs = report.runs.into_iter().map(skipped).collect();
+        report.status = TestStatus::Error;
+        report.diagnostics.push(problem);
+        listener.file(&report, TestProgress::Complete);
+        return report;
+    }
+    let (mut disposals, untouched) = load_states(context, cleanup, &mut report).await;
+    let cleans_backends = opentofu::cleans_backends_of_tests(context.suite.setup.dialect());
+    let mut unopened = BTreeSet::new();
+    if cleans_backends || !disposals.is_empty() {
+        unopened = open_backends(context, &mut report).await;
+    }
+    if cleans_backends {
+        disposals.extend(disposals_in_backends(context, cleanup));
     }
     listener.file(&report, TestProgress::TearDown);
     let (status, mut ended) = teardown::end_states(context, disposals, &report.runs).await;
     report.status = report.status.max(status);
     ended.extend(untouched.into_iter().map(|(key, reason)| (key, Some(reason))));
     report.status = report.status.max(teardown::record_reasons(context, &ended).await);
+    if !cleans_backends && !context.suite.setup.stop.is_killed() {
+        report.diagnostics.extend(name_in_backends(context, &unopened).await);
+    }
     report.diagnostics.extend(context.backends.release().await);
     listener.file(&report, TestProgress::Complete);
     report
+}
+
+/// The error about variables that had a value from outside when the states of the file were created, and have none now. Defaults could
+/// lead a provider to another place, such as another region, where the objects do not exist, so that they would be forgotten.
+fn missing_values(context: &FileContext<'_>) -> Option<Diagnostic> {
+    let (suite, file) = (context.suite, context.file);
+    let recorded = suite.kept.variables(&file.name);
+    let missing = recorded.iter().filter(|name| !suite.outside.has_value(file, name));
+    let list: String = missing.map(|name| format!("\n  - {name}")).collect();
+    if list.is_empty() {
+        return None;
+    }
+    let detail = format!(
+        "The states of {} were created with values for these variables, which are not stored with the states and are not given now:\n{list}\n\n\
+         With other values, a provider could look for the objects in another place and forget them, so nothing was destroyed. Run \
+         \"{COMMAND} test cleanup\" with the values that the tests had: with -var or -var-file, or in the environment, as TF_VAR_NAME.",
+        file.name
+    );
+    Some(Diagnostic::error("Missing values of variables for the cleanup", detail))
 }
 
 /// The reports of the runs. A cleanup executes none of them. Since Terraform 1.14 all count as passed, and their teardown is reported.
@@ -104,13 +142,19 @@ fn keeper(file: &TestFile, key: &str) -> Option<Keeper> {
     (0..file.runs.len()).rfind(keeps).map(|run| Keeper { run, is_whole: true })
 }
 
-/// Reads the outputs of states in backends. These states are not destroyed: they are there to be used again.
-async fn open_backends(context: &FileContext<'_>, report: &mut FileReport) {
+/// Locks and reads the states in backends, whose outputs the cleanup of others may need. Returns the keys of those that cannot be read.
+async fn open_backends(context: &FileContext<'_>, report: &mut FileReport) -> BTreeSet<String> {
+    let kept = context.suite.kept.of_file(&context.file.name);
+    let mut unopened = BTreeSet::new();
     for (index, run) in context.file.runs.iter().enumerate().filter(|(_, run)| run.backend.is_some()) {
+        let key = run.state_key();
+        if kept.contains_key(&key) {
+            // It is from before the run had a backend, and the one that is cleaned up.
+            continue;
+        }
         match run_backend::open_state(context, run).await {
             Ok(warnings) => {
                 report.diagnostics.extend(warnings);
-                let key = run.state_key();
                 give_outputs(context, &key, &context.state(&key));
             }
             Err(problems) => {
@@ -119,8 +163,63 @@ async fn open_backends(context: &FileContext<'_>, report: &mut FileReport) {
                 if let Some(run) = report.runs.get_mut(index) {
                     run.status = TestStatus::Fail;
                 }
+                unopened.insert(key);
             }
         }
+    }
+    unopened
+}
+
+/// What is done with the states in open backends: a run with a backend keeps its state as one with `skip_cleanup` does. Empty ones stay
+/// empty.
+fn disposals_in_backends(context: &FileContext<'_>, cleanup: Cleanup) -> BTreeMap<String, Disposal> {
+    let runs = context.file.runs.iter().filter(|run| run.backend.is_some());
+    let disposal = |key: String| {
+        context.backends.store(&key)?;
+        let state = context.state(&key);
+        let last_run = last_writer(context.file, &key).filter(|_| has_objects(&state))?;
+        context.set_state(&key, state, last_run);
+        let facts = StateFacts { has_objects: true, last_run: Some(last_run), keeper: keeper(context.file, &key) };
+        Some((key, restore::in_cleanup(cleanup, Reason::SkipCleanup, facts)))
+    };
+    runs.filter_map(|run| disposal(run.state_key())).collect()
+}
+
+/// Names the objects whose states stay in backends. Nothing has to be destroyed there, so what cannot be read is a warning. `unopened`:
+/// the keys of states that could not be read before.
+async fn name_in_backends(context: &FileContext<'_>, unopened: &BTreeSet<String>) -> Diagnostics {
+    let mut warnings = Diagnostics::new();
+    for run in context.file.runs.iter().filter(|run| run.backend.is_some()) {
+        let key = run.state_key();
+        let found = match context.backends.store(&key) {
+            Some(store) => Some((context.state(&key), store.facts().state_file)),
+            None if unopened.contains(&key) => None,
+            None => warnings.take(as_warnings(run_backend::read_state(context, run).await)),
+        };
+        let Some((state, kept)) = found.filter(|(state, _)| has_objects(state)) else { continue };
+        let keeper = keeper(context.file, &key).map(|keeper| context.file.runs[keeper.run].name.clone());
+        context.suite.listener.torn_down(&TeardownReport {
+            file: context.file.name.clone(),
+            run: keeper,
+            diagnostics: Diagnostics::new(),
+            left: objects_of(&state),
+            is_wanted: true,
+            kept,
+            is_in_backend: true,
+        });
+    }
+    warnings
+}
+
+/// The value, and errors as warnings.
+fn as_warnings<T>(found: Result<Option<T>, Diagnostics>) -> (Option<T>, Diagnostics) {
+    let as_warning = |mut problem: Diagnostic| {
+        problem.severity = Severity::Warning;
+        problem
+    };
+    match found {
+        Ok(value) => (value, Diagnostics::new()),
+        Err(problems) => (None, problems.into_iter().map(as_warning).collect()),
     }
 }
 

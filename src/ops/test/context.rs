@@ -83,6 +83,8 @@ pub struct FileContext<'s> {
     pub suite: &'s SuiteContext,
     pub file: &'s TestFile,
     pub factories: Arc<Factories>,
+    /// The names of the variables that the runs could use and whose values come from outside.
+    pub outside_variables: &'s BTreeSet<String>,
     pub order: Vec<OrderedRun>,
     /// The runs that are executed, by position.
     pub selected: BTreeSet<usize>,
@@ -135,6 +137,7 @@ impl<'s> FileContext<'s> {
     pub fn new(
         suite: &'s SuiteContext,
         file: &'s TestFile,
+        outside_variables: &'s BTreeSet<String>,
         runs: SelectedRuns,
         factories: Arc<Factories>,
     ) -> FileContext<'s> {
@@ -150,6 +153,7 @@ impl<'s> FileContext<'s> {
             suite,
             file,
             factories,
+            outside_variables,
             order,
             selected,
             backends,

@@ -50,8 +50,8 @@ impl ExpectedFailures {
     }
 
     fn remove_if_expected(&mut self, mut diagnostic: Diagnostic) -> Option<Diagnostic> {
+        let is_of_check = is_of_check(&diagnostic);
         let Some(checked) = diagnostic.checked.clone() else { return Some(diagnostic) };
-        let is_of_check = matches!(checked.kind, CheckedKind::Check | CheckedKind::CheckData);
         let counts = match checked.kind {
             CheckedKind::Check => true,
             CheckedKind::CheckData => checked.was_error,
@@ -92,6 +92,12 @@ impl ExpectedFailures {
         }
         all
     }
+}
+
+/// Whether a diagnostic is the result of a `check` block, whose failures do not end a plan or an apply.
+pub fn is_of_check(diagnostic: &Diagnostic) -> bool {
+    let kind = diagnostic.checked.as_ref().map(|checked| checked.kind);
+    matches!(kind, Some(CheckedKind::Check | CheckedKind::CheckData))
 }
 
 /// Whether there is nothing wrong but that expected failures did not happen.

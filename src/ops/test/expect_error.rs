@@ -7,6 +7,8 @@ use model::config::test_file::TestRun;
 use regex_automata::meta::Regex;
 use terrane_value::{Type, Value, convert};
 
+use super::expect::is_of_check;
+
 /// The patterns of one `expect_error` block. All that are given must match one error.
 pub struct ExpectedError {
     summary: Option<Regex>,
@@ -42,14 +44,17 @@ impl ExpectedErrors {
         (ExpectedErrors(all), diagnostics)
     }
 
-    /// What is left of the diagnostics of a run: without the errors that are expected, and what they end. Expected errors that were not
-    /// reported are errors.
-    pub fn remove_expected(mut self, found: Diagnostics) -> Diagnostics {
-        let mut left = Diagnostics::new();
+    /// What is left of the diagnostics of a run: without the errors that are expected. Expected errors that were not reported are errors.
+    /// Also returns whether an error that was removed ended the work on its object; a failed `check` block ends nothing.
+    pub fn remove_expected(mut self, found: Diagnostics) -> (Diagnostics, bool) {
+        let (mut left, mut is_cut_short) = (Diagnostics::new(), false);
         for diagnostic in found {
             let expected = self.0.iter_mut().find(|expected| diagnostic.is_error() && expected.matches(&diagnostic));
             match expected {
-                Some(expected) => expected.has_happened = true,
+                Some(expected) => {
+                    expected.has_happened = true;
+                    is_cut_short |= !is_of_check(&diagnostic);
+                }
                 None => left.push(diagnostic),
             }
         }
@@ -59,7 +64,7 @@ impl ExpectedErrors {
             let error = Diagnostic::error("Missing expected error", detail).of_kind(Kind::MissingFailure);
             left.push(error.at(missing.range));
         }
-        left
+        (left, is_cut_short)
     }
 }
 

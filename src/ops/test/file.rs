@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use model::version::at_least;
 
 use super::context::FileContext;
 use super::{kept, order, run, snapshot, teardown};
@@ -37,12 +38,15 @@ pub async fn execute(context: &FileContext<'_>) -> FileReport {
     report.status = status.max(TestStatus::Skip);
     let mut found = context.take_diagnostics();
     found.extend(snapshot::finish(context));
-    if found.has_errors() || context.suite.setup.stop.is_killed() {
+    let is_killed = context.suite.setup.stop.is_killed();
+    if found.has_errors() || is_killed {
         report.status = TestStatus::Error;
     }
     report.diagnostics.extend(found);
-    listener.file(&report, TestProgress::TearDown);
-    if !context.suite.setup.stop.is_killed() {
+    if !(is_killed && at_least(12)) {
+        listener.file(&report, TestProgress::TearDown);
+    }
+    if !is_killed {
         report.status = report.status.max(teardown::destroy_all(context, &report.runs).await);
     }
     report.diagnostics.extend(context.backends.release().await);
@@ -142,6 +146,7 @@ async fn execute_reported(context: &FileContext<'_>, index: usize) -> RunReport 
         tokio::select! {
             report = &mut work => {
                 let report = without_isolated_state(context, report).await;
+                context.snapshots.end_run(&report.name, report.status);
                 context.applies.end(index);
                 return report;
             }

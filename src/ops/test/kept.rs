@@ -1,12 +1,14 @@
 //! States of tests on the disk: each apply run has a journal from its first request on, and states that are not empty at the end stay.
 //!
 //! The folder `.terraform/test` has a state file per file and key, and `manifest.json`, which names them. A state is in the manifest
-//! before anything of it is created, so that nothing is forgotten, whichever way the process ends.
+//! before anything of it is created, so that nothing is forgotten, whichever way the process ends. Of each file, the manifest also has the
+//! names of the variables whose values came from outside: `test cleanup` needs them again. Their values are never stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ::encryption::Cipher;
 use backend::kinds::local::{LocalStore, StatePaths};
@@ -25,8 +27,13 @@ use crate::setup::Setup;
 /// The folder of states below the data folder.
 const FOLDER: &str = "test";
 const MANIFEST: &str = "manifest.json";
+const MANIFEST_LOCK: &str = "manifest.lock";
 const UNREADABLE: &str = "Failed to read the manifest of test states";
 const NOT_WRITTEN: &str = "Failed to write the state of a test";
+
+/// How often the lock of the manifest is tried, which other processes hold for moments, and the pause between.
+const ATTEMPTS: usize = 400;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Why a state is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +56,9 @@ struct Manifest {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ManifestFile {
     states: BTreeMap<String, ManifestState>,
+    /// The names of the variables that the states may depend on and whose values came from outside. Older manifests do not have them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    variables: BTreeSet<String>,
 }
 
 /// One kept state.
@@ -86,6 +96,11 @@ impl KeptStates {
     /// What is kept of a file, by state key.
     pub fn of_file(&self, file: &str) -> BTreeMap<String, ManifestState> {
         self.manifest().files.get(file).map(|kept| kept.states.clone()).unwrap_or_default()
+    }
+
+    /// The names of the variables of a file whose values came from outside when its states were created.
+    pub fn variables(&self, file: &str) -> BTreeSet<String> {
+        self.manifest().files.get(file).map(|kept| kept.variables.clone()).unwrap_or_default()
     }
 
     /// The files that states are kept of.
@@ -128,8 +143,8 @@ impl KeptStates {
         self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(file);
     }
 
-    /// The store of a state. It is in the manifest when this returns.
-    fn store(&self, file: &str, key: &str) -> Result<Arc<StateSession>, Diagnostics> {
+    /// The store of a state. It is in the manifest when this returns. `outside`: the names of the variables whose values come from outside.
+    async fn store(&self, file: &str, key: &str, outside: &BTreeSet<String>) -> Result<Arc<StateSession>, Diagnostics> {
         self.lock(file)?;
         let known = self.of_file(file).remove(key).map(|state| state.id);
         let id = match known {
@@ -138,8 +153,11 @@ impl KeptStates {
                 let id = new_id();
                 let state = ManifestState { id: id.clone(), reason: Reason::Error };
                 self.change(|manifest| {
-                    manifest.files.entry(file.to_owned()).or_default().states.insert(key.to_owned(), state);
-                })?;
+                    let kept = manifest.files.entry(file.to_owned()).or_default();
+                    kept.states.insert(key.to_owned(), state.clone());
+                    kept.variables.extend(outside.iter().cloned());
+                })
+                .await?;
                 // Stores write into the file that is there: it stays private.
                 let path = self.state_path(&id);
                 atomic::create_new(&path, 0o600, b"").map_err(|error| not_written(&path, &error))?;
@@ -156,8 +174,13 @@ impl KeptStates {
     }
 
     /// The journal of an apply that changes a state, and warnings about an earlier one that did not end.
-    pub async fn journal(&self, file: &str, key: &str) -> Result<(Arc<JournaledState>, Diagnostics), Diagnostics> {
-        journal_of(&self.store(file, key)?).await
+    pub async fn journal(
+        &self,
+        file: &str,
+        key: &str,
+        outside: &BTreeSet<String>,
+    ) -> Result<(Arc<JournaledState>, Diagnostics), Diagnostics> {
+        journal_of(&self.store(file, key, outside).await?).await
     }
 
     /// A state as it was left. The journal of a run that did not end is applied to it.
@@ -171,8 +194,14 @@ impl KeptStates {
     }
 
     /// Writes a state that is kept.
-    pub async fn save(&self, file: &str, key: &str, state: &State) -> Result<(), Diagnostics> {
-        let (journal, _) = self.journal(file, key).await?;
+    pub async fn save(
+        &self,
+        file: &str,
+        key: &str,
+        outside: &BTreeSet<String>,
+        state: &State,
+    ) -> Result<(), Diagnostics> {
+        let (journal, _) = self.journal(file, key, outside).await?;
         match journal.finish(Some(state)).await {
             Ok(_) => Ok(()),
             Err(error) => Err(not_saved(&error).into()),
@@ -180,7 +209,7 @@ impl KeptStates {
     }
 
     /// Says of states of a file why they are kept. Those without a reason are forgotten, those that are not named stay as they are.
-    pub fn record_reasons(&self, file: &str, kept: &BTreeMap<String, Option<Reason>>) -> Result<(), Diagnostics> {
+    pub async fn record_reasons(&self, file: &str, kept: &BTreeMap<String, Option<Reason>>) -> Result<(), Diagnostics> {
         if self.of_file(file).is_empty() {
             return Ok(());
         }
@@ -211,20 +240,34 @@ impl KeptStates {
                 manifest.files.remove(file);
             }
         })
+        .await
     }
 
-    /// Changes the manifest as it is on the disk now: another process may have added states of its tests.
-    fn change(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), Diagnostics> {
+    /// Changes the manifest as it is on the disk now: another process may have added states of its tests. Waits while another process
+    /// changes it.
+    async fn change(&self, change: impl Fn(&mut Manifest)) -> Result<(), Diagnostics> {
+        for _ in 0..ATTEMPTS {
+            if self.try_change(&change)? {
+                return Ok(());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Err(manifest_in_use(&self.folder.join(MANIFEST)).into())
+    }
+
+    /// False: another process changes the manifest, and nothing was changed.
+    fn try_change(&self, change: &impl Fn(&mut Manifest)) -> Result<bool, Diagnostics> {
+        // Where the lock does not exclude other threads of this process, this does.
         let mut known = self.manifest();
         let path = self.folder.join(MANIFEST);
-        let locked = self.folder.join("manifest.lock");
-        let taken = std::fs::create_dir_all(&self.folder).and_then(|()| HeldLock::take_soon(&locked));
-        let _lock = taken.map_err(|error| not_written(&locked, &error))?;
+        let locked = self.folder.join(MANIFEST_LOCK);
+        let taken = std::fs::create_dir_all(&self.folder).and_then(|()| HeldLock::take(&locked));
+        let Some(_lock) = taken.map_err(|error| not_written(&locked, &error))? else { return Ok(false) };
         let mut manifest = read_manifest(&path).map_err(|error| unreadable(&path, &error))?;
         change(&mut manifest);
         self.write(&manifest)?;
         *known = manifest;
-        Ok(())
+        Ok(true)
     }
 
     fn write(&self, manifest: &Manifest) -> Result<(), Diagnostics> {
@@ -297,6 +340,16 @@ fn not_written(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::error(NOT_WRITTEN, detail)
 }
 
+/// The error of a change of the manifest that waited too long.
+fn manifest_in_use(path: &Path) -> Diagnostic {
+    let detail = format!(
+        "Another process is changing the manifest {}, which lists the states that tests keep. Nothing is created without an entry in it, \
+         and no entry was removed. Wait until the other process has ended, then run the command again.",
+        path.display()
+    );
+    Diagnostic::error("Manifest of test states in use", detail)
+}
+
 /// A name as one word for a file; different for different names.
 fn one_word(name: &str) -> String {
     let letter = |c: char| match c {
@@ -327,4 +380,64 @@ pub fn not_empty(file: &str) -> Diagnostic {
          before the file is executed again."
     );
     Diagnostic::error("State manifest not empty", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elsewhere, two handles of one process do not exclude each other.
+    const HAS_LOCKS_OF_HANDLES: bool = cfg!(target_os = "linux");
+
+    fn kept_in(folder: &Path) -> KeptStates {
+        let (manifest, locks) = (Mutex::default(), Mutex::default());
+        KeptStates { folder: folder.to_owned(), cipher: None, manifest, locks }
+    }
+
+    fn add_state(manifest: &mut Manifest) {
+        let state = ManifestState { id: "x".into(), reason: Reason::Error };
+        manifest.files.entry("a.tftest.hcl".into()).or_default().states.insert(String::new(), state);
+    }
+
+    /// The thread goes on meanwhile: it is the one that releases the lock.
+    #[tokio::test]
+    async fn changes_of_the_manifest_wait_for_other_processes() {
+        if !HAS_LOCKS_OF_HANDLES {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let kept = kept_in(folder.path());
+        let lock = HeldLock::take(&folder.path().join(MANIFEST_LOCK)).unwrap().unwrap();
+        let release = async {
+            tokio::time::sleep(PAUSE).await;
+            assert!(kept.files().is_empty() && !folder.path().join(MANIFEST).exists());
+            drop(lock);
+        };
+        let (changed, ()) = tokio::join!(kept.change(add_state), release);
+        assert!(changed.is_ok(), "{changed:?}");
+        assert_eq!(kept.files(), ["a.tftest.hcl"]);
+        assert!(folder.path().join(MANIFEST).exists() && !folder.path().join(MANIFEST_LOCK).exists());
+    }
+
+    #[tokio::test]
+    async fn a_manifest_that_stays_in_use_is_an_error_of_its_own() {
+        if !HAS_LOCKS_OF_HANDLES {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let kept = kept_in(folder.path());
+        let _lock = HeldLock::take(&folder.path().join(MANIFEST_LOCK)).unwrap().unwrap();
+        let problems = kept.change(add_state).await.unwrap_err();
+        let summaries: Vec<_> = problems.iter().map(|problem| problem.summary.as_str()).collect();
+        assert_eq!(summaries, ["Manifest of test states in use"]);
+        assert!(kept.files().is_empty() && !folder.path().join(MANIFEST).exists());
+    }
+
+    #[test]
+    fn older_manifests_have_no_variables() {
+        let text = r#"{"version":0,"files":{"a":{"states":{"":{"id":"x","reason":"error"}}}}}"#;
+        let manifest: Manifest = serde_json::from_str(text).unwrap();
+        assert!(manifest.files["a"].variables.is_empty());
+        assert_eq!(serde_json::to_string(&manifest).unwrap(), text);
+    }
 }

@@ -1,18 +1,13 @@
 //! Locks that keep two processes from working on the same states of tests.
 //!
 //! A lock is a file that exists only while it is held. The system drops the lock of a process that dies; the file that it leaves says
-//! nothing, and the next holder removes it. Never waits for long.
+//! nothing, and the next holder removes it. Never waits.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use base::lock::{Attempt, has_no_locks, is_at, try_lock};
-
-/// How often a lock that others hold for moments is tried, and the pause between.
-const ATTEMPTS: usize = 400;
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// A lock that is held until it is dropped.
 pub struct HeldLock {
@@ -34,17 +29,6 @@ impl HeldLock {
                 Err(error) => return Err(error),
             }
         }
-    }
-
-    /// Waits a short time for a lock that others hold for moments.
-    pub fn take_soon(path: &Path) -> io::Result<HeldLock> {
-        for _ in 0..ATTEMPTS {
-            if let Some(lock) = HeldLock::take(path)? {
-                return Ok(lock);
-            }
-            std::thread::sleep(PAUSE);
-        }
-        Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds its lock"))
     }
 }
 

@@ -3,14 +3,16 @@
 //! A state is locked from then on until the file ends. It is never the state of the project, and it has no history there.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backend::durable::locking;
-use backend::{DEFAULT_WORKSPACE, LockInfo, StateSession};
+use backend::{DEFAULT_WORKSPACE, LockInfo, StateAccess, StateSession, load};
 use base::diag::{Diagnostic, Diagnostics};
 use model::config;
 use model::config::test_file::{RunBackend, TestFile, TestRun};
+use model::state::State;
 
 use super::context::FileContext;
 use super::kept;
@@ -60,6 +62,34 @@ pub async fn open_state(context: &FileContext<'_>, run: &TestRun) -> Result<Diag
     let Some(block) = run.backend.as_ref().filter(|_| context.backends.store(&key).is_none()) else {
         return Ok(Diagnostics::new());
     };
+    let (store, mut warnings) = store_of(context, run, block).await?;
+    let taken = store.acquire(&LockInfo::new("test"), Duration::ZERO, &context.suite.setup.stop, || ()).await;
+    let is_of_process = store.facts().locks_are_of_processes;
+    let lock = taken.map_err(|error| Diagnostics::from(locking::not_locked(&error, is_of_process)))?;
+    context.backends.open().insert(key.clone(), LockedState { store: store.clone(), lock });
+    let (state, found) = kept::load_state(&store).await?;
+    warnings.extend(found);
+    context.adopt_state(&key, state);
+    Ok(warnings)
+}
+
+/// The state in the backend of a run, read without a lock, and the file that it is in, if it is in one. None without a backend.
+pub async fn read_state(
+    context: &FileContext<'_>,
+    run: &TestRun,
+) -> Result<Option<(State, Option<PathBuf>)>, Diagnostics> {
+    let Some(block) = &run.backend else { return Ok(None) };
+    let (store, _) = store_of(context, run, block).await?;
+    let loaded = load(&store, StateAccess::ReadOnly).await?;
+    Ok(Some((loaded.file.map(|file| file.state).unwrap_or_default(), store.facts().state_file)))
+}
+
+/// The store in the backend of a run, which is not the one of the project, and warnings.
+async fn store_of(
+    context: &FileContext<'_>,
+    run: &TestRun,
+    block: &RunBackend,
+) -> Result<(Arc<StateSession>, Diagnostics), Diagnostics> {
     let setup = &context.suite.setup;
     let (settings, found) = BackendSettings::of_block(&as_of_module(block), None);
     let Some(settings) = settings.filter(|_| !found.has_errors()) else { return Err(found) };
@@ -73,16 +103,9 @@ pub async fn open_state(context: &FileContext<'_>, run: &TestRun) -> Result<Diag
             .at(block.range.clone())
             .into());
     }
-    let (backend, mut warnings) = open::open_without_history(setup, &settings).await?;
+    let (backend, warnings) = open::open_without_history(setup, &settings).await?;
     let store = backend.store(DEFAULT_WORKSPACE).await.map_err(|error| open::not_opened(&error))?;
-    let taken = store.acquire(&LockInfo::new("test"), Duration::ZERO, &setup.stop, || ()).await;
-    let is_of_process = store.facts().locks_are_of_processes;
-    let lock = taken.map_err(|error| Diagnostics::from(locking::not_locked(&error, is_of_process)))?;
-    context.backends.open().insert(key.clone(), LockedState { store: store.clone(), lock });
-    let (state, found) = kept::load_state(&store).await?;
-    warnings.extend(found);
-    context.adopt_state(&key, state);
-    Ok(warnings)
+    Ok((store, warnings))
 }
 
 /// What is wrong with the backends of a file before anything is executed: an unknown kind, or one place for two states.

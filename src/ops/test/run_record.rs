@@ -34,7 +34,7 @@ impl RunRecord {
             None if isolation::is_made_up(context.file, run, &context.suite.config) => {
                 return Ok((RunRecord { ports: ports.clone(), journal: None }, Diagnostics::new()));
             }
-            None => context.suite.kept.journal(&context.file.name, key).await?,
+            None => context.suite.kept.journal(&context.file.name, key, context.outside_variables).await?,
         };
         let sink = Arc::new(JournalSink(journal.clone()));
         Ok((RunRecord { ports: Ports { sink, ..ports.clone() }, journal: Some(journal) }, warnings))

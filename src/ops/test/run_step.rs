@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::diag::{CheckedKind, Diagnostic, Diagnostics};
+use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use engine::engine_errors::NOT_APPLYABLE;
 use engine::mock::TestNames;
@@ -17,7 +17,7 @@ use model::version::at_least;
 use terrane_value::Value;
 
 use super::context::FileContext;
-use super::expect::{ExpectedFailures, only_missing_failures};
+use super::expect::{ExpectedFailures, is_of_check, only_missing_failures};
 use super::expect_error::ExpectedErrors;
 use super::plan_values;
 use super::restore::Keeper;
@@ -44,7 +44,7 @@ impl RunStep<'_> {
             report.diagnostics.push(interrupted());
             return TestStatus::Error;
         };
-        let settled = self.settled(found.clone());
+        let (settled, is_cut_short) = self.settled(found.clone());
         let status = status_of(self.run, &settled);
         let shows_all = self.context.suite.request.verbose && at_least(14);
         report.diagnostics.extend(if shows_all { found } else { settled });
@@ -60,7 +60,7 @@ impl RunStep<'_> {
         if self.context.suite.request.verbose {
             report.verbose = Some(self.verbose_plan(plan.clone()).await);
         }
-        status.max(self.judge(&evaluation, &plan, report).await)
+        status.max(self.judge(&evaluation, &plan, is_cut_short, report).await)
     }
 
     /// Plans; none if it was abandoned.
@@ -76,9 +76,10 @@ impl RunStep<'_> {
         Some((planned, self.after_interrupt(found)))
     }
 
-    /// What was found, after the error that the second interrupt is.
+    /// What was found, with the error of the second interrupt. Before Terraform 1.13, it comes first.
     fn after_interrupt(&self, found: Diagnostics) -> Diagnostics {
         match self.context.suite.setup.stop.is_killed() {
+            true if at_least(13) => found.into_iter().chain([interrupted()]).collect(),
             true => std::iter::once(interrupted()).chain(found).collect(),
             false => found,
         }
@@ -124,7 +125,7 @@ impl RunStep<'_> {
         };
         self.context.applies.begin(self.index, Vec::new());
         let found = self.after_interrupt(found);
-        let settled = self.settled(found.clone());
+        let (settled, is_cut_short) = self.settled(found.clone());
         let status = status_of(self.run, &settled);
         let shows_all = self.context.suite.request.verbose && at_least(14);
         report.diagnostics.extend(if shows_all { found } else { settled });
@@ -146,7 +147,7 @@ impl RunStep<'_> {
         if self.context.suite.request.verbose {
             report.verbose = Some(self.verbose_state(state).await);
         }
-        let status = status.max(self.judge(&evaluation, &plan, report).await);
+        let status = status.max(self.judge(&evaluation, &plan, is_cut_short, report).await);
         if self.run.assert_no_changes && status == TestStatus::Pass {
             self.plan_again(again, report).await
         } else {
@@ -169,11 +170,6 @@ impl RunStep<'_> {
         report.diagnostics.extend(found);
         let (false, Some((plan, _))) = (failed, planned) else { return Err(TestStatus::Error) };
         // The apply finds what check blocks say again.
-        let is_of_check = |d: &Diagnostic| {
-            d.checked
-                .as_ref()
-                .is_some_and(|checked| matches!(checked.kind, CheckedKind::Check | CheckedKind::CheckData))
-        };
         report.diagnostics = std::mem::take(&mut report.diagnostics).into_iter().filter(|d| !is_of_check(d)).collect();
         Ok(Arc::new(plan))
     }
@@ -204,8 +200,8 @@ impl RunStep<'_> {
         TestStatus::Fail
     }
 
-    /// The diagnostics of the run without what it expects.
-    fn settled(&self, found: Diagnostics) -> Diagnostics {
+    /// The diagnostics of the run without what it expects, and whether an error that it expects left the work incomplete.
+    fn settled(&self, found: Diagnostics) -> (Diagnostics, bool) {
         settled(self.context, self.run, &self.prepared.facts.config().root, found)
     }
 
@@ -220,8 +216,27 @@ impl RunStep<'_> {
             .collect()
     }
 
-    /// Judges all assertions and snapshots, and keeps the outputs for later runs.
-    async fn judge(&self, evaluation: &Evaluation, plan: &Plan, report: &mut RunReport) -> TestStatus {
+    /// Judges all assertions and snapshots, and keeps the outputs for later runs. `is_cut_short`: an expected error left the values
+    /// incomplete, so that nothing is judged by them.
+    async fn judge(
+        &self,
+        evaluation: &Evaluation,
+        plan: &Plan,
+        is_cut_short: bool,
+        report: &mut RunReport,
+    ) -> TestStatus {
+        let status = match is_cut_short {
+            true => {
+                report.diagnostics.extend(not_judged(self.run));
+                TestStatus::Pass
+            }
+            false => self.judge_values(evaluation, plan, report).await,
+        };
+        self.context.set_outputs(&self.run.name, evaluation.outputs());
+        status
+    }
+
+    async fn judge_values(&self, evaluation: &Evaluation, plan: &Plan, report: &mut RunReport) -> TestStatus {
         let names = self.names(plan).await;
         let mut status = TestStatus::Pass;
         for assert in &self.run.asserts {
@@ -247,7 +262,6 @@ impl RunStep<'_> {
             };
             status = status.max(judged);
         }
-        self.context.set_outputs(&self.run.name, evaluation.outputs());
         status
     }
 
@@ -301,7 +315,7 @@ pub fn end_early(
         report.diagnostics.extend(found);
         return TestStatus::Error;
     }
-    let settled = settled(context, run, root, found);
+    let (settled, _) = settled(context, run, root, found);
     let status = status_of(run, &settled);
     report.diagnostics.extend(settled);
     if status != TestStatus::Error {
@@ -310,19 +324,21 @@ pub fn end_early(
     status
 }
 
-/// The diagnostics of a run without what it expects. `root`: the root module of its configuration.
-fn settled(context: &FileContext<'_>, run: &TestRun, root: &Module, found: Diagnostics) -> Diagnostics {
+/// The diagnostics of a run without what it expects, and whether an error that it expects left the work incomplete. `root`: the root
+/// module of its configuration.
+fn settled(context: &FileContext<'_>, run: &TestRun, root: &Module, found: Diagnostics) -> (Diagnostics, bool) {
     let found = ExpectedFailures::of(run).remove_expected(found);
     // No pattern is meant for work that is cut short.
     if run.expect_error.is_empty() || context.suite.setup.stop.is_killed() {
-        return found;
+        return (found, false);
     }
     let outputs = context.outputs();
     let lookup = lookup(context, run, root, &outputs);
     let evaluate = |expr: &Expression| lookup.evaluate(expr, TestPlace::Run);
     let (expected, mut problems) = ExpectedErrors::of(run, &evaluate);
-    problems.extend(expected.remove_expected(found));
-    problems
+    let (left, is_cut_short) = expected.remove_expected(found);
+    problems.extend(left);
+    (problems, is_cut_short)
 }
 
 /// What the diagnostics say of a run. Expected failures that did not happen are a failed test since Terraform 1.12, but in plans they still

@@ -1,7 +1,7 @@
 //! Snapshots: values of runs that must be those of the last time, in a file beside each test file.
 //!
 //! The rules are insta's: what is missing is recorded, but never where the environment variable `CI` is set; what differs fails.
-//! The file is written once the runs of the test file have ended.
+//! Only runs that pass record something. The file is written once the runs of the test file have ended.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,7 +28,7 @@ const VERSION: u64 = 1;
 /// By the names of run and snapshot.
 type Values = BTreeMap<String, BTreeMap<String, Json>>;
 
-/// What happens to values that are not recorded, or differ.
+/// What happens to values of passed runs that are not recorded, or differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// New ones are recorded.
@@ -43,7 +43,7 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparison {
     Same,
-    /// It is recorded now.
+    /// It is recorded if the run passes.
     Recorded,
     Missing,
     Different,
@@ -60,6 +60,8 @@ pub struct Snapshots {
 struct Inner {
     /// What the file has; none: it was not read yet.
     stored: Option<Values>,
+    /// New values of runs that have not ended: they are recorded if their run passes.
+    pending: Values,
     /// What is to be written at the end.
     recorded: Values,
 }
@@ -78,10 +80,10 @@ impl Snapshots {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares a value with what is recorded of it.
+    /// Compares a value with what is recorded of it. A new value waits for [`Snapshots::end_run`].
     pub fn judge(&self, run: &str, snapshot: &Snapshot, value: &Value) -> (TestStatus, Option<Diagnostic>) {
         let mut inner = self.inner();
-        let Inner { stored, recorded } = &mut *inner;
+        let Inner { stored, pending, .. } = &mut *inner;
         if stored.is_none() {
             match read(&self.path) {
                 Ok(values) => *stored = Some(values),
@@ -97,7 +99,7 @@ impl Snapshots {
         match compare(known, &actual, self.mode) {
             Comparison::Same => (TestStatus::Pass, None),
             Comparison::Recorded => {
-                recorded.entry(run.to_owned()).or_default().insert(snapshot.name.to_string(), actual);
+                pending.entry(run.to_owned()).or_default().insert(snapshot.name.to_string(), actual);
                 (TestStatus::Pass, None)
             }
             Comparison::Missing => (TestStatus::Fail, Some(self.missing(run, snapshot))),
@@ -105,6 +107,14 @@ impl Snapshots {
                 let expected = known.map(text).unwrap_or_default();
                 (TestStatus::Fail, Some(self.different(run, snapshot, text(&actual), expected)))
             }
+        }
+    }
+
+    /// Records the new values of a run that has ended, if it passed. Values of a run that is wrong elsewhere may be wrong too.
+    pub fn end_run(&self, run: &str, status: TestStatus) {
+        let mut inner = self.inner();
+        if let Some(values) = inner.pending.remove(run).filter(|_| status == TestStatus::Pass) {
+            inner.recorded.insert(run.to_owned(), values);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A file with errors does not keep the others from being executed, unless there are no others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -58,6 +58,8 @@ struct SuiteFiles {
     files: Vec<TestFile>,
     /// What is wrong with each of them. Those with errors are not executed.
     problems: Vec<Diagnostics>,
+    /// The names of the variables that each of them could use and whose values come from outside.
+    outside_variables: Vec<BTreeSet<String>>,
 }
 
 impl SuiteFiles {
@@ -203,7 +205,7 @@ async fn execute_file(suite: &SuiteContext, files: &SuiteFiles, index: usize, ru
         return report;
     }
     let factories = suite.plugins.beside(&suite.setup);
-    let context = FileContext::new(suite, file, runs, factories.clone());
+    let context = FileContext::new(suite, file, &files.outside_variables[index], runs, factories.clone());
     let report = unless_killed(&context, async {
         match suite.request.cleanup {
             Some(_) => cleanup::execute(&context).await,
@@ -322,8 +324,10 @@ async fn open(
 
 /// The files with a run per element of each `for_each`.
 fn repeated(suite: &SuiteContext, files: Vec<(TestFile, Diagnostics)>) -> SuiteFiles {
-    let mut all = SuiteFiles { files: Vec::with_capacity(files.len()), problems: Vec::with_capacity(files.len()) };
+    let mut all = SuiteFiles { files: Vec::new(), problems: Vec::new(), outside_variables: Vec::new() };
     for (mut file, mut problems) in files {
+        // Of the file as it is written: the elements of a `for_each` may come from outside, too.
+        all.outside_variables.push(suite.outside.names_used_by(&file, &suite.config));
         if !problems.has_errors() && file.runs.iter().any(|run| run.for_each.is_some()) {
             file = problems.take(expansion::expand(suite, &file));
         }

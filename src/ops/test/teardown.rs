@@ -27,6 +27,7 @@ use super::run::{has_objects, interrupted, lookup, prepare};
 use super::run_record::RunRecord;
 use super::variables::RunValues;
 use crate::interface::testing::{AbandonedReport, AbandonedState, RunReport, TeardownReport, TestProgress, TestStatus};
+use crate::opentofu;
 
 /// How the end of a state came out.
 struct EndedState {
@@ -129,8 +130,15 @@ async fn end_state(context: &FileContext<'_>, key: String, disposal: Disposal, r
     let is_wanted = !matches!(disposal, Disposal::Destroy(_)) && !failed;
     let (file, run) = (context.file.name.clone(), Some(context.file.runs[index].name.clone()));
     let kept = place_of(context, &key).filter(|_| !left.is_empty());
-    context.suite.listener.torn_down(&TeardownReport { file, run, diagnostics, left, is_wanted, kept });
+    let is_in_backend = context.backends.store(&key).is_some() && !cleans_backends(context);
+    let report = TeardownReport { file, run, diagnostics, left, is_wanted, kept, is_in_backend };
+    context.suite.listener.torn_down(&report);
     EndedState { key, status, reason }
+}
+
+/// Whether a cleanup destroys what is in backends of runs.
+fn cleans_backends(context: &FileContext<'_>) -> bool {
+    opentofu::cleans_backends_of_tests(context.suite.setup.dialect())
 }
 
 /// The file that a state is in, if it is in one.
@@ -145,7 +153,7 @@ async fn save_if_unknown(context: &FileContext<'_>, key: &str) {
     let (kept, file) = (&context.suite.kept, &context.file.name);
     if context.backends.store(key).is_none()
         && kept.path(file, key).is_none()
-        && let Err(problems) = kept.save(file, key, &context.state(key)).await
+        && let Err(problems) = kept.save(file, key, context.outside_variables, &context.state(key)).await
     {
         context.suite.listener.diagnostics(problems);
     }
@@ -171,7 +179,8 @@ async fn find_unfinished(context: &FileContext<'_>, ended: &mut BTreeMap<String,
         let kept = place_of(context, &key);
         let run = context.order.iter().rposition(|run| run.state_key == key);
         let run = run.map(|index| context.file.runs[index].name.clone());
-        let report = TeardownReport { file: file.clone(), run, diagnostics, left, is_wanted: false, kept };
+        let (file, is_wanted, is_in_backend) = (file.clone(), false, false);
+        let report = TeardownReport { file, run, diagnostics, left, is_wanted, kept, is_in_backend };
         context.suite.listener.torn_down(&report);
         ended.insert(key, Some(Reason::Error));
     }
@@ -191,7 +200,7 @@ pub async fn record_reasons(context: &FileContext<'_>, ended: &BTreeMap<String, 
         let state = context.state(key);
         if state.outputs.is_empty() {
             *reason = None;
-        } else if let Err(found) = kept.save(file, key, &state).await {
+        } else if let Err(found) = kept.save(file, key, context.outside_variables, &state).await {
             problems.extend(found);
             if !has_objects(&state) {
                 // What is on the disk names objects that do not exist any more.
@@ -199,7 +208,7 @@ pub async fn record_reasons(context: &FileContext<'_>, ended: &BTreeMap<String, 
             }
         }
     }
-    problems.extend(kept.record_reasons(file, &reasons).err().into_iter().flatten());
+    problems.extend(kept.record_reasons(file, &reasons).await.err().into_iter().flatten());
     if problems.is_empty() {
         return TestStatus::Pending;
     }

@@ -1,7 +1,7 @@
 //! The values of variables in a test: those of the run, of the file, and from outside, in this order.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use engine::{GivenVariable, GivenVariables, Origin};
 use lang::syntax::ast::Expression;
 use model::addr::Subject;
 use model::addr::parse::parse_test_reference;
-use model::config::test_file::{TestFile, TestReferences, TestRun, expressions_in};
-use model::config::{Module, ProviderBlock};
+use model::config::test_file::{TestFile, TestProvider, TestReferences, TestRun, expressions_in};
+use model::config::{Config, Module, ProviderBlock};
 use model::version::at_least;
 use terrane_value::Value;
 
@@ -46,6 +46,33 @@ impl OutsideValues {
     fn of_file(&self, file: &TestFile) -> &Collected {
         let is_in_folder = Path::new(&file.name).parent() == Some(Path::new(&self.test_dir));
         if is_in_folder { &self.folder } else { &self.root }
+    }
+
+    /// Whether a variable has a value from outside for a file.
+    pub fn has_value(&self, file: &TestFile, name: &str) -> bool {
+        self.of_file(file).given_undeclared(name, true, &mut Diagnostics::new()).is_some()
+    }
+
+    /// The names of the variables that have a value from outside, if a run of the file or its `provider` blocks could use it. `root`: the
+    /// module that runs without a `module` block test.
+    pub fn names_used_by(&self, file: &TestFile, root: &Config) -> BTreeSet<String> {
+        let mut names: BTreeSet<Arc<str>> = BTreeSet::new();
+        for run in &file.runs {
+            let module = &run.under_test.as_ref().unwrap_or(root).root;
+            let mut needed = file.references_of(run);
+            let elements = file.providers_of(run).into_iter().filter_map(TestProvider::for_each);
+            needed.variables.extend(TestReferences::of(elements).variables);
+            needed.variables.extend(module.variables.keys().filter(|name| !run.variables.contains_key(*name)).cloned());
+            names.extend(file.completed(needed).variables);
+        }
+        // Before Terraform 1.13, the values of the file refer to those from outside only.
+        let of_file = match at_least(13) {
+            true => BTreeSet::new(),
+            false => TestReferences::of(file.variables.values()).variables,
+        };
+        let is_used = |name: &Arc<str>| !file.variables.contains_key(name) || of_file.contains(name);
+        let used = names.into_iter().filter(|name| is_used(name) && self.has_value(file, name));
+        used.map(|name| name.to_string()).collect()
     }
 }
 

@@ -196,6 +196,25 @@ fn reports_say_what_is_left_and_where() {
     }
 }
 
+/// Terraform reports no teardown after the second interrupt since 1.12, and its error after "execution halted" since 1.13.
+#[test]
+fn newer_releases_end_with_the_second_interrupt() {
+    let mut project = Project::new(WAITS);
+    project.any_release();
+    project.write("work/main.tftest.hcl", "run \"works\" {}\n");
+    let outcome = interrupted(&project, 2);
+    assert_eq!(outcome.code, Some(1), "{}{}", outcome.out, outcome.err);
+    assert_eq!(
+        outcome.out,
+        "main.tftest.hcl... in progress\n  run \"works\"... fail\nmain.tftest.hcl... fail\n\nFailure! 0 passed, 1 failed.\n"
+    );
+    // Errors with a place in the configuration follow those without one.
+    let (before, _) = outcome.err.split_once("\nError: Test interrupted\n").unwrap_or_default();
+    assert!(before.contains("\nError: execution halted\n"), "{}", outcome.err);
+    project.write("work/go", "");
+    project.ok(&["test", "cleanup"]);
+}
+
 /// Runs the tests, with so many interrupts once an object is being created.
 fn interrupted(project: &Project, interrupts: usize) -> Outcome {
     let mut running = Running::start(project.command(program(), &["test", "-no-color"]));

@@ -1,5 +1,7 @@
 //! The suite as people follow it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,12 +23,17 @@ use crate::console::Console;
 use crate::opentofu;
 use crate::view::shown;
 
+/// What follows the objects whose state `test cleanup` leaves as it is.
+const IN_BACKEND: &str = "\nTheir state is in the backend of the run. The next test continues with it.\n";
+
 /// The lines that people follow a suite by.
 pub struct TestHuman {
     console: Arc<Console>,
     options: TestViewOptions,
     /// Held while a piece is written, so that pieces do not change places.
     turns: Mutex<Turns>,
+    /// The state files that `skip_cleanup` keeps, by test file, until the file has ended.
+    kept: Mutex<BTreeMap<String, Vec<PathBuf>>>,
     status: StatusLine,
     output: PieceOutput,
 }
@@ -46,11 +53,15 @@ impl TestHuman {
 
     fn with_output(console: Arc<Console>, options: TestViewOptions, output: PieceOutput) -> TestHuman {
         let status = StatusLine::new(console.clone());
-        TestHuman { console, options, turns: Mutex::default(), status, output }
+        TestHuman { console, options, turns: Mutex::default(), kept: Mutex::default(), status, output }
     }
 
     fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Vec<PathBuf>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn print(&self, pieces: impl IntoIterator<Item = Piece>) {
@@ -103,6 +114,17 @@ impl TestHuman {
         }
     }
 
+    /// The files of the states that `skip_cleanup` keeps of a test file, and how to destroy their objects.
+    fn kept_states(&self, file: &str) -> Option<Piece> {
+        let paths = self.kept().remove(file)?;
+        let list: String = paths.iter().map(|path| format!("  - {}\n", path.display())).collect();
+        let states = if paths.len() == 1 { "state is" } else { "states are" };
+        let text = format!(
+            "\nThe kept {states} in:\n{list}To destroy the resources that are left, run:\n    {COMMAND} test cleanup\n"
+        );
+        Some(Piece::Out(self.console.style.wrapped(&text)))
+    }
+
     fn left_over(&self, report: &TeardownReport, place: &str) -> Vec<Piece> {
         let list = objects(&report.left);
         if report.is_wanted {
@@ -110,19 +132,29 @@ impl TestHuman {
                 "\n{PROGRAM} left the following resources in state after executing {place} because the skip_cleanup attribute was \
                  set:\n"
             );
-            return vec![Piece::Out(self.console.style.wrapped(&text) + &list)];
+            let mut text = self.console.style.wrapped(&text) + &list;
+            if opentofu::names_files_of_kept_states(self.console.dialect()) {
+                match &report.kept {
+                    _ if report.is_in_backend => text += &self.console.style.wrapped(IN_BACKEND),
+                    Some(path) => self.kept().entry(report.file.clone()).or_default().push(path.clone()),
+                    None => {}
+                }
+            }
+            return vec![Piece::Out(text)];
         }
         let text = format!(
             "\n{PROGRAM} left the following resources in state after executing {place}, and they need to be cleaned up manually:\n"
         );
-        let kept = report.kept.as_ref().map_or_else(String::new, |path| {
-            let note = format!(
-                "\nTheir state is kept in {}. To destroy them, run:\n    {COMMAND} test cleanup\n",
-                path.display()
-            );
-            self.console.wrapped_for_error(&note)
-        });
-        vec![Piece::Err(self.console.wrapped_for_error(&text) + &list + &kept)]
+        let kept = match &report.kept {
+            _ if report.is_in_backend => IN_BACKEND.to_owned(),
+            Some(path) => {
+                let path = path.display();
+                format!("\nTheir state is kept in {path}. To destroy them, run:\n    {COMMAND} test cleanup\n")
+            }
+            None => String::new(),
+        };
+        let (text, kept) = (self.console.wrapped_for_error(&text), self.console.wrapped_for_error(&kept));
+        vec![Piece::Err(text + &list + &kept)]
     }
 }
 
@@ -145,7 +177,8 @@ impl TestListener for TestHuman {
             }
             return;
         }
-        let mut pieces = vec![self.result_line(&file.name, file.status)];
+        let mut pieces: Vec<Piece> = self.kept_states(&file.name).into_iter().collect();
+        pieces.push(self.result_line(&file.name, file.status));
         pieces.extend(self.rendered(file.diagnostics.clone()));
         let mut turns = self.turns();
         let mut shown = match reports_progress {
@@ -435,6 +468,59 @@ run:
         let expected = "\nTerrane left the following resources in state after executing\nmain.tftest.hcl/one because the \
                         skip_cleanup attribute was set:\n  - terraform_data.t[0]\n";
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn files_of_kept_states_are_listed_once_at_the_end_of_the_test_file() {
+        const RESULTS: &str = "main.tftest.hcl... pass\nmain.tftest.hcl... pass\n";
+        let kept = |path: &str, is_in_backend| TeardownReport {
+            kept: Some(path.into()),
+            is_in_backend,
+            ..samples::left_over(true)
+        };
+        let out = |environment: Environment, reports: &[TeardownReport]| {
+            let (view, streams) = view(environment, true, 0);
+            view.begin(&samples::mixed().files);
+            reports.iter().for_each(|report| view.torn_down(report));
+            let before = streams.lock().unwrap().0.len();
+            let file = file("main.tftest.hcl", TestStatus::Pass, Vec::new());
+            view.file(&file, TestProgress::Complete);
+            view.file(&file, TestProgress::Complete);
+            let (out, err) = streams.lock().unwrap().clone();
+            assert_eq!(err, "");
+            out[before..].to_owned()
+        };
+        let one = [kept(".terraform/test/a.tfstate", false), kept("kept/x.tfstate", true)];
+        let terrane = Environment::default();
+        let expected = "\nThe kept state is in:\n  - .terraform/test/a.tfstate\nTo destroy the resources that are left, \
+                        run:\n    terrane test cleanup\n";
+        assert_eq!(out(terrane.clone(), &one), format!("{expected}{RESULTS}"));
+        let two = [one[0].clone(), kept(".terraform/test/b.tfstate", false)];
+        let expected = "\nThe kept states are in:\n  - .terraform/test/a.tfstate\n  - .terraform/test/b.tfstate\nTo destroy the \
+                        resources that are left, run:\n    terrane test cleanup\n";
+        assert_eq!(out(terrane.clone(), &two), format!("{expected}{RESULTS}"));
+        assert_eq!(out(terrane.clone(), &one[1..]), RESULTS);
+        let terraform = terrane.speaking(base::dialect::Dialect::Terraform);
+        assert_eq!(out(terraform, &two), RESULTS);
+    }
+
+    #[test]
+    fn states_that_stay_in_backends_are_not_to_be_cleaned_up() {
+        let shown = |environment: Environment, is_wanted| {
+            let (view, streams) = view(environment, true, 0);
+            view.begin(&samples::mixed().files);
+            view.torn_down(&TeardownReport { is_in_backend: true, ..samples::left_over(is_wanted) });
+            let (out, err) = streams.lock().unwrap().clone();
+            out + &err
+        };
+        let terrane = Environment::default();
+        for is_wanted in [true, false] {
+            let text = shown(terrane.clone(), is_wanted);
+            assert!(text.ends_with(&format!("  - terraform_data.t[0]\n{IN_BACKEND}")), "{text}");
+            assert!(!text.contains("test cleanup"), "{text}");
+        }
+        let text = shown(terrane.speaking(base::dialect::Dialect::Terraform), true);
+        assert!(!text.contains("backend"), "{text}");
     }
 
     #[test]

@@ -14,7 +14,9 @@ use terrane_value::{Marks, Value};
 use super::instance::ActionInstance;
 use super::invoke::invoke;
 use super::plan::EPHEMERAL_CONFIG;
-use crate::engine_errors::{actions_not_invoked, halted, missing_request, unexpected_deferral};
+use crate::engine_errors::{
+    actions_not_invoked, halted, missing_request, unexpected_deferral, uninitialized_reference,
+};
 use crate::graph::{Invocation, PlannedRequest, Request};
 use crate::ids::{RequestId, ResourceId};
 use crate::run::Run;
@@ -180,7 +182,7 @@ fn without_objects(run: &Run, action: &ActionInstance<'_>) -> Diagnostics {
                 "The resource {resource} has no objects in the state yet. Please run a complete plan/apply cycle to ensure the \
                  state matches the configuration before using the -invoke argument."
             );
-            Diagnostic::error("Reference to uninitialized resource", detail).at(range)
+            uninitialized_reference("resource", detail).at(range)
         })
         .collect()
 }

@@ -15,7 +15,7 @@ use crate::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::run::{Prior, Run, Verb};
 use crate::step::expansion::{Unknown, expand};
 
-/// In apply: expands the block; instances without a task take their values from the state.
+/// In apply: expands the block; instances without a task take their values from the state, or from the plan if they are deferred.
 pub fn run(run: &Run, block: ResourceId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let config = run.blocks.tree.resource(block);
@@ -71,7 +71,8 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, block: ResourceId, expansion: Ex
         for (i, slot) in slots.instances.iter().enumerate() {
             let addr = resource.instance(slots.expansion.key(i));
             if !run.schedule.awaited.contains(&addr) {
-                slot.publish(stored_value(&run.prior, &resource, addr.key(), &schema));
+                let planned = run.inputs.deferred.object(&addr).cloned();
+                slot.publish(planned.or_else(|| stored_value(&run.prior, &resource, addr.key(), &schema)));
             }
         }
     }

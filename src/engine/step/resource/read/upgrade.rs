@@ -30,8 +30,8 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text_bytes(text.clone())),
         Attributes::Flat(entries) => RawState::Flat(entries.to_vec()),
         // Known since earlier in this run. The reference keeps no values between its walks, so that providers are used to
-        // being asked again.
-        Attributes::Value { value, ty } if addr.mode() == ResourceMode::Managed => match json::to_json(value, ty) {
+        // being asked again. What built-in providers would answer is known.
+        Attributes::Value { value, ty } if needs_provider(instance, object) => match json::to_json(value, ty) {
             Ok(text) => RawState::Json(text.into_bytes().into()),
             Err(error) => {
                 return (None, Diagnostic::error(INVALID_OBJECT, error.to_string()).about(addr.to_string()).into());
@@ -91,6 +91,12 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         }
     }
     (Some(stored), diagnostics)
+}
+
+/// Whether the provider is asked about an object whose value is known: built-in providers return values of the current schema as they are.
+fn needs_provider(instance: &Instance<'_>, object: &Object) -> bool {
+    let is_current = object.schema_version == instance.schema.version;
+    instance.addr.mode() == ResourceMode::Managed && !(is_current && instance.provider_addr.provider.is_builtin())
 }
 
 /// The object without attributes that the provider has removed, if it is of the current version: the provider is not asked

@@ -150,7 +150,11 @@ fn assertions_are_not_judged_by_values_of_a_failed_step() {
         outcome.expect(0, &[WARNING, "2 of its assert and snapshot blocks were not evaluated."]);
         assert!(!project.exists("work/__snapshots__"));
     }
-    // A failed check block ends nothing: all values are there.
+    // Nor does a second plan say anything.
+    let expected = error("exit status 4") + "  assert_no_changes = true\n";
+    let project = suite(&main, &[("a.tftest.hcl", &run("apply", "lower", &expected))]);
+    check(&project, &["test"], 0, &["a.tftest.hcl pass: x pass"]).expect(0, &[WARNING]);
+    // A failed check block ends nothing: all values are complete.
     for expected in [error("It is checked"), "  expect_failures = [check.name]\n".to_owned()] {
         let project = suite(&main, &[("a.tftest.hcl", &run("plan", "checked", &expected))]);
         let outcome = check(&project, &["test"], 1, &["a.tftest.hcl fail: x fail"]);

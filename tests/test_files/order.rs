@@ -282,18 +282,15 @@ impl World {
             let last = case.runs.iter().rposition(|run| run.key() == key).expect("keys are those of runs");
             self.results[last].earlier.iter().map(|n| case.runs[*n].key()).filter(|other| *other != key).collect()
         };
-        let mut reached: BTreeMap<Word, BTreeSet<Word>> = keys.iter().copied().map(|key| (key, waits(key))).collect();
-        for middle in &keys {
-            for key in &keys {
-                if reached[key].contains(middle) {
-                    let more = reached[middle].clone();
-                    reached.get_mut(key).expect("all keys are there").extend(more);
-                }
-            }
-        }
-        // The order in a cycle is not defined.
-        let is_before = |other: Word, key: Word| reached[other].contains(key) && !reached[key].contains(other);
-        let of = |key: Word| keys.iter().copied().filter(|&other| is_before(other, key)).collect();
+        let direct: BTreeMap<Word, BTreeSet<Word>> = keys.iter().copied().map(|key| (key, waits(key))).collect();
+        let reached = transitive(direct.clone());
+        // The order in a cycle is not defined, and says nothing about other states.
+        let is_ordered = |key: Word, other: Word| !reached[other].contains(key);
+        let without_cycles = |(key, waits): (Word, BTreeSet<Word>)| {
+            (key, waits.into_iter().filter(|other| is_ordered(key, other)).collect())
+        };
+        let before = transitive(direct.into_iter().map(without_cycles).collect());
+        let of = |key: Word| keys.iter().copied().filter(|other| before[other].contains(key)).collect();
         keys.iter().copied().map(|key| (key, of(key))).collect()
     }
 
@@ -344,6 +341,18 @@ impl World {
         let plan = Walk::plan(case, run, &values, state);
         if plan.failures.iter().any(|failure| !failure.is_check) { plan } else { Walk::apply(&plan, &values) }
     }
+}
+
+/// With what those need.
+fn transitive(mut needs: BTreeMap<Word, BTreeSet<Word>>) -> BTreeMap<Word, BTreeSet<Word>> {
+    let keys: Vec<Word> = needs.keys().copied().collect();
+    for middle in &keys {
+        let more = needs[middle].clone();
+        for of_key in needs.values_mut().filter(|of_key| of_key.contains(middle)) {
+            of_key.extend(&more);
+        }
+    }
+    needs
 }
 
 /// What the conditions and provisioners of a plan or an apply say about its run.

@@ -49,7 +49,7 @@ pub struct ProviderUse {
     pub of_actions: FxHashMap<ActionId, ProviderId>,
 }
 
-/// What blocks owe to the resource blocks that they depend on.
+/// Facts that follow from the dependencies of blocks.
 pub struct BlockOrder {
     /// What a block's objects depend on, transitively; sorted by address text.
     pub dependencies: FxHashMap<ResourceId, Arc<[ConfigResource]>>,

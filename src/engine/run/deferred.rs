@@ -1,4 +1,4 @@
-//! What a plan left to a later one, as its apply has to know: references to it see what was planned.
+//! The deferred changes of a plan, as its apply needs them: references see the planned objects.
 
 use model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance};
 use model::plan::DeferredChange;

@@ -230,7 +230,12 @@ impl<'r> ModuleScope<'r> {
 
     /// One instance by its literal key, without its siblings: they may not be known yet.
     fn instance(&self, of: &ResourceInstance) -> Option<Value> {
-        let index = self.run.blocks.tree.module(self.module.id).resources.get_index_of(&of.resource)?;
+        let tree = &self.run.blocks.tree;
+        let index = tree.module(self.module.id).resources.get_index_of(&of.resource)?;
+        let is_undecided = |block| self.run.inputs.deferred.is_undecided(|| tree.config_addr(block));
+        if tree.resource_in(self.module.id, &of.resource).is_some_and(is_undecided) {
+            return None;
+        }
         let slots = self.module.resources[index].get()?;
         slots.instances[slots.expansion.index_of(&of.key)?].value().cloned()
     }
@@ -257,6 +262,9 @@ impl<'r> ModuleScope<'r> {
         let index = self.run.blocks.tree.module(self.module.id).calls.get_index_of(call)?;
         let slots = self.module.calls[index].get().filter(|_| self.run.verb != Verb::Validate)?;
         let instance = &slots.instances[slots.expansion.index_of(key)?];
+        if self.run.inputs.deferred.has_module(&self.run.blocks.tree.module(instance.id).path) {
+            return None;
+        }
         let index = self.run.blocks.tree.module(instance.id).outputs.get_index_of(output)?;
         Some(output_value(instance, index))
     }

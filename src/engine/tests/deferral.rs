@@ -172,6 +172,22 @@ async fn references_in_apply_see_the_planned_objects_of_deferred_instances() {
 }
 
 #[tokio::test]
+async fn instances_that_may_change_are_unknown_in_apply_although_they_exist() {
+    let world = World::new();
+    let known = format!("{SOURCE}resource \"test_thing\" \"c\" {{\n count = 2\n name = \"c\"\n}}\n");
+    let (state, _) = apply(&world, &known, &State::default()).await;
+    let text = format!("{SOURCE}{COUNTED}").replace("\"s\"\n}", "\"changed\"\n}");
+    let plan = planned(&world, &text, &state).await;
+    let facts = world.known.facts(&config(&[("main.tf", &text)]));
+    let input = ApplyInput { facts, plan: Arc::new(plan), variables: GivenVariables::new(), parallelism: PARALLELISM };
+    let (_, evaluation, found) = crate::apply_and_evaluate(input, &world.ports()).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    for text in ["test_thing.c", "test_thing.c[0].name", "test_thing.c[1].id"] {
+        assert!(!value_in(evaluation.as_ref().unwrap(), text).is_known(), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn ephemeral_resources_that_depend_on_deferred_objects_are_not_opened() {
     let world = World::new();
     let text = "resource \"test_thing\" \"a\" {\n name = \"defer\"\n}\n\

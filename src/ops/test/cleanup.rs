@@ -73,7 +73,8 @@ fn missing_values(context: &FileContext<'_>) -> Option<Diagnostic> {
     let detail = format!(
         "The states of {} were created with values for these variables, which are not stored with the states and are not given now:\n{list}\n\n\
          With other values, a provider could look for the objects in another place and forget them, so nothing was destroyed. Run \
-         \"{COMMAND} test cleanup\" with the values that the tests had: with -var or -var-file, or in the environment, as TF_VAR_NAME.",
+         \"{COMMAND} test cleanup\" with the values that the tests had: with -var or -var-file, or in the environment, as TF_VAR_NAME. A variable that nothing uses \
+         any more may have any value.",
         file.name
     );
     Some(Diagnostic::error("Missing values of variables for the cleanup", detail))

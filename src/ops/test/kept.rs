@@ -31,7 +31,7 @@ const MANIFEST_LOCK: &str = "manifest.lock";
 const UNREADABLE: &str = "Failed to read the manifest of test states";
 const NOT_WRITTEN: &str = "Failed to write the state of a test";
 
-/// How often the lock of the manifest is tried, which other processes hold for moments, and the pause between.
+/// Attempts to lock the manifest, and the pause between them. Other processes hold the lock only briefly.
 const ATTEMPTS: usize = 400;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -146,24 +146,23 @@ impl KeptStates {
     /// The store of a state. It is in the manifest when this returns. `outside`: the names of the variables whose values come from outside.
     async fn store(&self, file: &str, key: &str, outside: &BTreeSet<String>) -> Result<Arc<StateSession>, Diagnostics> {
         self.lock(file)?;
-        let known = self.of_file(file).remove(key).map(|state| state.id);
-        let id = match known {
-            Some(id) => id,
-            None => {
-                let id = new_id();
-                let state = ManifestState { id: id.clone(), reason: Reason::Error };
-                self.change(|manifest| {
-                    let kept = manifest.files.entry(file.to_owned()).or_default();
-                    kept.states.insert(key.to_owned(), state.clone());
-                    kept.variables.extend(outside.iter().cloned());
-                })
-                .await?;
-                // Stores write into the file that is there: it stays private.
-                let path = self.state_path(&id);
-                atomic::create_new(&path, 0o600, b"").map_err(|error| not_written(&path, &error))?;
-                id
-            }
-        };
+        let id_of = |states: BTreeMap<String, ManifestState>| states.get(key).map(|state| state.id.clone());
+        if let Some(id) = id_of(self.of_file(file)).filter(|_| outside.is_subset(&self.variables(file))) {
+            return Ok(self.session(&id));
+        }
+        let new = ManifestState { id: new_id(), reason: Reason::Error };
+        self.change(|manifest| {
+            let kept = manifest.files.entry(file.to_owned()).or_default();
+            kept.states.entry(key.to_owned()).or_insert_with(|| new.clone());
+            kept.variables.extend(outside.iter().cloned());
+        })
+        .await?;
+        let id = id_of(self.of_file(file)).unwrap_or_else(|| new.id.clone());
+        if id == new.id {
+            // Stores write into the file that is there: it stays private.
+            let path = self.state_path(&id);
+            atomic::create_new(&path, 0o600, b"").map_err(|error| not_written(&path, &error))?;
+        }
         Ok(self.session(&id))
     }
 
@@ -394,12 +393,27 @@ mod tests {
         KeptStates { folder: folder.to_owned(), cipher: None, manifest, locks }
     }
 
+    /// Another `test cleanup -repair` may restore the objects with other variables.
+    #[tokio::test]
+    async fn variables_of_later_changes_are_recorded_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = kept_in(folder.path());
+        let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let mut ids = BTreeSet::new();
+        for outside in [names(&[]), names(&["region"]), names(&["zone"]), names(&["region"])] {
+            kept.store("a.tftest.hcl", "", &outside).await.unwrap();
+            ids.extend(kept.path("a.tftest.hcl", ""));
+        }
+        assert_eq!(kept.variables("a.tftest.hcl"), names(&["region", "zone"]));
+        assert_eq!(ids.len(), 1);
+    }
+
     fn add_state(manifest: &mut Manifest) {
         let state = ManifestState { id: "x".into(), reason: Reason::Error };
         manifest.files.entry("a.tftest.hcl".into()).or_default().states.insert(String::new(), state);
     }
 
-    /// The thread goes on meanwhile: it is the one that releases the lock.
+    /// The wait does not block the thread, which also releases the lock.
     #[tokio::test]
     async fn changes_of_the_manifest_wait_for_other_processes() {
         if !HAS_LOCKS_OF_HANDLES {

@@ -326,7 +326,7 @@ async fn open(
 fn repeated(suite: &SuiteContext, files: Vec<(TestFile, Diagnostics)>) -> SuiteFiles {
     let mut all = SuiteFiles { files: Vec::new(), problems: Vec::new(), outside_variables: Vec::new() };
     for (mut file, mut problems) in files {
-        // Of the file as it is written: the elements of a `for_each` may come from outside, too.
+        // Taken before `for_each` is expanded: its elements may come from outside, too.
         all.outside_variables.push(suite.outside.names_used_by(&file, &suite.config));
         if !problems.has_errors() && file.runs.iter().any(|run| run.for_each.is_some()) {
             file = problems.take(expansion::expand(suite, &file));

@@ -30,7 +30,7 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text_bytes(text.clone())),
         Attributes::Flat(entries) => RawState::Flat(entries.to_vec()),
         // Known since earlier in this run. The reference keeps no values between its walks, so that providers are used to
-        // being asked again. What built-in providers would answer is known.
+        // being asked again. Built-in providers return such values unchanged.
         Attributes::Value { value, ty } if needs_provider(instance, object) => match json::to_json(value, ty) {
             Ok(text) => RawState::Json(text.into_bytes().into()),
             Err(error) => {

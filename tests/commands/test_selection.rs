@@ -206,3 +206,26 @@ fn runs_in_a_cloud_are_refused_before_anything_is_executed() {
     outcome.expect(1, &["the -cloud-run option is not supported", "Nothing was run."]);
     assert!(!outcome.out.contains("in progress"), "{}", outcome.out);
 }
+
+#[test]
+fn opentofu_does_not_warn_of_deprecated_variables_that_runs_set() {
+    let main = "variable \"v\" {\n  type       = string\n  default    = \"d\"\n  deprecated = \"not this\"\n}\n";
+    let run = "run \"x\" {\n  command = plan\n  variables {\n    v = \"set\"\n  }\n}\n";
+    let mut project = suite(main, &[("a.tftest.hcl", run)]);
+    project.any_release();
+    for (name, args, warns) in [
+        ("tofu", &["test"][..], false),
+        ("tofu", &["plan", "-var=v=set"], true),
+        ("terraform", &["test"], true),
+        ("terraform", &["plan", "-var=v=set"], true),
+    ] {
+        project.set("TERRANE_NAME", name);
+        let outcome = project.run(args);
+        assert_eq!(
+            (outcome.code, outcome.text().contains("not this")),
+            (Some(0), warns),
+            "{name} {args:?}: {}",
+            outcome.text()
+        );
+    }
+}

@@ -49,10 +49,12 @@ pub fn variable(tree: &Tree, module: ModuleId, variable: &Variable, at: Range) -
     Some(warning.of_kind(kind(tree, module)).at(at))
 }
 
-/// As [`variable`], for a variable of the root module: Terraform shows where it is deprecated.
-pub fn root_variable(tree: &Tree, declared: &Variable) -> Option<Diagnostic> {
+/// As [`variable`], for a variable of the root module: Terraform shows where it is deprecated. OpenTofu does not warn of values that test
+/// files give. `of_test`: a test file gives the value.
+pub fn root_variable(tree: &Tree, declared: &Variable, of_test: bool) -> Option<Diagnostic> {
     let Deprecation { message, range } = declared.deprecated.as_ref()?;
     Some(match opentofu::has_own_deprecations(tree.dialect()) {
+        true if of_test => return None,
         true => {
             let name = &declared.name;
             let detail = format!("The root variable {name:?} is deprecated with the following message: {message}");

@@ -230,13 +230,11 @@ impl<'r> ModuleScope<'r> {
 
     /// One instance by its literal key, without its siblings: they may not be known yet.
     fn instance(&self, of: &ResourceInstance) -> Option<Value> {
-        let tree = &self.run.blocks.tree;
-        let index = tree.module(self.module.id).resources.get_index_of(&of.resource)?;
-        let is_undecided = |block| self.run.inputs.deferred.is_undecided(|| tree.config_addr(block));
-        if tree.resource_in(self.module.id, &of.resource).is_some_and(is_undecided) {
+        let block = self.run.blocks.tree.resource_in(self.module.id, &of.resource)?;
+        if self.run.inputs.deferred.is_undecided(|| self.run.blocks.tree.config_addr(block)) {
             return None;
         }
-        let slots = self.module.resources[index].get()?;
+        let slots = self.module.resources[block.index()].get()?;
         slots.instances[slots.expansion.index_of(&of.key)?].value().cloned()
     }
 
@@ -248,10 +246,8 @@ impl<'r> ModuleScope<'r> {
         if self.run.verb == Verb::Validate {
             return validate_call(&self.run.blocks, self.module.id, index as u32, child);
         }
-        match self.module.calls[index].get() {
-            Some(_) if self.run.inputs.deferred.has_module(&self.run.blocks.tree.module(child).path) => {
-                Value::dynamic()
-            }
+        let is_decided = |_: &_| !self.run.inputs.deferred.has_module(&self.run.blocks.tree.module(child).path);
+        match self.module.calls[index].get().filter(is_decided) {
             Some(call) => call_value(self.run, call, child),
             None => Value::dynamic(),
         }

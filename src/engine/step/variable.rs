@@ -4,6 +4,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::source::Range;
 use lang::eval::evaluate;
 use model::config::Variable;
+use model::config::test_file::load::is_test_file;
 use model::model_errors::UNSUITABLE_FOR_VARIABLE;
 use terrane_value::{Marks, Value, convert};
 
@@ -30,8 +31,11 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             Verb::Validate => Value::unknown(variable.ty.clone()),
             _ => {
                 let given = run.inputs.variables.get(&variable.name);
-                if given.is_some() && matches!(run.verb, Verb::Plan { .. } | Verb::Import) {
-                    diagnostics.extend(deprecated::root_variable(&run.blocks.tree, variable));
+                if let Some(given) = given
+                    && matches!(run.verb, Verb::Plan { .. } | Verb::Import)
+                {
+                    let of_test = matches!(&given.origin, Origin::File(range) if is_test_file(&range.file));
+                    diagnostics.extend(deprecated::root_variable(&run.blocks.tree, variable, of_test));
                 }
                 let given = Given {
                     value: given.map(|g| g.value.clone()),

@@ -33,7 +33,7 @@ pub fn suite(main: &str, files: &[(&str, &str)]) -> Project {
     project
 }
 
-/// A run that plans, with a state of its own, and with one assertion.
+/// A run that plans, with a separate state and one assertion.
 pub fn planning(name: &str, condition: &str) -> String {
     format!(
         "run \"{name}\" {{\n  command   = plan\n  state_key = \"{name}\"\n  assert {{\n    condition     = {condition}\n    \

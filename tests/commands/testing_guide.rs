@@ -1,5 +1,5 @@
-//! The workflow and the pipeline of `docs/testing.md` test the module of the page: every step is run by the shell, in order, as on a service,
-//! where the environment says so. The commands of the page itself are run by `tests/architecture/pages.rs`.
+//! The workflow and the pipeline of `docs/testing.md` test the module of the page: every step is run by the shell, in order, as on a service.
+//! The commands of the page itself are run by `tests/architecture/pages.rs`.
 
 use std::path::{Path, PathBuf};
 

@@ -97,9 +97,9 @@ pub struct Walk<'c> {
     drafts: BTreeMap<(Path, usize), Draft>,
     /// Nodes that failed, or were not visited because something they need failed.
     failed: BTreeSet<Node>,
-    /// The events before whatever needs a node.
+    /// The events before everything that needs a node.
     after: BTreeMap<Node, BTreeSet<usize>>,
-    /// The events before whatever waits for the end of an object.
+    /// The events before everything that waits for the end of an object.
     destroyed: BTreeMap<String, BTreeSet<usize>>,
     undestroyed: BTreeSet<String>,
     pub failures: Vec<Failure>,

@@ -188,7 +188,7 @@ pub fn compact(value: &Value) -> String {
     }
 }
 
-/// A value as JSON with an indent of two spaces. Parts that are sensitive, ephemeral or unknown are replaced by texts that say so.
+/// A value as JSON with an indent of two spaces. Parts that are sensitive, ephemeral or unknown are replaced by texts such as `(sensitive value)`.
 pub fn indented_json(value: &Value) -> String {
     let mut out = String::new();
     write_indented(value, 0, &mut out);

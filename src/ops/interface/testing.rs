@@ -184,7 +184,7 @@ pub struct TeardownReport {
     /// Where the state is kept.
     pub kept: Option<PathBuf>,
     /// It stays in the backend of a run: `test cleanup` leaves it as it is.
-    pub is_in_backend: bool,
+    pub stays_in_backend: bool,
 }
 
 /// What exists when a suite is abandoned.

@@ -17,7 +17,6 @@ use super::restore::{self, Disposal, Keeper, StateFacts};
 use super::run::has_objects;
 use super::{file, run_backend, teardown};
 use crate::interface::testing::{Cleanup, FileReport, RunReport, SkipReason, TeardownReport, TestProgress, TestStatus};
-use crate::opentofu;
 
 /// Destroys what is kept of a file. For a repair, only what errors left; what is to be kept is restored.
 pub async fn execute(context: &FileContext<'_>) -> FileReport {
@@ -39,7 +38,7 @@ pub async fn execute(context: &FileContext<'_>) -> FileReport {
         return report;
     }
     let (mut disposals, untouched) = load_states(context, cleanup, &mut report).await;
-    let cleans_backends = opentofu::cleans_backends_of_tests(context.suite.setup.dialect());
+    let cleans_backends = teardown::cleans_backends(context);
     let mut unopened = BTreeSet::new();
     if cleans_backends || !disposals.is_empty() {
         unopened = open_backends(context, &mut report).await;
@@ -71,10 +70,11 @@ fn missing_values(context: &FileContext<'_>) -> Option<Diagnostic> {
         return None;
     }
     let detail = format!(
-        "The states of {} were created with values for these variables, which are not stored with the states and are not given now:\n{list}\n\n\
+        "The states of {} were created with values for these variables, which are not stored with the states and are not given \
+         now:\n{list}\n\n\
          With other values, a provider could look for the objects in another place and forget them, so nothing was destroyed. Run \
-         \"{COMMAND} test cleanup\" with the values that the tests had: with -var or -var-file, or in the environment, as TF_VAR_NAME. A variable that nothing uses \
-         any more may have any value.",
+         \"{COMMAND} test cleanup\" with the values that the tests had: with -var or -var-file, or in the environment, as \
+         TF_VAR_NAME. A variable that nothing uses any more may have any value.",
         file.name
     );
     Some(Diagnostic::error("Missing values of variables for the cleanup", detail))
@@ -206,7 +206,7 @@ async fn name_in_backends(context: &FileContext<'_>, unopened: &BTreeSet<String>
             left: objects_of(&state),
             is_wanted: true,
             kept,
-            is_in_backend: true,
+            stays_in_backend: true,
         });
     }
     warnings

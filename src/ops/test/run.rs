@@ -1,4 +1,4 @@
-//! One run: its configuration is prepared and validated, planned, and applied if it says so; then its assertions are judged.
+//! One run: its configuration is prepared and validated, planned, and applied unless `command = plan`; then its assertions are judged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

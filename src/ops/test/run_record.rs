@@ -22,7 +22,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Also returns what is said of an earlier apply of the state that did not come to its end.
+    /// Also returns warnings about an earlier apply of the state that did not end.
     pub async fn of(
         context: &FileContext<'_>,
         run: &TestRun,

@@ -1,4 +1,4 @@
-//! What a run does once its configuration and its values are sound: it plans, applies if it says so, and is judged.
+//! What a run does once its configuration and its values are sound: it plans, applies unless `command = plan`, and is judged.
 
 use std::sync::Arc;
 

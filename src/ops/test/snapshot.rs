@@ -149,7 +149,7 @@ impl Snapshots {
             // A file without snapshots may have had some.
             None if file.extensions => match read(&self.path) {
                 Ok(stored) => stored,
-                // A run that needs it has said so.
+                // A run that needs it has reported the error.
                 Err(_) => return Diagnostics::new(),
             },
             None => return Diagnostics::new(),

@@ -130,14 +130,14 @@ async fn end_state(context: &FileContext<'_>, key: String, disposal: Disposal, r
     let is_wanted = !matches!(disposal, Disposal::Destroy(_)) && !failed;
     let (file, run) = (context.file.name.clone(), Some(context.file.runs[index].name.clone()));
     let kept = place_of(context, &key).filter(|_| !left.is_empty());
-    let is_in_backend = context.backends.store(&key).is_some() && !cleans_backends(context);
-    let report = TeardownReport { file, run, diagnostics, left, is_wanted, kept, is_in_backend };
+    let stays_in_backend = context.backends.store(&key).is_some() && !cleans_backends(context);
+    let report = TeardownReport { file, run, diagnostics, left, is_wanted, kept, stays_in_backend };
     context.suite.listener.torn_down(&report);
     EndedState { key, status, reason }
 }
 
 /// Whether a cleanup destroys what is in backends of runs.
-fn cleans_backends(context: &FileContext<'_>) -> bool {
+pub fn cleans_backends(context: &FileContext<'_>) -> bool {
     opentofu::cleans_backends_of_tests(context.suite.setup.dialect())
 }
 
@@ -179,8 +179,8 @@ async fn find_unfinished(context: &FileContext<'_>, ended: &mut BTreeMap<String,
         let kept = place_of(context, &key);
         let run = context.order.iter().rposition(|run| run.state_key == key);
         let run = run.map(|index| context.file.runs[index].name.clone());
-        let (file, is_wanted, is_in_backend) = (file.clone(), false, false);
-        let report = TeardownReport { file, run, diagnostics, left, is_wanted, kept, is_in_backend };
+        let (file, is_wanted, stays_in_backend) = (file.clone(), false, false);
+        let report = TeardownReport { file, run, diagnostics, left, is_wanted, kept, stays_in_backend };
         context.suite.listener.torn_down(&report);
         ended.insert(key, Some(Reason::Error));
     }
@@ -308,7 +308,7 @@ async fn apply(
     let state = state.map(|state| if is_destroy { State { outputs, ..state } } else { state });
     of_record.extend(record.finish(state.as_ref()).await);
     if is_destroy && state.as_ref().is_some_and(|state| !has_objects(state)) {
-        // The kept state is removed, whatever could not be written of it.
+        // The kept state is removed: errors of writing it do not matter.
         of_record = of_record.into_iter().filter(|found| !found.is_error()).collect();
     }
     let mut diagnostics = of_record;

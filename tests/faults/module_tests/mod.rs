@@ -303,7 +303,7 @@ impl Trial {
             }
             lasting = None;
         }
-        Err("cleanup does not come to its end".to_owned())
+        Err("cleanup does not end".to_owned())
     }
 
     /// After a cleanup that succeeded.
@@ -316,7 +316,7 @@ impl Trial {
         }
         let is_said = |id: &&String| self.said.contains(address_in(id.split('#').next().unwrap_or_default()));
         match excused.iter().find(|id| !is_said(id)) {
-            Some(id) => Err(format!("{id} was being changed, and no command said so: {}", self.said)),
+            Some(id) => Err(format!("{id} was being changed, and no command named it: {}", self.said)),
             None => Ok(()),
         }
     }

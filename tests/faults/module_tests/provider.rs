@@ -1,4 +1,4 @@
-//! A provider with a list of its own: each object that exists is a file in a folder of the working directory, and so is each request that
+//! A provider that lists what exists: each object that exists is a file in a folder of the working directory, and so is each request that
 //! came and each that was answered. By a file of faults it fails, stalls, dies, interrupts or kills the program that started it.
 //! This very test binary serves it, when the program that [`install`] writes runs it.
 

@@ -135,7 +135,7 @@ impl TestHuman {
             let mut text = self.console.style.wrapped(&text) + &list;
             if opentofu::names_files_of_kept_states(self.console.dialect()) {
                 match &report.kept {
-                    _ if report.is_in_backend => text += &self.console.style.wrapped(IN_BACKEND),
+                    _ if report.stays_in_backend => text += &self.console.style.wrapped(IN_BACKEND),
                     Some(path) => self.kept().entry(report.file.clone()).or_default().push(path.clone()),
                     None => {}
                 }
@@ -146,7 +146,7 @@ impl TestHuman {
             "\n{PROGRAM} left the following resources in state after executing {place}, and they need to be cleaned up manually:\n"
         );
         let kept = match &report.kept {
-            _ if report.is_in_backend => IN_BACKEND.to_owned(),
+            _ if report.stays_in_backend => IN_BACKEND.to_owned(),
             Some(path) => {
                 let path = path.display();
                 format!("\nTheir state is kept in {path}. To destroy them, run:\n    {COMMAND} test cleanup\n")
@@ -473,9 +473,9 @@ run:
     #[test]
     fn files_of_kept_states_are_listed_once_at_the_end_of_the_test_file() {
         const RESULTS: &str = "main.tftest.hcl... pass\nmain.tftest.hcl... pass\n";
-        let kept = |path: &str, is_in_backend| TeardownReport {
+        let kept = |path: &str, stays_in_backend| TeardownReport {
             kept: Some(path.into()),
-            is_in_backend,
+            stays_in_backend,
             ..samples::left_over(true)
         };
         let out = |environment: Environment, reports: &[TeardownReport]| {
@@ -509,7 +509,7 @@ run:
         let shown = |environment: Environment, is_wanted| {
             let (view, streams) = view(environment, true, 0);
             view.begin(&samples::mixed().files);
-            view.torn_down(&TeardownReport { is_in_backend: true, ..samples::left_over(is_wanted) });
+            view.torn_down(&TeardownReport { stays_in_backend: true, ..samples::left_over(is_wanted) });
             let (out, err) = streams.lock().unwrap().clone();
             out + &err
         };

@@ -86,6 +86,6 @@ pub fn left_over(is_wanted: bool) -> TeardownReport {
         left: vec![LeftObject { addr: parse_abs_instance("terraform_data.t[0]").unwrap(), deposed: None }],
         is_wanted,
         kept: (!is_wanted).then(|| ".terraform/test/abcdefgh.tfstate".into()),
-        is_in_backend: false,
+        stays_in_backend: false,
     }
 }

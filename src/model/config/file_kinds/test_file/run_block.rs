@@ -103,7 +103,7 @@ fn check_extensions(content: &Content, run: &TestRun, diags: &mut Diagnostics) {
         ];
         for (other, _) in others.into_iter().filter(|(_, is_given)| *is_given) {
             let detail = format!(
-                "An isolated run has a state of its own, which is destroyed when the run ends. It cannot have the {other}."
+                "An isolated run has a separate state, which is destroyed when the run ends. It cannot have the {other}."
             );
             diags.push(Diagnostic::error("Invalid isolated run", detail).at(attribute.name_range()));
         }

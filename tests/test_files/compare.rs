@@ -92,7 +92,7 @@ pub fn complaints(case: &Case, prediction: &Prediction, answer: &Answer) -> Vec<
         }
     }
     check("teardown", format!("{predicted:?}"), format!("{seen:?}"));
-    check("left", format!("{:?}", predicted_rest(case, prediction)), format!("{:?}", rest(answer)));
+    check("left", format!("{:?}", predicted_rest(prediction)), format!("{:?}", rest(answer)));
     complaints.extend(log_complaints(prediction, &answer.log));
     if case.is_newer {
         complaints.extend(manifest_complaints(case, prediction, answer));
@@ -117,9 +117,10 @@ fn summary(answer: &Answer) -> String {
 /// What the report names as left, by run.
 type Rest = BTreeMap<String, BTreeSet<String>>;
 
-fn predicted_rest(case: &Case, prediction: &Prediction) -> Rest {
+fn predicted_rest(prediction: &Prediction) -> Rest {
     let line = |kept: &Kept| {
-        let kind = if case.runs[kept.run].skip_cleanup == Some(true) { "skipped" } else { "failed" };
+        // What could not be brought back is not there because it was asked for.
+        let kind = if kept.reason == Reason::Skip { "skipped" } else { "failed" };
         (format!("{} {kind}", name(kept.run)), kept.objects.keys().cloned().collect())
     };
     prediction.kept.values().map(line).collect()
@@ -186,8 +187,8 @@ fn manifest_complaints(case: &Case, prediction: &Prediction, answer: &Answer) ->
             None if prediction.kept.is_empty() => None,
             None => Some("dependency"),
         };
-        // States that no run wrote have nothing to be kept for.
-        let is_optional = predicted == Some("dependency") && !prediction.written.contains(key);
+        // States without outputs have nothing to be kept for.
+        let is_optional = predicted == Some("dependency") && !prediction.with_outputs.contains(key);
         if reason != predicted && !(is_optional && reason.is_none()) {
             complaints.push(format!("manifest: predicted {predicted:?} for {key:?}, but it is {reason:?}"));
         }

@@ -512,7 +512,8 @@ impl<'c> Walk<'c> {
     fn resource_of(&self, path: Path, expr: Expr) -> Option<(Path, usize)> {
         match expr {
             Expr::Input(n) | Expr::Output(n) => Some((path, n)),
-            Expr::Child(n) if self.has_child() => self.resource_of(Path::Child, self.case.child.outputs[n].value),
+            // Also if the module is overridden: only its values are made up.
+            Expr::Child(n) => self.resource_of(Path::Child, self.case.child.outputs[n].value),
             Expr::Variable(0) if path == Path::Child => {
                 self.resource_of(Path::Root, self.module(Path::Root).call.unwrap())
             }

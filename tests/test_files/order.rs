@@ -99,8 +99,8 @@ pub struct Prediction {
     pub teardown: Vec<usize>,
     /// By state key.
     pub kept: BTreeMap<Word, Kept>,
-    /// The keys of states that runs wrote.
-    pub written: BTreeSet<Word>,
+    /// The keys of states that have all outputs of the run that wrote them last.
+    pub with_outputs: BTreeSet<Word>,
 }
 
 /// What there is after the runs so far.
@@ -108,6 +108,8 @@ pub struct Prediction {
 pub struct World {
     pub results: Vec<RunResult>,
     states: BTreeMap<Word, State>,
+    /// The keys of states whose last apply made all outputs.
+    with_outputs: BTreeSet<Word>,
     /// The run whose configuration the teardown uses.
     owners: BTreeMap<Word, usize>,
     /// Keys of states that go back to what their owner made, instead of away.
@@ -247,6 +249,10 @@ impl World {
         let mut events = BTreeSet::new();
         if let Some((state, list)) = attempt.applied {
             self.states.insert(run.key(), state);
+            self.with_outputs.remove(run.key());
+            if attempt.is_clean && attempt.status != Status::Error {
+                self.with_outputs.insert(run.key());
+            }
             events = self.append(list, &before);
             if run.skip_cleanup == Some(true) {
                 self.restored.insert(run.key());
@@ -301,7 +307,6 @@ impl World {
         let mut events: BTreeMap<Word, BTreeSet<usize>> = BTreeMap::new();
         let mut file = self.results.iter().map(|result| result.status).max().unwrap_or(Status::Pass);
         let (mut teardown, mut kept) = (Vec::new(), BTreeMap::new());
-        let written = self.states.keys().copied().collect();
         while !open.is_empty() {
             let is_free = |key: &Word| !open.iter().any(|other| before[key].contains(other));
             let next = open.iter().position(is_free).expect("the order has no cycles");
@@ -328,7 +333,7 @@ impl World {
             file = Status::Error;
         }
         let statuses = self.results.iter().map(|result| result.status).collect();
-        Prediction { statuses, file, events: self.events, teardown, kept, written }
+        Prediction { statuses, file, events: self.events, teardown, kept, with_outputs: self.with_outputs }
     }
 
     /// Destroys a state, or brings back what its owner made.

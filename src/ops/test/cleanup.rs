@@ -108,8 +108,7 @@ async fn load_states(
             continue;
         };
         match context.suite.kept.load(&context.file.name, &key).await {
-            Ok((state, warnings)) => {
-                report.diagnostics.extend(warnings);
+            Ok(state) => {
                 give_outputs(context, &key, &state);
                 let keeper = keeper(context.file, &key);
                 let facts = StateFacts { has_objects: has_objects(&state), last_run: Some(last_run), keeper };

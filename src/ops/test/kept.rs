@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::encryption::Cipher;
-use backend::kinds::local::{LocalStore, StatePaths};
-use backend::{FinishError, JournaledState, StateAccess, StateSession, finish_replay, load};
+use backend::kinds::local::{self, LocalStore, StatePaths};
+use backend::{FinishError, JournaledState, Loaded, StateAccess, StateSession, finish_replay, load};
 use base::atomic;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::COMMAND;
@@ -68,10 +68,14 @@ pub struct ManifestState {
     pub reason: Reason,
 }
 
+/// Shows warnings about a run that did not end at once, before its journal is removed, which alone knows what they say.
+pub type Warn = Arc<dyn Fn(Diagnostics) + Send + Sync>;
+
 /// The states of a suite on the disk.
 pub struct KeptStates {
     folder: PathBuf,
     cipher: Option<Arc<Cipher>>,
+    warn: Warn,
     manifest: Mutex<Manifest>,
     /// By test file: the locks of states that this process changes.
     locks: Mutex<BTreeMap<String, HeldLock>>,
@@ -79,14 +83,14 @@ pub struct KeptStates {
 
 impl KeptStates {
     /// Reads what earlier suites left. Makes nothing.
-    pub async fn open(setup: &Setup) -> Result<KeptStates, Diagnostics> {
+    pub async fn open(setup: &Setup, warn: Warn) -> Result<KeptStates, Diagnostics> {
         let folder = folder(setup);
         let manifest = match read_manifest(&folder.join(MANIFEST)) {
             Ok(manifest) => manifest,
             Err(error) => return Err(unreadable(&folder.join(MANIFEST), &error).into()),
         };
         let cipher = encryption::of(setup).await?.state.clone();
-        Ok(KeptStates { folder, cipher, manifest: Mutex::new(manifest), locks: Mutex::default() })
+        Ok(KeptStates { folder, cipher, warn, manifest: Mutex::new(manifest), locks: Mutex::default() })
     }
 
     fn manifest(&self) -> MutexGuard<'_, Manifest> {
@@ -172,24 +176,44 @@ impl KeptStates {
         Arc::new(StateSession::new(Arc::new(store), self.cipher.clone()))
     }
 
-    /// The journal of an apply that changes a state, and warnings about an earlier one that did not end.
+    /// The journal of an apply that changes a state.
     pub async fn journal(
         &self,
         file: &str,
         key: &str,
         outside: &BTreeSet<String>,
-    ) -> Result<(Arc<JournaledState>, Diagnostics), Diagnostics> {
-        journal_of(&self.store(file, key, outside).await?).await
+    ) -> Result<Arc<JournaledState>, Diagnostics> {
+        self.journal_in(&self.store(file, key, outside).await?).await
     }
 
     /// A state as it was left. The journal of a run that did not end is applied to it.
-    pub async fn load(&self, file: &str, key: &str) -> Result<(State, Diagnostics), Diagnostics> {
+    pub async fn load(&self, file: &str, key: &str) -> Result<State, Diagnostics> {
         self.lock(file)?;
         match self.of_file(file).remove(key) {
-            Some(state) => load_state(&self.session(&state.id)).await,
+            Some(state) => self.load_from(&self.session(&state.id)).await,
             // Another process has destroyed it in the meantime.
-            None => Ok((State::default(), Diagnostics::new())),
+            None => Ok(State::default()),
         }
+    }
+
+    /// The journal of an apply that changes the state of a store.
+    pub async fn journal_in(&self, store: &Arc<StateSession>) -> Result<Arc<JournaledState>, Diagnostics> {
+        let loaded = self.recovered(store).await?;
+        Ok(Arc::new(JournaledState::new(store.clone(), &loaded)?))
+    }
+
+    /// The state of a store, with what a run did that did not end.
+    pub async fn load_from(&self, store: &StateSession) -> Result<State, Diagnostics> {
+        Ok(self.recovered(store).await?.file.map(|file| file.state).unwrap_or_default())
+    }
+
+    async fn recovered(&self, store: &StateSession) -> Result<Loaded, Diagnostics> {
+        let mut loaded = load(store, StateAccess::Locked).await?;
+        if !loaded.warnings.is_empty() {
+            (self.warn)(std::mem::take(&mut loaded.warnings));
+        }
+        finish_replay(store, &mut loaded)?;
+        Ok(loaded)
     }
 
     /// Writes a state that is kept.
@@ -200,7 +224,7 @@ impl KeptStates {
         outside: &BTreeSet<String>,
         state: &State,
     ) -> Result<(), Diagnostics> {
-        let (journal, _) = self.journal(file, key, outside).await?;
+        let journal = self.journal(file, key, outside).await?;
         match journal.finish(Some(state)).await {
             Ok(_) => Ok(()),
             Err(error) => Err(not_saved(&error).into()),
@@ -221,7 +245,8 @@ impl KeptStates {
         // The manifest goes last: what it names may be missing, but nothing that is there may be unnamed.
         for (_, id) in &gone {
             let journal = self.session(id).facts().journal;
-            for path in [journal, self.state_path(id)] {
+            let state = self.state_path(id);
+            for path in [journal, local::next_of(&state), state] {
                 remove(&path).map_err(|error| not_written(&path, &error))?;
             }
         }
@@ -280,22 +305,6 @@ impl KeptStates {
         });
         written.map_err(|error| not_written(&path, &error).into())
     }
-}
-
-/// The journal of an apply that changes the state of a store, and warnings about an earlier one that did not end.
-pub async fn journal_of(store: &Arc<StateSession>) -> Result<(Arc<JournaledState>, Diagnostics), Diagnostics> {
-    let mut loaded = load(store, StateAccess::Locked).await?;
-    let warnings = std::mem::take(&mut loaded.warnings);
-    finish_replay(store, &mut loaded)?;
-    Ok((Arc::new(JournaledState::new(store.clone(), &loaded)?), warnings))
-}
-
-/// The state of a store, with what a run did that did not end.
-pub async fn load_state(store: &StateSession) -> Result<(State, Diagnostics), Diagnostics> {
-    let mut loaded = load(store, StateAccess::Locked).await?;
-    let warnings = std::mem::take(&mut loaded.warnings);
-    finish_replay(store, &mut loaded)?;
-    Ok((loaded.file.map(|file| file.state).unwrap_or_default(), warnings))
 }
 
 /// The error of a state that was not written at the end of its run.
@@ -390,7 +399,8 @@ mod tests {
 
     fn kept_in(folder: &Path) -> KeptStates {
         let (manifest, locks) = (Mutex::default(), Mutex::default());
-        KeptStates { folder: folder.to_owned(), cipher: None, manifest, locks }
+        let warn: Warn = Arc::new(|found| panic!("{found:?}"));
+        KeptStates { folder: folder.to_owned(), cipher: None, warn, manifest, locks }
     }
 
     /// Another `test cleanup -repair` may restore the objects with other variables.

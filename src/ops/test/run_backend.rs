@@ -15,7 +15,6 @@ use model::config::test_file::{RunBackend, TestFile, TestRun};
 use model::state::State;
 
 use super::context::FileContext;
-use super::kept;
 use crate::backends::open;
 use crate::backends::other_root;
 use crate::backends::settings::BackendSettings;
@@ -62,14 +61,12 @@ pub async fn open_state(context: &FileContext<'_>, run: &TestRun) -> Result<Diag
     let Some(block) = run.backend.as_ref().filter(|_| context.backends.store(&key).is_none()) else {
         return Ok(Diagnostics::new());
     };
-    let (store, mut warnings) = store_of(context, run, block).await?;
+    let (store, warnings) = store_of(context, run, block).await?;
     let taken = store.acquire(&LockInfo::new("test"), Duration::ZERO, &context.suite.setup.stop, || ()).await;
     let is_of_process = store.facts().locks_are_of_processes;
     let lock = taken.map_err(|error| Diagnostics::from(locking::not_locked(&error, is_of_process)))?;
     context.backends.open().insert(key.clone(), LockedState { store: store.clone(), lock });
-    let (state, found) = kept::load_state(&store).await?;
-    warnings.extend(found);
-    context.adopt_state(&key, state);
+    context.adopt_state(&key, context.suite.kept.load_from(&store).await?);
     Ok(warnings)
 }
 

@@ -22,22 +22,21 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Also returns warnings about an earlier apply of the state that did not end.
     pub async fn of(
         context: &FileContext<'_>,
         run: &TestRun,
         key: &str,
         ports: &Ports,
-    ) -> Result<(RunRecord, Diagnostics), Diagnostics> {
-        let (journal, warnings) = match context.backends.store(key) {
-            Some(store) => kept::journal_of(&store).await?,
+    ) -> Result<RunRecord, Diagnostics> {
+        let journal = match context.backends.store(key) {
+            Some(store) => context.suite.kept.journal_in(&store).await?,
             None if isolation::is_made_up(context.file, run, &context.suite.config) => {
-                return Ok((RunRecord { ports: ports.clone(), journal: None }, Diagnostics::new()));
+                return Ok(RunRecord { ports: ports.clone(), journal: None });
             }
             None => context.suite.kept.journal(&context.file.name, key, context.outside_variables).await?,
         };
         let sink = Arc::new(JournalSink(journal.clone()));
-        Ok((RunRecord { ports: Ports { sink, ..ports.clone() }, journal: Some(journal) }, warnings))
+        Ok(RunRecord { ports: Ports { sink, ..ports.clone() }, journal: Some(journal) })
     }
 
     /// Like [`RunRecord::of`], for a destroy. Deleting needs no record: without one, the kept state lists more than there is. So a full
@@ -49,9 +48,9 @@ impl RunRecord {
         ports: &Ports,
     ) -> Result<(RunRecord, Diagnostics), Diagnostics> {
         match RunRecord::of(context, run, key, ports).await {
-            Ok((record, found)) => {
+            Ok(record) => {
                 let sink = Arc::new(DestroySink(record.ports.sink.clone()));
-                Ok((RunRecord { ports: Ports { sink, ..record.ports }, ..record }, found))
+                Ok((RunRecord { ports: Ports { sink, ..record.ports }, ..record }, Diagnostics::new()))
             }
             // The state in a backend is written by its record only.
             Err(found) if context.backends.store(key).is_some() => Err(found),

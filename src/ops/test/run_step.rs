@@ -104,10 +104,7 @@ impl RunStep<'_> {
             parallelism: self.context.suite.request.parallelism,
         };
         let record = match RunRecord::of(self.context, self.run, &key, &self.prepared.ports).await {
-            Ok((record, found)) => {
-                report.diagnostics.extend(found);
-                record
-            }
+            Ok(record) => record,
             Err(found) => {
                 report.diagnostics.extend(found);
                 return TestStatus::Error;

@@ -292,8 +292,11 @@ async fn open(
     for config in tested_modules(files.iter().map(|(file, _)| file)) {
         requirements = requirements.merge(diagnostics.take(Requirements::of_config(config)));
     }
-    let found = match packages::resolve(setup, &requirements).await {
-        Ok(found) => KeptStates::open(setup).await.map(|kept| (found, kept)),
+    let (shown_by, found) = (listener.clone(), packages::resolve(setup, &requirements).await);
+    let found = match found {
+        Ok(found) => KeptStates::open(setup, Arc::new(move |warnings| shown_by.diagnostics(warnings)))
+            .await
+            .map(|kept| (found, kept)),
         Err(problems) => Err(problems),
     };
     let (origins, kept) = match found {

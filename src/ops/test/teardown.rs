@@ -76,7 +76,9 @@ pub async fn end_states(
         Some(writer) if !at_least(12) => Some(writer),
         _ => context.order.iter().rposition(|run| run.state_key == *key),
     };
-    let last = disposals.keys().filter_map(|key| Some((key.clone(), position(key)?))).collect();
+    // States that no run wrote are in the order, too: others may need each other through them.
+    let of_runs = context.order.iter().map(|run| &run.state_key);
+    let last = disposals.keys().chain(of_runs).filter_map(|key| Some((key.clone(), position(key)?))).collect();
     let mut waiting = order::teardown(&context.order, &last);
     let mut status = TestStatus::Pending;
     let mut ended: BTreeMap<String, Option<Reason>> = BTreeMap::new();
@@ -92,6 +94,7 @@ pub async fn end_states(
         status = status.max(done.status);
         ended.insert(done.key, done.reason);
     }
+    ended.retain(|key, _| disposals.contains_key(key));
     if context.suite.setup.stop.is_killed() {
         // What was not ended any more stays in the manifest as it is.
         let is_left = |key: &String| has_objects(&context.state(key));
@@ -168,7 +171,7 @@ async fn find_unfinished(context: &FileContext<'_>, ended: &mut BTreeMap<String,
     let file = &context.file.name;
     for key in context.suite.kept.of_file(file).into_keys().filter(|key| !ended.contains_key(key)).collect::<Vec<_>>() {
         let (left, diagnostics) = match context.suite.kept.load(file, &key).await {
-            Ok((state, found)) => (objects_of(&state), found),
+            Ok(state) => (objects_of(&state), Diagnostics::new()),
             Err(found) => (Vec::new(), found),
         };
         if left.is_empty() && !diagnostics.has_errors() {
@@ -296,7 +299,7 @@ async fn apply(
     let is_destroy = mode == Mode::Destroy;
     let opened = match is_destroy {
         true => RunRecord::of_destroy(context, run, key, ports).await,
-        false => RunRecord::of(context, run, key, ports).await,
+        false => RunRecord::of(context, run, key, ports).await.map(|record| (record, Diagnostics::new())),
     };
     let (record, mut of_record) = match opened {
         Ok(opened) => opened,

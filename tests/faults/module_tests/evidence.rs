@@ -30,8 +30,9 @@ pub struct Kept {
 pub fn kept(project: &Project) -> Result<Kept, String> {
     let folder = project.work().join(FOLDER);
     let mut kept = Kept::default();
-    // A process that is killed leaves the file of its lock, which says nothing.
-    let mut known = vec!["manifest.json".to_owned(), "last.json".to_owned(), ".lock".to_owned()];
+    // A process that is killed leaves the file of its lock, which says nothing, and a file that it was writing, which the next one
+    // removes.
+    let mut known: Vec<String> = ["manifest.json", "last.json", ".lock", ".terrane-"].map(str::to_owned).into();
     if let Ok(text) = std::fs::read(folder.join("manifest.json")) {
         kept.has_manifest = true;
         let manifest: Json = serde_json::from_slice(&text).map_err(|why| format!("manifest.json: {why}"))?;
@@ -63,7 +64,10 @@ fn read_state(
     let _ = std::fs::remove_dir_all(&reader);
     std::fs::create_dir_all(&reader).unwrap();
     let (state, journal) = (format!("{id}.tfstate"), format!(".{id}.tfstate.journal"));
-    for (from, to) in [(&state, "terraform.tfstate"), (&journal, ".terraform.tfstate.journal")] {
+    let next = format!(".{id}.tfstate.next");
+    let copies =
+        [(&state, "terraform.tfstate"), (&journal, ".terraform.tfstate.journal"), (&next, ".terraform.tfstate.next")];
+    for (from, to) in copies {
         if folder.join(from).exists() {
             std::fs::copy(folder.join(from), reader.join(to)).unwrap();
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use base::files::{Disk, Files, named};
-pub use store::LocalStore;
+pub use store::{LocalStore, next_of};
 use terrane_protocol::provider::ProviderDiagnostic;
 use terrane_protocol::schema::Block;
 use terrane_value::{Path as ValuePath, PathStep, Type, Value};

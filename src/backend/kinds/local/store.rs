@@ -122,6 +122,11 @@ impl FileBackups for LocalStore {
     }
 }
 
+/// The file beside a state in which its next snapshot is until it was written. It stays if the process ends meanwhile.
+pub fn next_of(state: &Path) -> PathBuf {
+    beside(state, ".", ".next")
+}
+
 impl FileState {
     fn held(&self) -> MutexGuard<'_, FileLock> {
         self.held.lock().unwrap_or_else(|e| e.into_inner())
@@ -132,7 +137,7 @@ impl FileState {
     }
 
     fn next_path(&self) -> PathBuf {
-        beside(&self.paths.write, ".", ".next")
+        next_of(&self.paths.write)
     }
 
     fn read(&self) -> io::Result<Option<Vec<u8>>> {

@@ -31,8 +31,7 @@ pub async fn open(url: &Url, search_path: &str) -> bool {
     command.args(*before).arg(url.as_str()).env("PATH", search_path);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // An interrupt of this program must not reach the browser.
-    #[cfg(unix)]
-    command.process_group(0);
+    super::process::in_new_group(&mut command);
     match command.spawn() {
         Err(_) => false,
         Ok(mut child) => match tokio::time::timeout(PATIENCE, child.wait()).await {

@@ -124,6 +124,8 @@ variables! {
     TERRANE_PROVIDER_SIZE_LIMIT;
     /// The password of the key that signs releases of providers, for `provider package`.
     TERRANE_SIGNING_PASSWORD;
+    /// The file with the OpenPGP public keys, in armor, that may sign the index of versions, for `version -check`.
+    TERRANE_RELEASE_KEY;
     /// The file with logins of hosts that modules are downloaded from, instead of `~/.netrc`.
     NETRC;
     /// The program and options that git uses for SSH; a source's `sshkey` is added to it.
@@ -190,6 +192,10 @@ variables! {
     DOCKER_CONFIG;
     /// Folders with programs.
     PATH;
+    /// The endings of the names of programs on Windows.
+    PATHEXT;
+    /// Any value: Windows does not search programs in the working directory.
+    NoDefaultCurrentDirectoryInExePath;
     /// The working directory under the name that the shell has for it, with its symbolic links.
     PWD;
     /// The user's name on Windows.
@@ -268,9 +274,11 @@ impl Environment {
         self.dialect
     }
 
-    /// The value as set, which may be empty.
+    /// The value as set, which may be empty. On Windows the case of names does not count: it has `Path`.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(String::as_str)
+        let same = |(other, _): &(&String, &String)| cfg!(windows) && other.eq_ignore_ascii_case(name);
+        let found = self.variables.get(name).or_else(|| self.variables.iter().find(same).map(|(_, value)| value));
+        found.map(String::as_str)
     }
 
     /// The value unless it is empty or not set.

@@ -116,9 +116,7 @@ fn is_echo(first: Option<(StopSignal, Instant)>, kind: StopSignal) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StopSignal {
     Interrupt,
-    #[cfg(unix)]
     Terminate,
-    #[cfg(unix)]
     HangUp,
 }
 
@@ -180,17 +178,29 @@ pub fn survive_file_size_limit() {
 #[cfg(not(unix))]
 pub fn survive_file_size_limit() {}
 
-#[cfg(not(unix))]
-struct Signals;
+/// The events of the console. The system ends the process a few seconds after the last two.
+#[cfg(windows)]
+struct Signals {
+    interrupt: tokio::signal::windows::CtrlC,
+    break_key: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Signals {
     fn new() -> std::io::Result<Signals> {
-        Ok(Signals)
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        Ok(Signals { interrupt: ctrl_c()?, break_key: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
     }
 
     async fn next(&mut self) -> Option<StopSignal> {
-        tokio::signal::ctrl_c().await.is_ok().then_some(StopSignal::Interrupt)
+        tokio::select! {
+            got = self.interrupt.recv() => got.map(|()| StopSignal::Interrupt),
+            got = self.break_key.recv() => got.map(|()| StopSignal::Terminate),
+            got = self.close.recv() => got.map(|()| StopSignal::HangUp),
+            got = self.shutdown.recv() => got.map(|()| StopSignal::Terminate),
+        }
     }
 }
 
@@ -198,7 +208,6 @@ impl Signals {
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn only_the_same_signal_at_once_is_an_echo() {
         let now = Instant::now();

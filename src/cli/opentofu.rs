@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn version_names_the_language() {
         let first_line = |dialect| {
-            let text = view(false, dialect).text("linux_amd64", &[]);
+            let text = view(false, dialect).text("linux_amd64", &[], None);
             let (name, rest) = text.lines().next().unwrap().split_once(" v").unwrap();
             (name.to_owned(), rest.contains("compatible"))
         };

@@ -88,6 +88,11 @@ pub const COMMANDS: &[Entry] = &[
         "Associate existing infrastructure with a resource",
         runs(args::import::command, command::import::run),
     ),
+    entry(
+        "link",
+        "Create a link to this program named terraform or tofu",
+        runs(args::link::command, command::link::run),
+    ),
     entry("login", "Obtain and save credentials for a remote host", runs(args::login::command, command::login::run)),
     entry(
         "logout",

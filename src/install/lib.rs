@@ -15,3 +15,4 @@ pub mod registry;
 pub mod release;
 pub mod source;
 pub mod verify;
+pub mod version_index;

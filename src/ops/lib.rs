@@ -27,4 +27,7 @@ pub mod test;
 
 pub mod authoring;
 pub mod fmt;
+pub mod link;
 pub mod login;
+mod seen_serials;
+pub mod version_check;

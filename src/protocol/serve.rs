@@ -290,11 +290,11 @@ async fn serve_stream(stream: Box<dyn Connection>, acceptor: Option<TlsAcceptor>
 /// would be inherited by what we start.
 fn ignore_interrupts() -> Result<(), ServeError> {
     #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut interrupts = signal(SignalKind::interrupt()).map_err(ServeError::Start)?;
-        tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
-    }
+    let interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
+    #[cfg(windows)]
+    let interrupts = tokio::signal::windows::ctrl_c();
+    let mut interrupts = interrupts.map_err(ServeError::Start)?;
+    tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
     Ok(())
 }
 

@@ -56,6 +56,7 @@ const GROUPS: &[Group] = &[
             "OPENTOFU_ENFORCE_GPG_EXPIRATION",
             "TERRANE_MODULE_*",
             "TERRANE_PROVIDER_SIZE_LIMIT",
+            "TERRANE_RELEASE_KEY",
             "NETRC",
             "GIT_SSH_COMMAND",
             "SSH_AUTH_SOCK",
@@ -117,7 +118,21 @@ const GROUPS: &[Group] = &[
     ),
     group("Providers in Rust", "See [providers in Rust](sdk/index.md).", &["TF_ACC*", "TERRANE_SIGNING_PASSWORD"]),
     group("Completion", "Set by shells; see [completion](completion.md).", &["COMP_*"]),
-    group("The machine", "", &["HOME", "USERPROFILE", "APPDATA", "USERNAME", "XDG_*", "PATH", "PWD"]),
+    group(
+        "The machine",
+        "",
+        &[
+            "HOME",
+            "USERPROFILE",
+            "APPDATA",
+            "USERNAME",
+            "XDG_*",
+            "PATH",
+            "PATHEXT",
+            "NoDefaultCurrentDirectoryInExePath",
+            "PWD",
+        ],
+    ),
 ];
 
 fn is_of(pattern: &str, name: &str) -> bool {

@@ -10,6 +10,7 @@ mod deferral;
 mod destroys_by_name;
 mod guides;
 mod invalid_configurations;
+mod link;
 mod linked_folder;
 mod live;
 mod login;
@@ -38,6 +39,7 @@ mod transcript;
 mod two_directories;
 mod unfinished;
 mod unmet_version;
+mod version_check;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -16,6 +16,7 @@ pub mod get;
 pub mod graph;
 pub mod import;
 pub mod init;
+pub mod link;
 pub mod lint;
 pub mod login;
 pub mod metadata;

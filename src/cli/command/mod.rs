@@ -11,6 +11,7 @@ pub mod get;
 pub mod graph;
 pub mod import;
 pub mod init;
+pub mod link;
 pub mod login;
 pub mod metadata;
 pub mod modules;
@@ -48,6 +49,7 @@ use ops::interface::ask::Ask;
 use ops::interface::options::VariableArgument;
 use ops::run::session::CANCELED;
 use ops::setup::{Setup, settings};
+use tokio::runtime::Runtime;
 
 use super::Invocation;
 use super::args::common::OperationArgs;
@@ -132,17 +134,7 @@ fn run_on_threads<T>(
     report: impl Fn(Stage) + Send + Sync + 'static,
     work: impl Future<Output = T>,
 ) -> Result<T, u8> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(e) => {
-            invocation.console.diagnostics(
-                Diagnostic::error("Failed to start", format!("The asynchronous runtime could not be started: {e}."))
-                    .into(),
-            );
-            return Err(1);
-        }
-    };
+    let runtime = start_runtime(threads, invocation)?;
     let stop = &setup.stop;
     let done = runtime.block_on(async {
         if let Err(e) = stop::listen(stop.clone(), report) {
@@ -159,6 +151,24 @@ fn run_on_threads<T>(
     runtime.shutdown_background();
     let note = "What still ran did not end in time. The next command takes up what this run has recorded.";
     done.ok_or_else(|| finish(&invocation.console, Diagnostic::error(CANCELED, "").with_tip(note).into()))
+}
+
+/// Runs what has nothing to save and needs neither settings nor a working directory: an interrupt ends the process.
+fn run_alone<T>(invocation: &Invocation, work: impl Future<Output = T>) -> Result<T, u8> {
+    let runtime = start_runtime(1, invocation)?;
+    let done = runtime.block_on(work);
+    // A name that is still being looked up must not hold us.
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+/// An error is shown here.
+fn start_runtime(threads: usize, invocation: &Invocation) -> Result<Runtime, u8> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    runtime.map_err(|e| {
+        let detail = format!("The asynchronous runtime could not be started: {e}.");
+        finish(&invocation.console, Diagnostic::error("Failed to start", detail).into())
+    })
 }
 
 /// Ends when abandoned work still runs after a grace period.

@@ -1,6 +1,7 @@
 //! The candidates for the word that is being typed.
 
 use clap::{Arg, Command};
+use ops::link;
 
 use super::line::Line;
 use super::sources::Sources;
@@ -179,6 +180,8 @@ fn kind_of_positional(command: &str, position: usize) -> Kind {
         ("output", 0) => Kind::Output,
         ("state restore", 0) => Kind::Serial,
         ("completion", 0) => Kind::Shell,
+        ("link", 0) => Kind::OneOf(&link::NAMES),
+        ("link", 1) => Kind::Path,
         _ => Kind::Other,
     }
 }
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn candidates_fit_their_place() {
-        let cases: [(&str, &[&str]); 29] = [
+        let cases: [(&str, &[&str]); 31] = [
             ("t pl", &["plan"]),
             ("t -chdir=x pl", &["plan"]),
             ("t -v", &["-version"]),
@@ -262,6 +265,8 @@ mod tests {
             ("t output -json u", &["url"]),
             ("t state restore ", &["12", "11"]),
             ("t state restore 12 ", &[]),
+            ("t link t", &["terraform", "tofu"]),
+            ("t link -force tofu ", &["a.tfvars", "b/"]),
         ];
         for (line, expected) in cases {
             assert_eq!(words(line), expected, "{line}");

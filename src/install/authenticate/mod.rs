@@ -5,6 +5,7 @@
 
 pub mod checksum;
 pub mod demand;
+pub mod detached;
 pub mod error;
 mod openpgp;
 mod packets;

@@ -1,5 +1,6 @@
 //! The detached signature over a list of checksums, by one of the keys that the registry names, and the tier of its signer.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
@@ -131,26 +132,26 @@ fn plain(problem: ArmorProblem) -> String {
     }
 }
 
+/// The packets of a signature, armored or not.
+pub(super) fn without_armor(signature: &[u8]) -> Result<Cow<'_, [u8]>, AuthenticationError> {
+    if !packets::is_armored_signature(signature) {
+        return Ok(Cow::Borrowed(signature));
+    }
+    let block = packets::dearmored(signature).map_err(|problem| match problem {
+        ArmorProblem::None => SignatureProblem::Truncated,
+        ArmorProblem::Broken(problem) => problem,
+    });
+    Ok(Cow::Owned(block.map_err(AuthenticationError::Signature)?.bytes))
+}
+
 impl Step for Signature {
     fn check(&self, _archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
         let now = self.now.unwrap_or_else(SystemTime::now);
-        let dearmored;
-        let signature = match packets::is_armored_signature(&self.signature) {
-            true => {
-                let malformed = |problem| match problem {
-                    ArmorProblem::None => SignatureProblem::Truncated,
-                    ArmorProblem::Broken(problem) => problem,
-                };
-                let block = packets::dearmored(&self.signature);
-                dearmored = block.map_err(|problem| AuthenticationError::Signature(malformed(problem)))?.bytes;
-                &dearmored
-            }
-            false => &self.signature,
-        };
-        let (key, signer) = self.find_signer(signature, now)?;
+        let signature = without_armor(&self.signature)?;
+        let (key, signer) = self.find_signer(&signature, now)?;
         tracing::debug!("Provider signed by {} {}", signer.key_id, signer.names.join(", "));
         let key_id = signer.key_id;
-        if self.anchors.official.verify(&self.document, signature, now).is_ok() {
+        if self.anchors.official.verify(&self.document, &signature, now).is_ok() {
             return Ok(Authentication::Official { key_id });
         }
         if key.trust_signature.is_empty() {

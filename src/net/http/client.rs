@@ -15,7 +15,7 @@ use url::Url;
 
 use super::failure::{Failure, FailureKind, TIMED_OUT, explain, innermost};
 use super::request::{Answer, Request};
-use super::transport::{Proxies, Tls};
+use super::transport::{Proxies, Tls, without_secrets};
 
 /// Answers are followed so far.
 const MOST_REDIRECTS: usize = 10;
@@ -277,6 +277,10 @@ impl Client {
                 let why = format!("failed to parse Location header{shown}");
                 self.failure(&sent, FailureKind::Other, &why)
             })?;
+            if !request.may_lead_to(&next) {
+                let why = format!("refused to follow the redirect to plain HTTP, {}", without_secrets(&next));
+                return Err(self.failure(&sent, FailureKind::Other, &why));
+            }
             sent = request.redirected(&sent, status, next);
         }
         Err(self.failure(request, FailureKind::Other, &format!("stopped after {MOST_REDIRECTS} redirects")))

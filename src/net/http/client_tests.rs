@@ -90,6 +90,32 @@ async fn credentials_stay_with_their_host() {
 }
 
 #[tokio::test]
+async fn secure_requests_are_not_redirected_to_plain_http() {
+    let (url, thread) = serve(vec![
+        answer("302 Found", "Location: /b\r\n", ""),
+        answer("302 Found", "Location: http://user:pw@example.com/c?token=x\r\n", ""),
+    ]);
+    let failed = for_packages().send(&Request::get(url.clone()).secure_only()).await.unwrap_err();
+    let expected = format!("Get \"{url}b\": refused to follow the redirect to plain HTTP, http://example.com/c");
+    assert_eq!((failed.to_string(), failed.kind, failed.attempts), (expected, FailureKind::Other, 1));
+    assert_eq!(thread.join().unwrap().len(), 2);
+    let cases = [
+        ("https://a.example/", "https://b.example/", true),
+        ("https://a.example/", "http://a.example/", false),
+        ("https://a.example/", "http://127.0.0.1/", false),
+        ("http://127.0.0.1/", "http://localhost:8080/", true),
+        ("http://127.0.0.1/", "http://[::1]/", true),
+        ("http://127.0.0.1/", "http://127.example/", false),
+        ("http://127.0.0.1/", "https://b.example/", true),
+    ];
+    for (from, to, expected) in cases {
+        let (from, to) = (Url::parse(from).unwrap(), Url::parse(to).unwrap());
+        assert_eq!(Request::get(from.clone()).secure_only().may_lead_to(&to), expected, "{from} to {to}");
+        assert!(Request::get(from).may_lead_to(&to));
+    }
+}
+
+#[tokio::test]
 async fn forms_are_sent_once_and_never_redirected() {
     for status in ["307 Temporary Redirect", "503 Service Unavailable"] {
         let (url, thread) = serve(vec![answer(status, "Location: /b\r\n", "why")]);

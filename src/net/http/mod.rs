@@ -10,4 +10,4 @@ mod transport;
 pub use client::{Client, Progress, Settings};
 pub use failure::{Failure, FailureKind, explanation};
 pub use request::{Answer, Request};
-pub use transport::{Proxies, Tls, without_secrets};
+pub use transport::{Proxies, Tls, is_loopback, without_secrets};

@@ -11,7 +11,7 @@ use reqwest::header::{
 use reqwest::{Method, StatusCode};
 use url::Url;
 
-use super::transport::without_secrets;
+use super::transport::{is_loopback, without_secrets};
 
 /// What to send; it may be sent several times. Headers whose values are marked as sensitive are for this very host, and for none
 /// that it leads to.
@@ -27,6 +27,8 @@ pub struct Request {
     follow: bool,
     /// The address beyond its host is a secret, for it is a permission.
     secret_address: bool,
+    /// Redirects to plain HTTP are errors.
+    secure: bool,
     /// The largest answer; none: that of the client.
     pub answer_limit: Option<Limit>,
 }
@@ -51,6 +53,7 @@ impl Request {
             retry: true,
             follow: true,
             secret_address: false,
+            secure: false,
             answer_limit: None,
         }
     }
@@ -111,6 +114,17 @@ impl Request {
     pub fn with_secret_address(mut self) -> Request {
         self.secret_address = true;
         self
+    }
+
+    /// Redirects to plain HTTP are errors, unless this request itself is plain HTTP and the redirect leads to this machine.
+    pub fn secure_only(mut self) -> Request {
+        self.secure = true;
+        self
+    }
+
+    /// Whether a redirect may lead to this address.
+    pub(super) fn may_lead_to(&self, next: &Url) -> bool {
+        !self.secure || next.scheme() == "https" || (self.url.scheme() == "http" && is_loopback(next))
     }
 
     /// The address for errors and logs, without its query.

@@ -4,7 +4,7 @@ use base::env::{self, Environment};
 use base::secret::Secret;
 use reqwest::tls::{Certificate, Identity};
 use reqwest::{ClientBuilder, NoProxy, Proxy};
-use url::Url;
+use url::{Host, Url};
 
 use super::failure::innermost;
 
@@ -80,6 +80,16 @@ impl Proxies {
             let made = make(address).map_err(|_| "the address of a proxy is invalid".to_owned())?;
             Ok(builder.proxy(made.no_proxy(except())))
         })
+    }
+}
+
+/// Whether an address is on this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The connection to a plugin: its socket or port, TLS, HTTP/2.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,17 +78,7 @@ async fn connect_in_time(
         (_, None) => Ok(None),
     };
     match &handshake.address {
-        Address::Unix(path) => {
-            let stream = terrane_protocol::socket::connect(path).await.map_err(|error| ConnectError::Unreachable {
-                address: path.display().to_string(),
-                why: os_error_text(&error),
-            })?;
-            if let Some(pid) = peer {
-                let checked = terrane_protocol::socket::check_peer(&stream, pid);
-                checked.map_err(|error| ConnectError::Peer(error.to_string()))?;
-            }
-            over(stream, tls()?).await
-        }
+        Address::Unix(path) => over(connect_to_file(path, peer).await?, tls()?).await,
         Address::Tcp(address) => {
             let stream = TcpStream::connect(address)
                 .await
@@ -96,6 +87,28 @@ async fn connect_in_time(
             over(stream, tls()?).await
         }
     }
+}
+
+/// Connects to a Unix socket. `peer`: the process that has to listen there.
+#[cfg(unix)]
+async fn connect_to_file(path: &Path, peer: Option<u32>) -> Result<tokio::net::UnixStream, ConnectError> {
+    let unreachable = |why: std::io::Error| ConnectError::Unreachable {
+        address: path.display().to_string(),
+        why: os_error_text(&why),
+    };
+    let stream = terrane_protocol::socket::connect(path).await.map_err(unreachable)?;
+    if let Some(pid) = peer {
+        let checked = terrane_protocol::socket::check_peer(&stream, pid);
+        checked.map_err(|error| ConnectError::Peer(error.to_string()))?;
+    }
+    Ok(stream)
+}
+
+/// Fails: plugins listen on TCP ports where the runtime has no Unix sockets.
+#[cfg(not(unix))]
+async fn connect_to_file(path: &Path, _peer: Option<u32>) -> Result<TcpStream, ConnectError> {
+    let why = std::io::Error::from(std::io::ErrorKind::Unsupported);
+    Err(ConnectError::Unreachable { address: path.display().to_string(), why: os_error_text(&why) })
 }
 
 async fn over(

@@ -46,10 +46,21 @@ pub enum Security {
     MutualTls,
     /// Not at all: TF_DISABLE_PLUGIN_TLS.
     None,
-    /// The plugin is this program: by the socket's credentials. It also has a separate process group, out of
-    /// reach of the terminal's interrupt, and no input; other plugins ignore the interrupt themselves and may ask
-    /// their user for something on the terminal.
+    /// The plugin is this program: by the socket's credentials, or by certificates where there are only TCP ports. It also
+    /// has a separate process group, out of reach of the terminal's interrupt, and no input; other plugins ignore the
+    /// interrupt themselves and may ask their user for something on the terminal.
     OwnProgram,
+}
+
+impl Security {
+    /// True if certificates made for the connection protect it. A TCP port does not say which process is at the other end.
+    fn needs_certificates(self) -> bool {
+        match self {
+            Security::MutualTls => true,
+            Security::None => false,
+            Security::OwnProgram => cfg!(not(unix)),
+        }
+    }
 }
 
 /// A plugin that is running and connected.
@@ -112,12 +123,11 @@ impl From<ConnectError> for StartError {
 impl Launch {
     /// Starts the process and connects to it. `name` is what it serves, for the listener.
     pub async fn start(&self, name: &str) -> Result<Plugin, StartError> {
-        let identity = match self.security {
-            Security::MutualTls => {
-                let made = TlsIdentity::generate(crate::crypto());
-                Some(made.map_err(|why| StartError::TlsIdentity(why.to_string()))?)
-            }
-            _ => None,
+        let identity = if self.security.needs_certificates() {
+            let made = TlsIdentity::generate(crate::crypto());
+            Some(made.map_err(|why| StartError::TlsIdentity(why.to_string()))?)
+        } else {
+            None
         };
         let counted = self.children.add().ok_or(StartError::Ending)?;
         let mut child = self
@@ -163,10 +173,9 @@ impl Launch {
             None => command.env_remove(env::PLUGIN_CLIENT_CERT),
         };
         if self.security == Security::OwnProgram {
-            // Both ends check each other by the socket's credentials and need no TLS.
+            // Where sockets have credentials, both ends check each other by them and need no TLS.
             command.env(env::TERRANE_PLUGIN_PEER, std::process::id().to_string()).stdin(Stdio::null());
-            #[cfg(unix)]
-            command.process_group(0);
+            base::process::in_new_group(&mut command);
         } else {
             command.env_remove(env::TERRANE_PLUGIN_PEER);
         }

@@ -19,5 +19,5 @@ pub mod style;
 pub mod tree;
 pub mod unified_diff;
 pub mod value;
-mod visible;
+pub mod visible;
 pub mod wrap;

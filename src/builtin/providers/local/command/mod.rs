@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 
 pub use action::CommandAction;
 use base::limits;
-use base::process::KilledGroup;
+use base::process::{KilledGroup, in_new_group};
 use base::program::output_within;
 pub use query::Command;
 use terrane_sdk::{Error, Path};
@@ -48,8 +48,7 @@ impl Invocation<'_> {
         let mut command = program.command(self.working_directory).map_err(|error| error.to_string())?;
         command.args(&self.arguments).envs(self.environment.iter().copied());
         command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-        #[cfg(unix)]
-        command.process_group(0);
+        in_new_group(&mut command);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| program.start_error(&error))?;
         let _group = KilledGroup(child.id());

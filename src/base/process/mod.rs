@@ -10,6 +10,13 @@ use tokio::sync::mpsc;
 
 use super::stop::Stop;
 
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+
 /// How long an interrupted process group may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -37,8 +44,7 @@ pub async fn run(
     }
     let (reader, writer) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
+    in_new_group(&mut command);
     let mut child = command.spawn()?;
     // The command owns our copies of the writing end; the reader sees the end only once they are gone.
     drop(command);
@@ -113,22 +119,17 @@ pub enum Signal {
     Kill,
 }
 
-/// Sends a signal to every process of the group that this process leads. Errors mean that there is none left.
+/// Makes the process the leader of a new group, which the terminal does not interrupt.
+pub fn in_new_group(command: &mut tokio::process::Command) {
+    system::in_new_group(command);
+}
+
+/// Sends a signal to every process of the group that this process leads; on Windows to all that it started, too. Errors mean
+/// that there is none left.
 pub fn signal_group(leader: Option<u32>, signal: Signal) {
-    #[cfg(unix)]
-    if let Some(leader) = leader.and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1) {
-        let number = match signal {
-            Signal::Interrupt => libc::SIGINT,
-            Signal::Terminate => libc::SIGTERM,
-            Signal::Kill => libc::SIGKILL,
-        };
-        // SAFETY: no memory is involved; if the group does not exist any more, the error is ignored.
-        unsafe {
-            libc::kill(-leader, number);
-        }
+    if let Some(leader) = leader {
+        system::signal_group(leader, signal);
     }
-    #[cfg(not(unix))]
-    let _ = (leader, signal);
 }
 
 /// The process group of a child process. Dropping this kills the group and waits until its leader has ended.
@@ -145,29 +146,9 @@ impl Drop for KilledGroup {
     fn drop(&mut self) {
         signal_group(self.0, Signal::Kill);
         let end = Instant::now() + KILL_PATIENCE;
-        while self.0.is_some_and(is_running_child) && Instant::now() < end {
+        while self.0.is_some_and(system::is_running_child) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
-    }
-}
-
-/// Returns true while a child process runs. Does not collect its exit status.
-fn is_running_child(number: u32) -> bool {
-    #[cfg(unix)]
-    {
-        // SAFETY: zeroes are a valid siginfo to be filled in.
-        let (result, info) = unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            (libc::waitid(libc::P_PID, number, &raw mut info, flags), info)
-        };
-        // SAFETY: the field is there for this call, and zero where nothing has ended.
-        result == 0 && unsafe { info.si_pid() } == 0
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = number;
-        false
     }
 }
 
@@ -175,7 +156,7 @@ fn is_running_child(number: u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessId {
     pub number: u32,
-    /// When it was started, in ticks since the system booted; 0 where the system does not say.
+    /// When it was started, in a unit of the system: on Linux ticks since it booted. 0 where the system does not say.
     pub started: u64,
 }
 
@@ -185,57 +166,24 @@ impl ProcessId {
     }
 
     pub fn of(number: u32) -> ProcessId {
-        ProcessId { number, started: start_time(number).unwrap_or(0) }
+        ProcessId { number, started: system::start_time(number).unwrap_or(0) }
     }
 
     /// Whether this very process still runs; a zombie does not.
     pub fn is_alive(self) -> bool {
-        is_alive(self.number) && (self.started == 0 || start_time(self.number).is_none_or(|now| now == self.started))
+        is_alive(self.number)
+            && (self.started == 0 || system::start_time(self.number).is_none_or(|now| now == self.started))
     }
 }
 
-/// Whether a process with this number exists.
+/// Whether a process with this number runs.
 pub fn is_alive(number: u32) -> bool {
-    #[cfg(unix)]
-    {
-        let Some(id) = i32::try_from(number).ok().filter(|id| *id > 0) else { return false };
-        if state_letter(number) == Some('Z') {
-            return false;
-        }
-        // SAFETY: signal 0 only asks.
-        unsafe { libc::kill(id, 0) == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = number;
-        false
-    }
-}
-
-/// The fields of `/proc/N/stat` after the name, which is in parentheses and may hold anything.
-fn stat_fields(number: u32) -> Option<Vec<String>> {
-    let text = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    let (_, rest) = text.rsplit_once(')')?;
-    Some(rest.split_whitespace().map(str::to_string).collect())
-}
-
-#[cfg(unix)]
-fn state_letter(number: u32) -> Option<char> {
-    stat_fields(number)?.first()?.chars().next()
-}
-
-fn start_time(number: u32) -> Option<u64> {
-    stat_fields(number)?.get(19)?.parse().ok()
+    system::is_alive(number)
 }
 
 /// Ends this process as a write to a closed pipe ends programs that do not look at its result.
 pub fn end_by_broken_pipe() {
-    #[cfg(unix)]
-    // SAFETY: neither call touches memory.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::raise(libc::SIGPIPE);
-    }
+    system::end_by_broken_pipe();
 }
 
 #[cfg(all(test, unix))]

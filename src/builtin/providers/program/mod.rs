@@ -3,16 +3,20 @@
 use std::fmt;
 use std::process::ExitStatus;
 
-#[cfg(unix)]
-use base::env::{Environment, PATH};
-
 use crate::wording::reason;
+
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
 
 /// Why a program cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramError {
     NotFound(String),
-    /// It was found in a relative folder of `PATH`.
+    /// It was found in a relative folder of `PATH`, or on Windows in the current folder.
     Relative(String),
     /// What its path names cannot be run.
     NotExecutable {
@@ -29,7 +33,7 @@ pub enum ProgramError {
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ProgramError::NotFound(name) => write!(f, "exec: {name:?}: executable file not found in $PATH"),
+            ProgramError::NotFound(name) => write!(f, "exec: {name:?}: executable file not found in {}", system::PATH),
             ProgramError::Relative(name) => {
                 write!(f, "exec: {name:?}: cannot run executable found relative to current directory")
             }
@@ -43,50 +47,39 @@ impl std::error::Error for ProgramError {}
 
 /// A program and where it was found.
 pub struct Program {
+    /// What the program is told that it is called; on Windows it is told its path.
+    #[cfg(unix)]
     name: String,
     path: String,
+    /// Found in a relative folder of `PATH`.
+    is_relative: bool,
 }
 
 impl Program {
+    fn new(#[cfg_attr(windows, allow(unused_variables))] name: &str, path: String, is_relative: bool) -> Program {
+        Program {
+            #[cfg(unix)]
+            name: name.to_owned(),
+            path,
+            is_relative,
+        }
+    }
+
     /// Relative paths are relative to the folder in which the program runs.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Checks a name with a slash as a path relative to the current folder; searches other names in the folders of
+    /// Checks a name with a folder as a path relative to the current folder; searches other names in the folders of
     /// `PATH`.
-    #[cfg(unix)]
     pub fn find(name: &str) -> Result<Program, ProgramError> {
-        if name.contains('/') {
-            check_executable(name).map_err(|why| ProgramError::NotExecutable { name: name.to_owned(), why })?;
-            return Ok(Program { name: name.to_owned(), path: name.to_owned() });
-        }
-        let environment = Environment::process();
-        for folder in std::env::split_paths(environment.get(PATH).unwrap_or_default()) {
-            // An empty entry is the current folder.
-            let path = folder.join(name).to_string_lossy().into_owned();
-            let path = if path.contains('/') { path } else { format!("./{path}") };
-            if check_executable(&path).is_ok() {
-                return Ok(Program { name: name.to_owned(), path });
-            }
-        }
-        Err(ProgramError::NotFound(name.to_owned()))
-    }
-
-    /// The operating system searches the program when it starts.
-    #[cfg(not(unix))]
-    pub fn find(name: &str) -> Result<Program, ProgramError> {
-        Ok(Program { name: name.to_owned(), path: name.to_owned() })
+        system::find(name)
     }
 
     /// As [`Program::find`], but refuses a name that is found in a relative folder of `PATH`.
     pub fn find_absolute(name: &str) -> Result<Program, ProgramError> {
         let program = Program::find(name)?;
-        let is_relative = !name.contains(std::path::is_separator) && program.path.starts_with(|c| c != '/');
-        if cfg!(unix) && is_relative {
-            return Err(ProgramError::Relative(name.to_owned()));
-        }
-        Ok(program)
+        if program.is_relative { Err(ProgramError::Relative(name.to_owned())) } else { Ok(program) }
     }
 
     /// A command that runs the program under its name, in `folder` if it is not empty. Fails if there is no such folder:
@@ -109,21 +102,6 @@ impl Program {
     }
 }
 
-#[cfg(unix)]
-fn check_executable(path: &str) -> Result<(), String> {
-    use std::os::unix::fs::PermissionsExt;
-
-    use crate::wording::io_text;
-    let metadata = std::fs::metadata(path).map_err(|error| io_text("stat", path, &error))?;
-    if metadata.is_dir() {
-        return Err("is a directory".to_owned());
-    }
-    if metadata.permissions().mode() & 0o111 == 0 {
-        return Err("permission denied".to_owned());
-    }
-    Ok(())
-}
-
 fn check_folder(folder: &str) -> Result<(), ProgramError> {
     let why = match std::fs::metadata(folder) {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
@@ -135,31 +113,10 @@ fn check_folder(folder: &str) -> Result<(), ProgramError> {
 
 /// How a program ended: `exit status 3`, `signal: killed`.
 pub fn exit_text(status: ExitStatus) -> String {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return format!("signal: {}", signal_name(signal));
+    if let Some(signal) = system::signal(status) {
+        return format!("signal: {signal}");
     }
     status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
-}
-
-#[cfg(unix)]
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGHUP => "hangup",
-        libc::SIGINT => "interrupt",
-        libc::SIGQUIT => "quit",
-        libc::SIGILL => "illegal instruction",
-        libc::SIGABRT => "aborted",
-        libc::SIGBUS => "bus error",
-        libc::SIGFPE => "floating point exception",
-        libc::SIGKILL => "killed",
-        libc::SIGSEGV => "segmentation fault",
-        libc::SIGPIPE => "broken pipe",
-        libc::SIGALRM => "alarm clock",
-        libc::SIGTERM => "terminated",
-        other => return other.to_string(),
-    };
-    name.to_owned()
 }
 
 #[cfg(all(test, unix))]

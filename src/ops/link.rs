@@ -153,7 +153,8 @@ fn reach_of(name: &str, folder: &Path, search_path: &str) -> LinkReach {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -171,6 +171,8 @@ variables! {
     HOME;
     /// The user's settings folder on Windows.
     APPDATA;
+    /// The folder of the user's data on Windows.
+    LOCALAPPDATA;
     /// The user's home folder on Windows.
     USERPROFILE;
     /// Where users keep data.

@@ -58,6 +58,12 @@ pub fn run(environment: &Environment, request: &LinkRequest) -> Result<LinkOutco
     create_link(request, &program, environment.get(PATH).unwrap_or_default())
 }
 
+/// Where the program will be after an upgrade, too: package managers that keep a folder per version have a link to the newest one in PATH.
+fn lasting_place(program: &Path, search_path: &str) -> PathBuf {
+    let found = program::find(TERRANE_COMMAND, search_path).filter(|found| found.is_absolute());
+    found.filter(|found| leads_to(found, program)).unwrap_or_else(|| program.to_owned())
+}
+
 fn failure(detail: String) -> Diagnostics {
     Diagnostic::error("Failed to create a link", detail).into()
 }
@@ -72,9 +78,10 @@ fn create_link(request: &LinkRequest, program: &Path, search_path: &str) -> Resu
     }
     let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     check_place(&path, program, *force)?;
-    let kind = replace_file(&path, program).map_err(|e| failed(named(e, "create", &path)))?;
+    let target = lasting_place(program, search_path);
+    let kind = replace_file(&path, &target).map_err(|e| failed(named(e, "create", &path)))?;
     let reach = reach_of(name, &real_folder, search_path);
-    Ok(LinkOutcome { path, kind, program: program.to_owned(), reach })
+    Ok(LinkOutcome { path, kind, program: target, reach })
 }
 
 /// The place of the link is free, or has something that may be replaced.
@@ -198,7 +205,7 @@ mod tests {
             let made = create_link(&request(&dir, false), &program, "");
             assert_eq!(made.is_ok(), is_replaced, "{what}: {made:?}");
             if !is_replaced {
-                assert!(detail(made).contains("bin/tofu exists and is not a link to Terrane. If it"), "{what}");
+                assert!(detail(made).contains(&format!("bin/tofu exists and is not a link to {TERRANE}. If it")));
             }
             let made = create_link(&request(&dir, true), &program, "").unwrap();
             let expected =
@@ -223,13 +230,27 @@ mod tests {
     }
 
     #[test]
+    fn links_lead_to_the_place_that_lasts() {
+        let (dir, program) = folder();
+        let (bin, newest) = (dir.path().join("bin"), dir.path().join("newest"));
+        fs::create_dir(&newest).unwrap();
+        let made = |search_path: &Path| create_link(&request(&dir, true), &program, search_path.to_str().unwrap());
+        fs::write(newest.join("terrane"), "another").unwrap();
+        assert_eq!(made(&newest).unwrap().program, program);
+        fs::remove_file(newest.join("terrane")).unwrap();
+        symlink(&program, newest.join("terrane")).unwrap();
+        assert_eq!(made(&newest).unwrap().program, newest.join("terrane"));
+        assert_eq!(fs::read_link(bin.join("tofu")).unwrap(), newest.join("terrane"));
+    }
+
+    #[test]
     fn the_folder_must_exist() {
         let (dir, program) = folder();
         let gone = LinkRequest { folder: dir.path().join("gone"), ..request(&dir, false) };
         let expected = format!("open {}: no such file or directory.", gone.folder.display());
         assert_eq!(detail(create_link(&gone, &program, "")), expected);
         let file = LinkRequest { folder: program.clone(), ..request(&dir, false) };
-        assert!(detail(create_link(&file, &program, "")).ends_with("terrane is not a folder."));
+        assert_eq!(detail(create_link(&file, &program, "")), format!("{} is not a folder.", program.display()));
     }
 
     #[test]

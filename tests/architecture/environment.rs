@@ -125,6 +125,7 @@ const GROUPS: &[Group] = &[
             "HOME",
             "USERPROFILE",
             "APPDATA",
+            "LOCALAPPDATA",
             "USERNAME",
             "XDG_*",
             "PATH",

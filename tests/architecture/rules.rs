@@ -131,8 +131,8 @@ pub const ONLY_IN: &[OnlyIn] = &[
     OnlyIn { name: "std::env::current_dir", files: &["base/env.rs", "ops/setup/root.rs"] },
     // Built-in plugins run as separate processes, whose only input is the protocol.
     OnlyIn { name: "crate::base::env::Environment::process", files: &["cli/lib.rs",
-        "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs", "builtin/providers/program.rs",
-        "builtin/providers/http/provider.rs",
+        "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs", "builtin/providers/program/unix.rs",
+        "builtin/providers/program/windows.rs", "builtin/providers/http/provider.rs",
         "builtin/providers/tls/provider.rs"] },
     OnlyIn { name: "std::env::args", files: &["main.rs", "acceptance/sweep.rs", "sdk/serve.rs"] },
     OnlyIn { name: "std::env::args_os", files: &["main.rs"] },

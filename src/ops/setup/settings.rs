@@ -101,9 +101,10 @@ fn is_no(text: &str) -> bool {
     matches!(text, "0" | "false")
 }
 
-/// `~/.terraform.d`
+/// `~/.terraform.d`; on Windows `terraform.d` in the user's settings folder.
 fn config_dir(environment: &Environment) -> Option<PathBuf> {
-    home(environment).map(|home| home.join(".terraform.d"))
+    let name = if cfg!(windows) { "terraform.d" } else { ".terraform.d" };
+    home(environment).map(|home| home.join(name))
 }
 
 fn home(environment: &Environment) -> Option<PathBuf> {

@@ -1,4 +1,4 @@
-//! Finds and describes programs with the rules and texts of Go's `os/exec`.
+//! Finds and describes programs with the rules and texts of Go's `os/exec`. Never knows what they do.
 
 use std::fmt;
 use std::process::ExitStatus;
@@ -47,7 +47,7 @@ impl std::error::Error for ProgramError {}
 
 /// A program and where it was found.
 pub struct Program {
-    /// What the program is told that it is called; on Windows it is told its path.
+    /// What the program receives as its own name; on Windows it receives its path.
     #[cfg(unix)]
     name: String,
     path: String,

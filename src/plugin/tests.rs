@@ -7,8 +7,11 @@ use terrane_protocol::handshake::{Address, Handshake};
 use terrane_protocol::provider::*;
 use terrane_protocol::schema::Schema;
 use terrane_protocol::serve::{Caller, Plugin, serve};
+use terrane_protocol::tls::TlsIdentity;
 use terrane_value::{Path, Type, Value};
 use thing::{DEFERRED, Thing, identity, schemas, thing, thing_type};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::client::Callee;
 use super::client::provisioner::ProvisionerClient;
@@ -147,6 +150,21 @@ impl Provisioner for Echo {
 
     async fn stop(&self) -> Result<(), String> {
         Ok(())
+    }
+}
+
+/// Every process of the machine can connect to a TCP port.
+#[tokio::test]
+async fn strangers_do_not_end_a_plugin() {
+    let client = TlsIdentity::generate(super::crypto()).unwrap();
+    let caller = Caller { certificate: Some(client.pem()), tcp_ports: Some(20_000..=30_000), ..Caller::default() };
+    let handshake = listen(Plugin::Provider(Arc::new(Thing)), 5, caller).await;
+    let Address::Tcp(address) = handshake.address else { panic!("{:?}", handshake.address) };
+    for stranger in 1..=5 {
+        let mut stream = TcpStream::connect(&*address).await.unwrap_or_else(|e| panic!("stranger {stranger}: {e}"));
+        stream.write_all(b"no TLS at all").await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap_or_else(|e| panic!("stranger {stranger}: {e}"));
     }
 }
 

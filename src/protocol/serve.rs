@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -212,7 +212,7 @@ pub async fn serve_for_developer(
     }
 }
 
-/// Serves connections until the last one has closed.
+/// Serves connections until the last one has closed. Others than the client, who cannot prove who they are, do not count.
 async fn accept(
     socket: &Socket,
     acceptor: Option<TlsAcceptor>,
@@ -220,6 +220,7 @@ async fn accept(
     services: Arc<Services>,
 ) -> Result<(), ServeError> {
     let open = Arc::new(AtomicUsize::new(0));
+    let has_served = Arc::new(AtomicBool::new(false));
     let closed = Arc::new(Notify::new());
     loop {
         let waiting = open.load(Ordering::Acquire) == 0;
@@ -230,7 +231,8 @@ async fn accept(
                 Err(error) => return Err(ServeError::Accept(error)),
             },
             () = closed.notified() => {
-                if open.load(Ordering::Acquire) == 0 { return Ok(()) } else { continue }
+                let is_last = open.load(Ordering::Acquire) == 0 && has_served.load(Ordering::Acquire);
+                if is_last { return Ok(()) } else { continue }
             }
             () = no_client_comes(peer), if waiting => {
                 return Err(ServeError::NoClient);
@@ -242,8 +244,11 @@ async fn accept(
         }
         open.fetch_add(1, Ordering::AcqRel);
         let (acceptor, services, open, closed) = (acceptor.clone(), services.clone(), open.clone(), closed.clone());
+        let has_served = has_served.clone();
         tokio::spawn(async move {
-            serve_stream(stream, acceptor, services).await;
+            if serve_stream(stream, acceptor, services).await {
+                has_served.store(true, Ordering::Release);
+            }
             open.fetch_sub(1, Ordering::AcqRel);
             closed.notify_one();
         });
@@ -275,15 +280,16 @@ fn has_other_parent(_started_by: u32) -> bool {
     false
 }
 
-/// A connection that fails is closed; its other end knows.
-async fn serve_stream(stream: Box<dyn Connection>, acceptor: Option<TlsAcceptor>, services: Arc<Services>) {
+/// A connection that fails is closed; its other end knows. False if it was not the client's.
+async fn serve_stream(stream: Box<dyn Connection>, acceptor: Option<TlsAcceptor>, services: Arc<Services>) -> bool {
     let _ = match acceptor {
         None => serve_connection(stream, services).await,
         Some(acceptor) => match acceptor.accept(stream).await {
             Ok(stream) => serve_connection(stream, services).await,
-            Err(_) => return,
+            Err(_) => return false,
         },
     };
+    true
 }
 
 /// The terminal's interrupt is for the caller, who decides what becomes of us. It is caught, not ignored, for ignoring

@@ -48,9 +48,8 @@ pub async fn run(
     let mut child = command.spawn()?;
     // The command owns our copies of the writing end; the reader sees the end only once they are gone.
     drop(command);
-    let group = child.id();
     // Also when this future is dropped, for the plugin ends or the call is abandoned.
-    let abandoned = KilledGroup(group);
+    let group = KilledGroup::of(&child);
     let mut pieces = read_in_background(reader);
 
     let mut status = None;
@@ -66,22 +65,22 @@ pub async fn run(
                 status = Some(exit?);
                 if deadline.is_some() {
                     // What it started and left behind ends with it.
-                    signal_group(group, Signal::Kill);
+                    group.signal(Signal::Kill);
                 }
             }
             () = stop.stopping(), if deadline.is_none() => {
                 deadline = Some(Instant::now() + GRACE);
-                signal_group(group, if status.is_none() { Signal::Interrupt } else { Signal::Kill });
+                group.signal(if status.is_none() { Signal::Interrupt } else { Signal::Kill });
             }
             () = stop_waiting(stop, deadline) => {
-                signal_group(group, Signal::Kill);
+                group.signal(Signal::Kill);
                 let _ = child.start_kill();
                 let _ = child.wait().await;
                 return Ok(Outcome::Stopped(Signal::Kill));
             }
         }
     }
-    abandoned.spare();
+    group.spare();
     Ok(status.map_or(Outcome::Stopped(Signal::Interrupt), Outcome::Exited))
 }
 
@@ -124,18 +123,34 @@ pub fn in_new_group(command: &mut tokio::process::Command) {
     system::in_new_group(command);
 }
 
-/// Sends a signal to every process of the group that this process leads; on Windows to all that it started, too. Errors mean
-/// that there is none left.
-pub fn signal_group(leader: Option<u32>, signal: Signal) {
-    if let Some(leader) = leader {
-        system::signal_group(leader, signal);
+/// A child process that [`in_new_group`] was applied to, and what it starts: its process group; on Windows a job of the system.
+pub struct Group(system::Group);
+
+impl Group {
+    /// To be called right after the start: on Windows, what the child has started before is not in it.
+    pub fn of(child: &tokio::process::Child) -> Group {
+        Group(system::Group::of(child))
+    }
+
+    /// Sends a signal to every process. Errors mean that there is none left.
+    pub fn signal(&self, signal: Signal) {
+        self.0.signal(signal);
     }
 }
 
-/// The process group of a child process. Dropping this kills the group and waits until its leader has ended.
-pub struct KilledGroup(pub Option<u32>);
+/// Dropping this kills the group and waits until its leader has ended.
+pub struct KilledGroup(Option<Group>);
 
 impl KilledGroup {
+    /// As [`Group::of`].
+    pub fn of(child: &tokio::process::Child) -> KilledGroup {
+        KilledGroup(Some(Group::of(child)))
+    }
+
+    fn signal(&self, signal: Signal) {
+        self.0.iter().for_each(|group| group.signal(signal));
+    }
+
     /// Lets what still runs of the group live on.
     fn spare(mut self) {
         self.0 = None;
@@ -144,9 +159,9 @@ impl KilledGroup {
 
 impl Drop for KilledGroup {
     fn drop(&mut self) {
-        signal_group(self.0, Signal::Kill);
+        self.signal(Signal::Kill);
         let end = Instant::now() + KILL_PATIENCE;
-        while self.0.is_some_and(system::is_running_child) && Instant::now() < end {
+        while self.0.as_ref().is_some_and(|group| group.0.leads_running_child()) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -8,21 +8,34 @@ pub(super) fn in_new_group(command: &mut tokio::process::Command) {
     command.process_group(0);
 }
 
-pub(super) fn signal_group(leader: u32, signal: Signal) {
-    let Some(leader) = i32::try_from(leader).ok().filter(|id| *id > 1) else { return };
-    let number = match signal {
-        Signal::Interrupt => libc::SIGINT,
-        Signal::Terminate => libc::SIGTERM,
-        Signal::Kill => libc::SIGKILL,
-    };
-    // SAFETY: no memory is involved; if the group does not exist any more, the error is ignored.
-    unsafe {
-        libc::kill(-leader, number);
+/// A process group, by its leader; none if the child had ended already.
+pub(super) struct Group(Option<u32>);
+
+impl Group {
+    pub(super) fn of(child: &tokio::process::Child) -> Group {
+        Group(child.id())
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        let Some(leader) = self.0.and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1) else { return };
+        let number = match signal {
+            Signal::Interrupt => libc::SIGINT,
+            Signal::Terminate => libc::SIGTERM,
+            Signal::Kill => libc::SIGKILL,
+        };
+        // SAFETY: no memory is involved; if the group does not exist any more, the error is ignored.
+        unsafe {
+            libc::kill(-leader, number);
+        }
+    }
+
+    /// Returns true while the leader runs. Does not collect its exit status.
+    pub(super) fn leads_running_child(&self) -> bool {
+        self.0.is_some_and(is_running_child)
     }
 }
 
-/// Returns true while a child process runs. Does not collect its exit status.
-pub(super) fn is_running_child(number: u32) -> bool {
+fn is_running_child(number: u32) -> bool {
     // SAFETY: zeroes are a valid siginfo to be filled in.
     let (result, info) = unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();

@@ -1,18 +1,14 @@
-//! Process handles, and the tree of processes in place of groups.
+//! Process handles, and jobs in place of process groups.
 
-use std::collections::HashMap;
 use std::io;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle, RawHandle};
 
-use windows_sys::Win32::Foundation::{
-    CloseHandle, ERROR_ACCESS_DENIED, FILETIME, HANDLE, INVALID_HANDLE_VALUE, WAIT_TIMEOUT,
-};
+use windows_sys::Win32::Foundation::{CloseHandle, ERROR_ACCESS_DENIED, FILETIME, HANDLE, WAIT_TIMEOUT};
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent};
-use windows_sys::Win32::System::Diagnostics::ToolHelp::{
-    CreateToolhelp32Snapshot, PROCESSENTRY32W, Process32FirstW, Process32NextW, TH32CS_SNAPPROCESS,
-};
+use windows_sys::Win32::System::JobObjects::{AssignProcessToJobObject, CreateJobObjectW, TerminateJobObject};
 use windows_sys::Win32::System::Threading::{
     CREATE_NEW_PROCESS_GROUP, GetProcessTimes, OpenProcess, PROCESS_ACCESS_RIGHTS, PROCESS_QUERY_LIMITED_INFORMATION,
-    PROCESS_SYNCHRONIZE, PROCESS_TERMINATE, TerminateProcess, WaitForSingleObject,
+    PROCESS_SYNCHRONIZE, WaitForSingleObject,
 };
 
 use super::Signal;
@@ -51,57 +47,60 @@ pub(super) fn in_new_group(command: &mut tokio::process::Command) {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
 }
 
-/// Interrupts the group by the console's break key, if it shares our console, or kills the process and all that it started.
-pub(super) fn signal_group(leader: u32, signal: Signal) {
-    if signal == Signal::Kill {
-        kill_tree(leader);
-        return;
+/// A job: a process and all that it starts, also after it has ended.
+pub(super) struct Group {
+    leader: Option<u32>,
+    job: Option<OwnedHandle>,
+}
+
+impl Group {
+    pub(super) fn of(child: &tokio::process::Child) -> Group {
+        let job = child.raw_handle().and_then(|process| match job_with(process) {
+            Ok(job) => Some(job),
+            Err(error) => {
+                tracing::debug!("no job for process {:?}: {error}", child.id());
+                None
+            }
+        });
+        Group { leader: child.id(), job }
     }
-    // SAFETY: no memory is involved; zero would be the processes of this console.
-    if leader != 0 && unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, leader) } == 0 {
-        tracing::debug!("cannot interrupt process {leader}: {}", io::Error::last_os_error());
+
+    /// Interrupts the processes by the console's break key, if they share our console, or kills them.
+    pub(super) fn signal(&self, signal: Signal) {
+        let done = match (signal, &self.job, self.leader) {
+            // SAFETY: the handle is open.
+            (Signal::Kill, Some(job), _) => unsafe { TerminateJobObject(job.as_raw_handle(), KILLED) },
+            // SAFETY: no memory is involved; zero would be the processes of this console.
+            (Signal::Interrupt | Signal::Terminate, _, Some(leader)) if leader != 0 => unsafe {
+                GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, leader)
+            },
+            _ => return,
+        };
+        if done == 0 {
+            tracing::debug!("cannot signal process {:?}: {}", self.leader, io::Error::last_os_error());
+        }
+    }
+
+    /// Returns true while the leader runs.
+    pub(super) fn leads_running_child(&self) -> bool {
+        self.leader.is_some_and(is_alive)
     }
 }
 
-fn kill_tree(root: u32) {
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (number, parent) in processes() {
-        children.entry(parent).or_default().push(number);
+/// A new job with a process. Closing it ends nothing.
+fn job_with(process: RawHandle) -> io::Result<OwnedHandle> {
+    // SAFETY: null stands for the default security and for no name.
+    let job = unsafe { CreateJobObjectW(std::ptr::null(), std::ptr::null()) };
+    if job.is_null() {
+        return Err(io::Error::last_os_error());
     }
-    let mut left = vec![(root, start_time(root).unwrap_or(0))];
-    while let Some((number, parents_start)) = left.pop() {
-        let Ok(process) = Handle::open(number, PROCESS_TERMINATE | PROCESS_QUERY_LIMITED_INFORMATION) else { continue };
-        // The number of a parent that has ended may belong to a process that is younger than its supposed children.
-        let Some(start) = process.start_time().filter(|start| *start >= parents_start) else { continue };
-        left.extend(children.remove(&number).into_iter().flatten().map(|child| (child, start)));
-        // SAFETY: the handle is open.
-        unsafe { TerminateProcess(process.0, KILLED) };
+    // SAFETY: the handle is new and belongs to nobody else.
+    let job = unsafe { OwnedHandle::from_raw_handle(job) };
+    // SAFETY: both handles are open.
+    if unsafe { AssignProcessToJobObject(job.as_raw_handle(), process) } == 0 {
+        return Err(io::Error::last_os_error());
     }
-}
-
-/// The number and the parent of every process.
-fn processes() -> Vec<(u32, u32)> {
-    // SAFETY: no memory is involved.
-    let snapshot = unsafe { CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0) };
-    if snapshot == INVALID_HANDLE_VALUE {
-        return Vec::new();
-    }
-    let snapshot = Handle(snapshot);
-    let mut entry = PROCESSENTRY32W { dwSize: size_of::<PROCESSENTRY32W>() as u32, ..Default::default() };
-    let mut found = Vec::new();
-    // SAFETY: the handle is open, and the entry has the size that it says.
-    let mut more = unsafe { Process32FirstW(snapshot.0, &mut entry) };
-    while more != 0 {
-        found.push((entry.th32ProcessID, entry.th32ParentProcessID));
-        // SAFETY: as above.
-        more = unsafe { Process32NextW(snapshot.0, &mut entry) };
-    }
-    found
-}
-
-/// Returns true while a child process runs. Does not collect its exit status.
-pub(super) fn is_running_child(number: u32) -> bool {
-    is_alive(number)
+    Ok(job)
 }
 
 /// The number of a process that has ended is not used again while a handle of it is open.
@@ -122,7 +121,9 @@ pub(super) fn end_by_broken_pipe() {}
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::process::Stdio;
+
+    use tokio::io::AsyncReadExt;
 
     use super::super::{KilledGroup, ProcessId};
     use super::*;
@@ -139,24 +140,24 @@ mod tests {
         assert!(!is_alive(id));
     }
 
+    /// What the leader started holds its output open until it ends.
     #[tokio::test]
-    async fn dropping_a_group_kills_its_children() {
-        let mut command = tokio::process::Command::new("cmd");
-        command.args(["/c", "ping -n 30 127.0.0.1 >nul"]);
-        in_new_group(&mut command);
-        let mut child = command.spawn().unwrap();
-        let leader = child.id().unwrap();
-        let children = || processes().into_iter().filter(|(_, parent)| *parent == leader).map(|(number, _)| number);
-        let started = loop {
-            if let Some(number) = children().next() {
-                break number;
+    async fn dropping_a_group_kills_what_its_leader_started() {
+        for (script, has_ended) in [("ping -n 60 127.0.0.1", false), ("start /b ping -n 60 127.0.0.1", true)] {
+            let mut command = tokio::process::Command::new("cmd");
+            command.args(["/c", script]).stdin(Stdio::null()).stdout(Stdio::piped());
+            in_new_group(&mut command);
+            let mut child = command.spawn().unwrap();
+            let (group, mut output) = (KilledGroup::of(&child), child.stdout.take().unwrap());
+            output.read_u8().await.unwrap();
+            if has_ended {
+                child.wait().await.unwrap();
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        };
-        drop(KilledGroup(Some(leader)));
-        assert!(!child.wait().await.unwrap().success());
-        while is_alive(started) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            let started = std::time::Instant::now();
+            drop(group);
+            output.read_to_end(&mut Vec::new()).await.unwrap();
+            child.wait().await.unwrap();
+            assert!(started.elapsed().as_secs() < 30, "{script}");
         }
     }
 }

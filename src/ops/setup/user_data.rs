@@ -8,7 +8,8 @@ use base::env::{self, Environment};
 pub fn folder(environment: &Environment) -> Option<PathBuf> {
     let named = |name: &str| environment.non_empty(name).map(PathBuf::from);
     let of_home = || named(env::HOME).map(|home| home.join(".local/share"));
+    // Some shells of Windows set HOME, others do not: the place must not depend on it.
     let of_system = || named(env::LOCALAPPDATA).filter(|_| cfg!(windows));
-    let base = named(env::XDG_DATA_HOME).or_else(of_home).or_else(of_system)?;
+    let base = named(env::XDG_DATA_HOME).or_else(of_system).or_else(of_home)?;
     Some(base.join("terrane"))
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base::env;
+use base::process::Group;
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
 use terrane_protocol::tls::TlsIdentity;
@@ -135,6 +136,7 @@ impl Launch {
             .spawn()
             .map_err(|error| StartError::Program { path: self.command.clone(), why: os_error_text(&error) })?;
         let program = self.command.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let group = (self.security == Security::OwnProgram).then(|| Group::of(&child));
         let pid = child.id().unwrap_or(0);
         self.children.announce(name, pid);
         tracing::debug!("starting plugin: path={} args={:?} pid={pid}", self.command.display(), self.args);
@@ -147,7 +149,6 @@ impl Launch {
             child.stderr.take().map(|stderr| tokio::spawn(output::watch_stderr(stderr, source, collected.clone())));
         let (note, exit) = watch::channel(None);
         let kill = Arc::new(Notify::new());
-        let group = self.security == Security::OwnProgram;
         tokio::spawn(watch_process(child, group, kill.clone(), stderr, note, counted));
         drop(stdout);
 

@@ -4,6 +4,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base::process::{Group, Signal};
 use terrane_protocol::grpc::Channel;
 use terrane_protocol::grpc::client::Method;
 use terrane_protocol::wire::goplugin;
@@ -34,7 +35,7 @@ pub struct Process {
 /// Waits for the process to end, by itself or because it is to be killed, and for all that it wrote; then says how.
 pub async fn watch_process(
     mut child: Child,
-    group: bool,
+    group: Option<Group>,
     kill: Arc<Notify>,
     stderr: Option<tokio::task::JoinHandle<()>>,
     exit: watch::Sender<Option<String>>,
@@ -44,8 +45,8 @@ pub async fn watch_process(
     let status = tokio::select! {
         status = child.wait() => status,
         () = async { tokio::select! { () = kill.notified() => {}, () = counted.killed() => {} } } => {
-            if group {
-                base::process::signal_group(child.id(), base::process::Signal::Kill);
+            if let Some(group) = group {
+                group.signal(Signal::Kill);
             }
             let _ = child.start_kill();
             child.wait().await

@@ -51,7 +51,7 @@ impl Invocation<'_> {
         in_new_group(&mut command);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| program.start_error(&error))?;
-        let _group = KilledGroup(child.id());
+        let _group = KilledGroup::of(&child);
         let input = child.stdin.take();
         let feed = async {
             if let (Some(mut input), Some(text)) = (input, self.stdin) {

@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import pathlib
+import re
 import sys
 import tarfile
 
@@ -193,6 +194,23 @@ def write(dist, arch, layers, seconds, variant):
     print(f"{path}: {path.stat().st_size:,} bytes")
 
 
+def debian_packages(root):
+    """Names and versions of the packages in a root file system; empty if it has no list of them."""
+    with tarfile.open(root) as archive:
+        lists = [archive.extractfile(each).read().decode() for each in archive if each.name.lstrip("./") == "var/lib/dpkg/status"]
+    form = re.compile(r"^Package: (\S+)\n(?:.+\n)*?Version: (\S+)$", re.MULTILINE)
+    return [f"{name} {version}" for text in lists for name, version in form.findall(text)]
+
+
+def tools(certificates, roots):
+    """What is in the images and not in the repository, and what made their bytes, for the provenance."""
+    return {
+        "certificates": {"sha256": hashlib.sha256(certificates).hexdigest()},
+        "roots": {arch: {"sha256": reproducible.sha256(path), "packages": debian_packages(path)} for arch, path in sorted(roots.items())},
+        **project.archiver(),
+    }
+
+
 def root_argument(text):
     arch, _, path = text.partition("=")
     if arch not in TARGETS or not path:
@@ -216,6 +234,7 @@ def main():
         certificates = arguments.certificates.read_bytes()
     except OSError as error:
         raise project.Failure(f"{arguments.certificates} cannot be read: {error.strerror}") from None
+    project.write_json(project.tools_path(arguments.dist, "images"), tools(certificates, roots))
     for arch in there:
         entries, seconds = released(arguments.dist, TARGETS[arch])
         write(arguments.dist, arch, static_layers(entries, certificates, seconds), seconds, "")

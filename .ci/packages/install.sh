@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs terrane from a release: `sh install.sh -h` lists the options.
 #
-# Checks the archive's digest always, and the OpenPGP signature of the list of digests if a key is given. Writes the program, and nothing
-# else, in one step. Everything is in functions and the last line calls them: an incomplete download of this script does nothing.
+# Checks the archive's digest always, and the OpenPGP signature of the list of digests if a key is given. Writes the program in one step, the
+# links of --as and the files of --cache. Everything is in functions and the last line calls them: an incomplete download of this script does nothing.
 set -eu
 
 default_version=latest
@@ -19,7 +19,8 @@ Installs the program terrane from a release. Needs no root. Changes no start-up 
   --as NAME          also links NAME to the program in this folder: terraform or tofu
   --key FILE         the OpenPGP public key that must have signed the release (default: $TERRANE_RELEASE_KEY)
   --target TARGET    such as linux_amd64_musl or darwin_arm64 (default: this machine's)
-  --cache DIR        keeps downloaded files in this folder, and uses those that are there
+  --cache DIR        keeps the archive, and the serial of the index, in this folder; uses the archive that is there if its digest is listed
+  --force            with the version latest: replaces a newer program
   --resolve          only prints the version and the target
   -h, --help         prints this text
 
@@ -30,14 +31,16 @@ END
 }
 
 main() {
-    version=$default_version directory='' names='' target='' cache='' resolve=''
-    key=${TERRANE_RELEASE_KEY:-}
+    version=$default_version directory='' names='' target='' cache='' resolve='' force=''
+    key=${TERRANE_RELEASE_KEY:-} signer=''
     releases=${TERRANE_RELEASES:-$default_releases}
     arguments "$@"
+    plain_environment
     work=$(mktemp -d "${TMPDIR:-/tmp}/terrane-install.XXXXXX") || fail "no temporary folder can be made"
     trap 'rm -rf "$work"' EXIT
     trap 'exit 130' HUP INT TERM
     find_tools
+    wanted=$version
     [ "$version" != latest ] || version=$(newest_version)
     own_target=$(machine_target)
     target=${target:-$own_target}
@@ -75,6 +78,7 @@ arguments() {
         --target) target=$2 ;;
         --cache) cache=$2 ;;
         --resolve) resolve=yes && shift && continue ;;
+        --force) force=yes && shift && continue ;;
         -h | --help) usage && exit 0 ;;
         *) misused "there is no option $1" ;;
         esac
@@ -98,6 +102,12 @@ arguments() {
     *) misused "TERRANE_RELEASES must start with https://: $releases" ;;
     esac
     [ -z "$key" ] || [ -r "$key" ] || fail "the key $key cannot be read"
+}
+
+# The program must do what this script asks for, whatever the user has set for it.
+plain_environment() {
+    unset TERRANE_NAME TF_CLI_ARGS TF_CLI_ARGS_link TF_CLI_ARGS_version TF_LOG TF_LOG_CORE TF_LOG_PROVIDER TF_LOG_PATH
+    export TF_CLI_CONFIG_FILE=/dev/null
 }
 
 misused() {
@@ -141,8 +151,15 @@ digest() {
 download() {
     case $downloader in
     curl) curl --fail --location --silent --show-error --proto "$protocols" --retry 2 --output "$2" "$1" ;;
-    wget) wget -q -O "$2" "$1" ;;
+    wget) wget_secured "$1" "$2" ;;
     esac || fail "$1 cannot be downloaded"
+}
+
+# wget follows redirects from https to http, so what came from there is discarded. BusyBox has no option against it.
+wget_secured() {
+    wget -S -O "$2" "$1" 2>"$work/log" || return 1
+    case $1 in https:*) ;; *) return 0 ;; esac
+    ! grep -qi '^[[:space:]]*location:[[:space:]]*http:' "$work/log" || fail "$1 leads to an address without encryption"
 }
 
 # Compares the signature of a file, which is in FILE.sig, with the key.
@@ -160,6 +177,8 @@ check_signature() {
     *"[GNUPG:] GOODSIG "*) ;;
     *) fail "$(basename "$1") has a signature by the key $key that does not count: $(tail -n 1 "$work/log")" ;;
     esac
+    # The last word is the fingerprint of the primary key.
+    signer=$(printf '%s\n' "$status" | awk '$2 == "VALIDSIG" { print $NF }')
 }
 
 # The first version in the index that is neither withdrawn nor a prerelease.
@@ -175,16 +194,30 @@ newest_version() {
     case $1 in 1.*) ;; *) fail "the index of versions has a format that this script does not read" ;; esac
     [ "$(printf '%s\n%s\n' "$2" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" | LC_ALL=C sort | head -n 1)" != "$2" ] ||
         fail "the index of versions was valid until $2: name a version with --version"
-    [ -n "${3:-}" ] || fail "the index of versions has no version that can be installed"
+    [ "$3" != - ] || fail "the index of versions has no version that can be installed"
     case $3 in *[!0-9A-Za-z.+-]*) fail "the index of versions has an invalid version" ;; esac
+    [ -z "$cache" ] || compare_serial "$4"
     printf '%s\n' "$3"
 }
 
-# Prints format_version, expires and the newest version of an index.
+# Refuses an index that is older than the newest one that was seen with this cache and this key, and keeps its serial.
+compare_serial() {
+    case $1 in *[!0-9]* | ???????????????*) fail "the index of versions has an invalid serial: $1" ;; esac
+    seen=$cache/terrane_index_serial${signer:+_$signer}
+    last=0
+    [ ! -f "$seen" ] || last=$(cat "$seen")
+    case $last in '' | *[!0-9]* | ???????????????*) last=0 ;; esac
+    [ "$1" -ge "$last" ] || fail "the index of versions is older than the last one: its serial is $1, and $last was seen before (in $seen)"
+    mkdir -p "$cache" || fail "$cache cannot be made"
+    printf '%s\n' "$1" >"$seen.$$"
+    mv -f "$seen.$$" "$seen"
+}
+
+# Prints format_version, expires, the newest version and the serial of an index. `-` is for what it does not have.
 read_index() {
     awk '
         function plain(token) { return substr(token, 2, length(token) - 2) }
-        BEGIN { format = expires = "-" }
+        BEGIN { format = expires = newest = serial = "-" }
         { text = text $0 "\n" }
         END {
             while (match(text, /"([^"\\]|\\.)*"|[][{}:,]|[^][{}:," \t\r\n]+/)) {
@@ -194,13 +227,14 @@ read_index() {
                     if (++depth == 2) list = key
                     if (depth == 3) version = skip = ""
                 } else if (token == "}" || token == "]") {
-                    if (depth-- == 3 && list == "versions" && version != "" && !skip && newest == "") newest = version
-                    if (newest != "" && format != "-" && expires != "-") break
+                    if (depth-- == 3 && list == "versions" && version != "" && !skip && newest == "-") newest = version
+                    if (newest != "-" && format != "-" && expires != "-" && serial != "-") break
                 } else if (token == ":") {
                     key = plain(last)
                 } else if (last == ":") {
                     if (depth == 1 && key == "format_version") format = plain(token)
                     if (depth == 1 && key == "expires" && token != "\"\"") expires = plain(token)
+                    if (depth == 1 && key == "serial") serial = token
                     if (depth == 3 && key == "version") version = plain(token)
                     if (depth == 3 && key == "prerelease" && token == "true") skip = 1
                     if (depth == 3 && key == "withdrawn" && token != "null") skip = 1
@@ -208,7 +242,7 @@ read_index() {
                 }
                 last = token
             }
-            print format, expires, newest
+            print format, expires, newest, serial
         }' "$1"
 }
 
@@ -245,37 +279,26 @@ is_glibc() {
     return 1
 }
 
-# Brings the archive to $work, from the cache if it is there and is the right one.
+# Brings the archive to $work. Only the archive may come from the cache: the list of digests says whether it is the right one, so the list
+# and its signature are those of the release each time.
 get_archive() {
     sums=terrane_${version}_SHA256SUMS
-    files="$sums $archive"
-    [ -z "$key" ] || files="$sums $sums.sig $archive"
-    if [ -n "$cache" ]; then
-        mkdir -p "$cache"
-        for file in $files; do
-            [ ! -f "$cache/$file" ] || cp "$cache/$file" "$work/$file"
-        done
-        if [ -f "$work/$archive" ] && (check_files) 2>/dev/null; then
-            return 0
-        fi
-        for file in $files; do rm -f "$work/$file"; done
+    download "$releases/download/v$version/$sums" "$work/$sums"
+    if [ -n "$key" ]; then
+        download "$releases/download/v$version/$sums.sig" "$work/$sums.sig"
+        check_signature "$work/$sums"
     fi
-    for file in $files; do
-        [ "$file" != "$archive" ] || expected_digest >/dev/null
-        download "$releases/download/v$version/$file" "$work/$file"
-    done
-    check_files
-    [ -n "$cache" ] || return 0
-    for file in $files; do
-        cp "$work/$file" "$cache/.$file.$$"
-        mv -f "$cache/.$file.$$" "$cache/$file"
-    done
-}
-
-check_files() {
-    [ -z "$key" ] || check_signature "$work/$sums"
     expected=$(expected_digest)
+    if [ -n "$cache" ] && [ -f "$cache/$archive" ]; then
+        cp "$cache/$archive" "$work/$archive"
+        [ "$(digest "$work/$archive")" != "$expected" ] || return 0
+    fi
+    download "$releases/download/v$version/$archive" "$work/$archive"
     [ "$(digest "$work/$archive")" = "$expected" ] || fail "$archive does not have the digest that $sums lists: it is damaged or not the released one"
+    [ -n "$cache" ] || return 0
+    mkdir -p "$cache" || fail "$cache cannot be made"
+    cp "$work/$archive" "$cache/.$archive.$$"
+    mv -f "$cache/.$archive.$$" "$cache/$archive"
 }
 
 # The digest that the list has for the archive.
@@ -315,12 +338,18 @@ put() {
     trap 'rm -rf "$work"; rm -f "$new"' EXIT
     cp "$work/$stem/$program" "$new" || fail "$folder cannot be written to"
     chmod 755 "$new"
-    [ "$target" != "$own_target" ] || check_start "$new"
+    if [ "$target" = "$own_target" ]; then
+        check_start "$new"
+        [ "$wanted" != latest ] || [ -n "$force" ] || check_newer "$folder/$program"
+    fi
+    copies=$(copies_of "$folder/$program")
     mv -f "$new" "$folder/$program" || fail "$folder/$program cannot be replaced"
     printf 'installed %s: version %s, %s, signature %s\n' "$folder/$program" "$version" "$target" \
         "$([ -n "$key" ] && echo verified || echo "not checked, because no key was given")"
     for name in $names; do
-        "$folder/$program" link "$name" "$folder" || fail "the link $name was not made"
+        option=''
+        case " $copies " in *" $name "*) option=-force ;; esac
+        "$folder/$program" link ${option:+"$option"} "$name" "$folder" || fail "the link $name was not made"
     done
     case :${PATH:-}: in
     *:"$folder":*) ;;
@@ -330,14 +359,39 @@ put() {
 
 # The program must start here and be the version that was asked for.
 check_start() {
-    output=$(
-        unset TERRANE_NAME TF_CLI_ARGS TF_CLI_ARGS_version TF_LOG TF_LOG_PATH
-        cd "$work" && TF_CLI_CONFIG_FILE=/dev/null "$1" version 2>&1
-    ) || fail "the program for $target does not start here: $(printf '%s' "$output" | head -n 1)$(other_target)"
+    output=$(cd "$work" && "$1" version 2>&1) || fail "the program for $target does not start here: $(printf '%s' "$output" | head -n 1)$(other_target)"
     case $output in
     *"Terrane v$version"*) ;;
     *) fail "the program in $archive is not version $version" ;;
     esac
+}
+
+# An older index, which is valid until it expires, must not bring back an older version. `latest` is never a prerelease.
+check_newer() {
+    [ -x "$1" ] || return 0
+    there=$(cd "$work" && "$1" version 2>/dev/null </dev/null | sed -n 's/.*Terrane v\([0-9][0-9A-Za-z.+-]*\).*/\1/p' | head -n 1)
+    ! is_newer "${there:-0.0.0}" "$version" ||
+        fail "$1 is version $there, which is newer than $version, the newest one in the index: name a version with --version, or use --force"
+}
+
+# Whether the first version is newer than the second one, which is no prerelease.
+is_newer() {
+    printf '%s\n%s\n' "$1" "$2" | awk -F '[.+-]' '
+        { for (part = 1; part <= 3; part++) number[NR, part] = $part + 0 }
+        END {
+            for (part = 1; part <= 3; part++)
+                if (number[1, part] != number[2, part]) exit number[1, part] < number[2, part]
+            exit 1
+        }'
+}
+
+# Names of those links to make that are there as a file like the program which is replaced: Windows has these in place of symbolic links.
+copies_of() {
+    [ -f "$1" ] || return 0
+    for name in $names; do
+        link=$folder/$name${program#terrane}
+        if [ -f "$link" ] && [ ! -L "$link" ] && [ "$(digest "$link")" = "$(digest "$1")" ]; then printf '%s ' "$name"; fi
+    done
 }
 
 other_target() {

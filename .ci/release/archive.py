@@ -57,6 +57,7 @@ def main():
     entries = {f"{top}/{name}": file for name, file in contents(arguments.dist, target).items()}
     path = project.archive_path(arguments.dist, target.name)
     path.write_bytes(reproducible.pack(target.archive, entries, project.epoch()))
+    project.write_json(project.tools_path(arguments.dist, target.name), project.archiver())
     print(f"{path}: {path.stat().st_size:,} bytes")
 
 

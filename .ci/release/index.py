@@ -65,7 +65,9 @@ def withdraw(versions, texts):
         found = [each for each in versions if each["version"] == version]
         if not found or not reason:
             raise project.Failure(f"--withdraw {text} is not VERSION=REASON with a version of the index")
-        found[0]["withdrawn"] = reason
+        # Before the files: the manifest of Scoop reads the text and finds versions without it.
+        files = found[0].pop("files")
+        found[0].update(withdrawn=reason, files=files)
 
 
 def index(arguments):

@@ -11,11 +11,12 @@ import pathlib
 import re
 import subprocess
 import sys
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = "terrane"
-# Files that depend on the time of signing and not on the commit alone.
-SIGNED_LATER = re.compile(r".*\.sig|index\.json")
+# What names the signing key, which nothing but the scripts that sign may see.
+OF_THE_KEY = re.compile(r"TERRANE_SIGNING_.*|GNUPGHOME")
 
 # `rust` is Rust's name; `compilers` are those that build scripts look for when nothing is set; `environment` is that of the build.
 Target = collections.namedtuple("Target", "name rust archive program compilers rustflags environment")
@@ -34,9 +35,14 @@ def main(function):
         sys.exit(1)
 
 
+def environment(**more):
+    """The environment for other programs: without what names the signing key."""
+    return {**{name: value for name, value in os.environ.items() if not OF_THE_KEY.fullmatch(name)}, **more}
+
+
 def run(*command, **options):
     """Runs a command in the repository and returns its output as bytes."""
-    options = {"cwd": ROOT, "stdout": subprocess.PIPE, "check": True, **options}
+    options = {"cwd": ROOT, "stdout": subprocess.PIPE, "check": True, "env": environment(), **options}
     try:
         return subprocess.run([str(part) for part in command], **options).stdout
     except OSError as error:
@@ -136,6 +142,16 @@ def record_path(dist, target_name):
     return pathlib.Path(dist) / "stage" / f"{target_name}.json"
 
 
+def tools_path(dist, name):
+    """The file that says with what a script made files: `packages`, `images`, or the archive of a target."""
+    return pathlib.Path(dist) / "stage" / f"{name}.tools.json"
+
+
+def archiver():
+    """What the bytes of archives depend on, beside their content."""
+    return {"python": sys.version.split()[0], "zlib": zlib.ZLIB_RUNTIME_VERSION}
+
+
 def archived_targets(dist):
     """The targets that have an archive in the folder."""
     found = [each for each in targets().values() if archive_path(dist, each.name).is_file()]
@@ -152,19 +168,27 @@ def provenance_path(dist):
     return pathlib.Path(dist) / f"{PROGRAM}_{version()}.intoto.json"
 
 
+def is_signed_later(name):
+    """Whether a file depends on the time of signing and not on the commit alone. There are four."""
+    signed = (sums_path("").name, provenance_path("").name, "index.json")
+    return name == "index.json" or name in [f"{each}.sig" for each in signed]
+
+
 def release_files(dist):
     """Names of the files that the commit determines, sorted: all but sums, signatures and the index.
 
     A file that has not a release's name is an error: it would be published.
     """
     names = sorted(entry.name for entry in os.scandir(dist) if entry.is_file() and not entry.name.startswith("."))
-    names = [name for name in names if not SIGNED_LATER.fullmatch(name) and name != sums_path(dist).name]
-    strange = [name for name in names if not re.match(rf"{PROGRAM}[_-]{re.escape(version())}[_.-]", name)]
+    names = [name for name in names if not is_signed_later(name) and name != sums_path(dist).name]
+    own = re.compile(rf"{PROGRAM}[_-]{re.escape(version())}[_.-]")
+    strange = [name for name in names if not own.match(name) or name.endswith(".sig")]
     if strange:
         raise Failure(f"{dist} has files that are no part of release {version()}: {', '.join(strange)}")
     return names
 
 
 def write_json(path, value):
+    pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     pathlib.Path(path).write_bytes(text.encode())

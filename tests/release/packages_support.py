@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -24,11 +25,16 @@ SECONDS = 1_700_000_000
 TARGETS = json.loads((HERE / ".ci/release/targets.json").read_text(encoding="utf-8"))
 ADDRESS = "https://github.com/terrane/terrane"
 CARGO = f'[workspace]\nmembers = []\n\n[workspace.package]\nversion = "%s"\nrepository = "{ADDRESS}"\n\n[package]\nversion = "9.9.9"\n'
-# Prints its version and makes links, as the program does.
+# Prints its version and makes links, as the program does. Variables of the user could make it do something else.
 PROGRAM = """#!/bin/sh
+if env | grep -E '^(TERRANE_NAME|TF_CLI_ARGS|TF_LOG)'; then exit 1; fi
 case $1 in
 version) echo "Terrane v%s, compatible" ;;
-link) ln -sf terrane "$3/$2" && echo "made $3/$2" ;;
+link)
+    [ "$2" != -force ] || { force=yes && shift; }
+    [ ! -f "$3/$2" ] || [ -L "$3/$2" ] || [ -n "$force" ] || { echo "$3/$2 exists" && exit 1; }
+    ln -sf terrane "$3/$2" && echo "made $3/$2"
+    ;;
 *) exit 1 ;;
 esac
 """
@@ -101,6 +107,41 @@ class Place:
         """Paths of all files and links below a folder, by default the home."""
         folder = folder or self.home
         return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+
+
+class Gate:
+    """A server with TLS on a loopback address that redirects every request to a page, which has none."""
+
+    def __init__(self, place, page):
+        self.certificate, key = place.top / "certificate.pem", place.top / "tls-key.pem"
+        subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject, "-keyout", key, "-out", self.certificate]
+        subprocess.run([str(part) for part in command], capture_output=True, check=True)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(302)
+                self.send_header("Location", page.address.removesuffix("/releases") + self.path)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.address = f"https://localhost:{self.server.server_port}/releases"
+        # Settings of wget are in a file only.
+        settings = place.top / "wgetrc"
+        settings.write_text(f"ca_certificate = {self.certificate}\n", encoding="utf-8")
+        self.variables = {"CURL_CA_BUNDLE": self.certificate, "WGETRC": settings, "TERRANE_RELEASES": self.address}
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class Page:
@@ -210,6 +251,29 @@ class Base(unittest.TestCase):
     def refused(self, done, message, status=1):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertIn(message, done.stderr)
+
+    def gate(self):
+        """A gate to the page."""
+        if not shutil.which("openssl"):
+            self.skipTest("openssl is not here")
+        made = Gate(self.place, self.page)
+        self.addCleanup(made.close)
+        return made
+
+    def tools(self, *names, **scripts):
+        """A folder for PATH with these programs of this machine, and scripts in place of others."""
+        folder = self.place.top / "tools"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name in names:
+            found = shutil.which(name)
+            if found:
+                (folder / name).symlink_to(found)
+        for name, text in scripts.items():
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+            (folder / name).chmod(0o755)
+        return str(folder)
 
     def need_gpg(self):
         if not self.keys:

@@ -21,6 +21,7 @@ VERSION = "0.2.0"
 
 # Writes the program and notes its arguments and environment; other commands are those of the real cargo.
 CARGO = """#!/bin/sh
+[ -z "$STAND_IN_SEEN" ] || env | sed 's/^/cargo /' >>"$STAND_IN_SEEN"
 if [ "$1" != build ]; then exec "$REAL_CARGO" "$@"; fi
 env >"$STAND_IN_LOG"
 echo "$*" >>"$STAND_IN_LOG"

@@ -77,6 +77,15 @@ class Sources(unittest.TestCase):
         self.assertEqual(redirected, {f"/{folder}/index.html": "README.html" for folder in folders})
 
 
+class Contributing(unittest.TestCase):
+    def test_page_names_the_command_and_its_variables(self):
+        page = (DOCS / "contributing.md").read_text(encoding="utf-8")
+        variables = set(re.findall(r"TERRANE_\w+", (HERE / ".ci/book").read_text(encoding="utf-8")))
+        self.assertEqual(variables, {"TERRANE_CI_CACHE"})
+        for text in (".ci/book --check", *variables):
+            self.assertIn(text, page)
+
+
 class Copies(Folder):
     def copied(self, text):
         """A page of the copy that mdBook gets."""

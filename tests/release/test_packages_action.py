@@ -1,5 +1,6 @@
 """The GitHub action and the GitLab component, run as their hosts would, against a page of releases on a loopback address."""
 
+import hashlib
 import os
 import pathlib
 import re
@@ -80,8 +81,9 @@ class GitHub(support.Base):
         done, outputs = self.run_action()
         self.succeeded(done)
         known = {f"inputs.{name}" for name in self.action.inputs} | {f"steps.prepare.outputs.{name}" for name in outputs}
+        known |= {"runner.tool_cache", "runner.os", "github.run_id", "github.run_attempt"}
         self.assertEqual(set(self.action.expressions) - known, set())
-        self.assertEqual(len(self.action.steps), 3)
+        self.assertEqual(len(self.action.steps), 4)
         for step in self.action.steps:
             # What a workflow gives must not become a part of a command.
             self.assertNotRegex(step, r"run: .*\$\{\{")
@@ -95,14 +97,16 @@ class GitHub(support.Base):
         self.assertEqual(outputs["version"], VERSION)
         self.assertEqual(outputs["cache-key"], f"terrane-{VERSION}-{HOST}")
         self.assertEqual(self.place.files(), [])
-        # What is in the cache is enough for another runner.
-        count = len(self.page.requests)
-        shutil.rmtree(outputs["directory"])
-        self.succeeded(self.run_action()[0])
-        self.assertEqual(len(self.page.requests), count)
-        (pathlib.Path(outputs["downloads"]) / self.archive).write_bytes(b"changed in the cache")
-        self.succeeded(self.run_action()[0])
-        self.assertGreater(len(self.page.requests), count)
+        # The archive in the cache is enough for another runner, if the list of the release has its digest.
+        downloads, address = pathlib.Path(outputs["downloads"]), f"/releases/download/v{VERSION}/{self.archive}"
+        for content, requested in ((None, False), (b"changed in the cache", True)):
+            shutil.rmtree(outputs["directory"])
+            if content:
+                (downloads / self.archive).write_bytes(content)
+                (downloads / f"terrane_{VERSION}_SHA256SUMS").write_text(f"{hashlib.sha256(content).hexdigest()}  {self.archive}\n")
+            self.page.requests.clear()
+            self.assertIn(f"Terrane v{VERSION}", self.succeeded(self.run_action()[0]))
+            self.assertEqual(address in self.page.requests, requested)
 
     def test_version_links_and_newest_version(self):
         name, content = support.archive(HOST, "0.3.0")
@@ -112,6 +116,24 @@ class GitHub(support.Base):
             done, outputs = self.run_action(version=version, **{"as": "terraform tofu"})
             self.assertIn("Terrane v0.3.0", self.succeeded(done))
             self.assertEqual(sorted(os.listdir(outputs["directory"])), ["terraform", "terrane", "tofu"])
+
+    def test_older_index_is_refused(self):
+        name, content = support.archive(HOST, "0.3.0")
+        self.page.publish({name: content}, "0.3.0")
+        self.page.publish_index([support.row("0.3.0"), support.row(VERSION)], serial=8)
+        self.succeeded(self.run_action(version="latest")[0])
+        # The step before has brought the folder with the serial, also to a runner that had nothing else.
+        kept = re.search(r"path: (\S* \S+ \S+)/terrane/index\n", "".join(self.action.steps))[1]
+        self.assertEqual(kept, "${{ runner.tool_cache }}")
+        shutil.rmtree(self.folders["RUNNER_TOOL_CACHE"] / "terrane/0.3.0")
+        self.page.publish_index([support.row(VERSION)], serial=7)
+        self.refused(self.run_action(version="latest")[0], "older than the last one: its serial is 7, and 8 was seen before")
+        self.assertEqual(self.files["GITHUB_PATH"].read_text(), "")
+
+    def test_variables_of_the_job_do_not_change_what_the_program_does(self):
+        for name in ("TERRANE_NAME", "TF_CLI_ARGS", "TF_CLI_ARGS_version", "TF_LOG"):
+            self.place.environment[name] = "x"
+        self.assertIn(f"Terrane v{VERSION}", self.succeeded(self.run_action()[0]))
 
     def test_keys(self):
         self.need_gpg()
@@ -146,12 +168,12 @@ class GitLab(support.Base):
     def setUp(self):
         super().setUp()
         self.inputs, self.job = component()
-        archive, content = support.archive(HOST)
+        self.archive, content = support.archive(HOST)
         self.script = f"terrane_{VERSION}_install.sh"
         text = (self.place.root / ".ci/packages/install.sh").read_bytes()
-        self.page.publish({archive: content, self.script: text}, VERSION, self.keys)
+        self.page.publish({self.archive: content, self.script: text}, VERSION, self.keys)
 
-    def before_script(self, **inputs):
+    def before_script(self, variables=None, **inputs):
         """The commands of the job, and one that uses what they installed."""
         values = {**self.inputs, "version": VERSION, **inputs}
         text = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda found: values[found[1]], self.job)
@@ -160,7 +182,7 @@ class GitLab(support.Base):
         project = self.place.top / "checkout"
         project.mkdir(exist_ok=True)
         commands = f"set -e\n{commands}{export}\nterrane version\n"
-        return self.place.run("sh", "-c", commands, cwd=project, CI_PROJECT_DIR=project)
+        return self.place.run("sh", "-c", commands, cwd=project, CI_PROJECT_DIR=project, **(variables or {}))
 
     def test_inputs_are_those_of_the_text(self):
         used = set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", self.job))
@@ -174,7 +196,7 @@ class GitLab(support.Base):
         self.assertTrue(all(name.startswith(".terrane-install/") for name in files), files)
         self.assertEqual(self.place.files(), [])
         cached = re.search(r"paths: \[(.*)\]", self.job)[1]
-        self.assertIn(f"{cached}/terrane_{VERSION}_SHA256SUMS", files)
+        self.assertEqual([name for name in files if name.startswith(cached)], [f"{cached}/{self.archive}"])
 
     def test_links_and_keys(self):
         self.need_gpg()
@@ -187,6 +209,22 @@ class GitLab(support.Base):
         self.assertNotEqual(done.returncode, 0, done.stdout)
         self.assertFalse((self.place.top / "checkout/was-run").exists())
         self.assertFalse((self.place.top / "checkout/.terrane-install/bin").exists())
+
+    def test_addresses_without_encryption_are_refused(self):
+        for address in ("http://example.com/releases", "http://127.0.0.1:1@example.com", "http://127.0.0.1.example.com/", "ftp://example.com"):
+            done = self.before_script({"TERRANE_RELEASES": address})
+            self.nothing_ran(done)
+            self.assertIn("TERRANE_RELEASES must", done.stderr)
+        self.assertEqual(self.page.requests, [])
+
+    def test_redirects_to_addresses_without_encryption_are_refused(self):
+        gate = self.gate()
+        needed = "sh mkdir awk grep gpg cat rm chmod mv cp uname getconf ldd mktemp cut tail head sed tar gzip ln date sort dirname basename".split()
+        for downloader in filter(shutil.which, ("curl", "wget")):
+            path = self.tools(*needed, downloader, "sha256sum", "env")
+            self.nothing_ran(self.before_script({**gate.variables, "PATH": path}))
+            self.succeeded(self.before_script({"PATH": path}))
+            shutil.rmtree(self.place.top / "checkout")
 
     def test_script_with_a_wrong_digest_is_not_run(self):
         self.page.put(VERSION, self.script, b"touch was-run\n")

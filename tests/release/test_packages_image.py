@@ -6,12 +6,14 @@ import io
 import json
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -32,6 +34,7 @@ int main(int count, char **words) {
     return 0;
 }
 """
+STATUS = b"Package: git\nStatus: install ok installed\nVersion: 1:2.39-1\nDescription: a\n b\n\nPackage: jq\nVersion: 1.6-2.1\n"
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
@@ -47,6 +50,7 @@ def static_program():
 def root_file_system():
     """A small one, as a tar file, with a folder for users that only root may write to."""
     files = {
+        "var/lib/dpkg/status": STATUS,
         "etc/passwd": b"root:x:0:0:root:/root:/bin/bash\n",
         "etc/group": b"root:x:0:\nstaff:x:50:\n",
         "etc/ssl/certs/ca-certificates.crt": CERTIFICATES,
@@ -83,6 +87,35 @@ class Layout:
         for layer in self.layers():
             options = {"filter": "fully_trusted"} if hasattr(tarfile, "fully_trusted_filter") else {}
             layer.extractall(folder, numeric_owner=True, **options)
+
+
+class RootFileSystem(unittest.TestCase):
+    """The script that makes it, with a stand-in for mmdebstrap, which writes its arguments into the file."""
+
+    def setUp(self):
+        self.place = support.Place()
+        self.addCleanup(self.place.close)
+        tools = self.place.top / "tools"
+        tools.mkdir()
+        (tools / "mmdebstrap").write_text('#!/bin/sh\nfor word; do case $word in *.tar) file=$word ;; esac; done\nprintf "%s\\n" "$@" >"$file"\n')
+        (tools / "mmdebstrap").chmod(0o755)
+        self.path = f"{tools}:{os.environ['PATH']}"
+
+    def make(self, *mirrors):
+        file = self.place.top / "root.tar"
+        done = self.place.run("bash", self.place.root / ".ci/packages/rootfs", "amd64", file, *mirrors, PATH=self.path)
+        lines = file.read_text().splitlines() if file.exists() else []
+        return done, [line for line in lines if not line.startswith("--") and not line.endswith(".tar")]
+
+    def test_mirror_has_updates_and_security_updates_beside_it(self):
+        self.assertEqual(self.make()[1], ["trixie"])
+        sources = ["deb http://m/debian trixie main", "deb http://m/debian trixie-updates main", "deb http://m/security trixie-security main"]
+        self.assertEqual(self.make("http://m/debian", "http://m/security")[1], ["trixie", *sources])
+
+    def test_mirror_without_security_updates_is_refused(self):
+        done, lines = self.make("http://m/debian")
+        self.assertEqual((done.returncode, lines), (2, []))
+        self.assertIn("a mirror needs one of the security updates", done.stderr)
 
 
 class Images(unittest.TestCase):
@@ -142,6 +175,13 @@ class Images(unittest.TestCase):
         expected.update({f"etc/{name}": (0o644, 0) for name in ("passwd", "group", "ssl/certs/ca-certificates.crt")})
         self.assertEqual(found, {**expected, "usr/local/bin/terrane": (0o755, 0)})
         self.assertEqual({member.mtime for member in layer}, {support.SECONDS})
+
+    def test_what_is_not_in_the_repository_is_recorded(self):
+        found = json.loads((self.place.dist / "stage/images.tools.json").read_text())
+        self.assertEqual(found["certificates"], {"sha256": hashlib.sha256(CERTIFICATES).hexdigest()})
+        root = hashlib.sha256(root_file_system()).hexdigest()
+        self.assertEqual(found["roots"], {"amd64": {"sha256": root, "packages": ["git 1:2.39-1", "jq 1.6-2.1"]}})
+        self.assertEqual((found["python"], found["zlib"]), (platform.python_version(), zlib.ZLIB_RUNTIME_VERSION))
 
     def test_accounts_of_the_root_file_system_stay(self):
         layer = self.layout(variant="-ci").layers()[1]

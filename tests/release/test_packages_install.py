@@ -293,40 +293,147 @@ class Cache(Base):
         if self.keys:
             self.arguments += ["--key", support.public_key(self.keys, self.place)]
 
-    def test_second_install_makes_no_request(self):
+    def test_second_install_downloads_the_list_and_not_the_archive(self):
         self.succeeded(self.install(*self.arguments))
-        count = len(self.page.requests)
+        self.page.requests.clear()
         self.succeeded(self.install(*self.arguments))
-        self.assertEqual(len(self.page.requests), count)
-        names = [self.archive, f"terrane_{VERSION}_SHA256SUMS"] + ([f"terrane_{VERSION}_SHA256SUMS.sig"] if self.keys else [])
-        self.assertEqual(self.place.files(self.cache), sorted(names))
+        sums = f"/releases/download/v{VERSION}/terrane_{VERSION}_SHA256SUMS"
+        self.assertEqual(self.page.requests, [sums, f"{sums}.sig"] if self.keys else [sums])
+        self.assertEqual(self.place.files(self.cache), [self.archive])
 
-    def test_damaged_files_are_downloaded_again(self):
-        for name in (self.archive, f"terrane_{VERSION}_SHA256SUMS"):
-            with self.subTest(name):
-                self.succeeded(self.install(*self.arguments))
-                (self.cache / name).write_bytes(b"damaged")
-                self.succeeded(self.install(*self.arguments))
-                self.assertNotEqual((self.cache / name).read_bytes(), b"damaged")
+    def test_archive_that_is_not_the_released_one_is_downloaded_again(self):
+        """Also if who changed the archive in the cache put a list beside it, and there is no key."""
+        other = support.archive(HOST, content=support.program() + b"# another\n")[1]
+        for arguments in (self.arguments, self.arguments[:4]):
+            for content in (b"damaged", other):
+                release_support.write(self.cache / self.archive, content)
+                line = f"{hashlib.sha256(content).hexdigest()}  {self.archive}\n"
+                release_support.write(self.cache / f"terrane_{VERSION}_SHA256SUMS", line)
+                self.succeeded(self.install(*arguments))
+                self.assertEqual((self.cache / self.archive).read_bytes(), self.content)
+                self.assertEqual(self.program.read_bytes(), support.program())
+
+    def test_cache_is_no_release(self):
+        self.succeeded(self.install(*self.arguments))
+        self.page.files.clear()
+        self.refused(self.install(*self.arguments), "cannot be downloaded")
+
+
+class OlderIndex(Base):
+    """An index that was published before, which a host or a network in between may show again."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.place.top / "cache"
+        for version in ("0.1.0", VERSION):
+            name, content = support.archive(HOST, version)
+            self.page.publish({name: content}, version)
+
+    def index(self, *versions, serial, keys=None):
+        self.page.publish_index([support.row(version) for version in versions], keys, serial=serial)
+
+    def test_lower_serial_than_the_last_one_is_refused(self):
+        resolve = ["--resolve", "--cache", self.cache]
+        for serial in (7, 7, 8):
+            self.index(VERSION, serial=serial)
+            self.succeeded(self.install(*resolve))
+        self.index("0.1.0", serial=7)
+        self.refused(self.install(*resolve), "older than the last one: its serial is 7, and 8 was seen before")
+        self.refused(self.install("--cache", self.cache), "older than the last one")
+        self.assertEqual(self.place.files(), [])
+        # Without a cache it is not known.
+        self.succeeded(self.install("--resolve"))
+
+    def test_serials_of_keys_are_kept_apart(self):
+        self.need_gpg()
+        key = support.public_key(self.keys, self.place)
+        self.index(VERSION, serial=99)
+        self.succeeded(self.install("--resolve", "--cache", self.cache))
+        signed = ["--resolve", "--cache", self.cache, "--key", key]
+        self.index(VERSION, serial=5, keys=self.keys)
+        self.succeeded(self.install(*signed))
+        self.index("0.1.0", serial=4, keys=self.keys)
+        self.refused(self.install(*signed), "its serial is 4, and 5 was seen before")
+        expected = ["terrane_index_serial", f"terrane_index_serial_{self.keys.fingerprint}"]
+        self.assertEqual(self.place.files(self.cache), expected)
+
+    def test_serials_that_are_no_numbers(self):
+        for serial in ("x", None, -1, 10**16):
+            self.index(VERSION, serial=serial)
+            self.refused(self.install("--resolve", "--cache", self.cache), "has an invalid serial")
+        release_support.write(self.cache / "terrane_index_serial", "damaged\n")
+        self.index(VERSION, serial=3)
+        self.succeeded(self.install("--resolve", "--cache", self.cache))
+
+    def test_newer_program_is_not_replaced_by_the_latest_version(self):
+        self.succeeded(self.install("--version", VERSION))
+        self.index("0.1.0", serial=1)
+        self.refused(self.install("--version", "latest"), f"is version {VERSION}, which is newer than 0.1.0")
+        self.assertEqual(self.program.read_bytes(), support.program(VERSION))
+        self.succeeded(self.install("--version", "latest", "--force"))
+        self.assertEqual(self.program.read_bytes(), support.program("0.1.0"))
+        self.succeeded(self.install("--version", VERSION))
+        self.succeeded(self.install("--version", "0.1.0"))
+        self.no_rest()
+
+    def test_versions_are_compared_by_their_numbers(self):
+        self.index(VERSION, serial=1)
+        for there, refused in [
+            ("0.1.9", False),
+            ("0.2.0-rc.1", False),
+            (VERSION, False),
+            ("0.2.1-beta", True),
+            ("0.10.0", True),
+            ("1.0.0", True),
+            ("0.2.1", True),
+        ]:
+            with self.subTest(there):
+                release_support.write(self.program, support.program(there))
+                self.program.chmod(0o755)
+                self.assertEqual(self.install("--version", "latest").returncode, int(refused))
+
+
+class Redirects(Base):
+    def test_redirects_to_addresses_without_encryption_are_refused(self):
+        self.publish()
+        self.page.publish_index([support.row(VERSION)])
+        gate = self.gate()
+        for downloader in filter(shutil.which, ("curl", "wget")):
+            path = self.tools(*NEEDED, downloader, "sha256sum", "shasum")
+            for version in (VERSION, "latest"):
+                with self.subTest(downloader=downloader, version=version):
+                    message = "cannot be downloaded" if downloader == "curl" else "leads to an address without encryption"
+                    self.refused(self.install("--version", version, PATH=path, **gate.variables), message)
+                    self.assertEqual(self.place.files(), [])
+                    self.no_rest()
+
+
+class Surroundings(Base):
+    def test_variables_of_the_user_do_not_change_what_the_program_does(self):
+        self.publish()
+        names = ["TERRANE_NAME", "TF_CLI_ARGS", "TF_CLI_ARGS_link", "TF_CLI_ARGS_version", "TF_LOG", "TF_LOG_CORE", "TF_LOG_PROVIDER", "TF_LOG_PATH"]
+        self.succeeded(self.install("--version", VERSION, "--as", "terraform", **dict.fromkeys(names, "x")))
+        self.assertEqual(self.place.files(), [".local/bin/terraform", ".local/bin/terrane"])
+
+    def test_link_that_is_a_copy_of_the_replaced_program_is_replaced(self):
+        """Windows has hard links and copies instead of symbolic links."""
+        for version in ("0.1.0", VERSION):
+            name, content = support.archive(HOST, version)
+            self.page.publish({name: content}, version)
+        self.succeeded(self.install("--version", "0.1.0"))
+        link = self.program.with_name("terraform")
+        os.link(self.program, link)
+        self.succeeded(self.install("--version", VERSION, "--as", "terraform"))
+        self.assertEqual(link.read_bytes(), support.program(VERSION))
+        # Another program stays.
+        link.unlink()
+        link.write_bytes(b"terraform")
+        self.refused(self.install("--version", VERSION, "--as", "terraform"), "the link terraform was not made")
+        self.assertEqual(link.read_bytes(), b"terraform")
 
 
 class Machines(Base):
     """Targets by what `uname` and the C library say, and what happens without tools."""
-
-    def tools(self, *names, **scripts):
-        """A folder for PATH with these programs of this machine, and scripts in place of others."""
-        folder = self.place.top / "tools"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        for name in names:
-            found = shutil.which(name)
-            if found:
-                (folder / name).symlink_to(found)
-        for name, text in scripts.items():
-            (folder / name).unlink(missing_ok=True)
-            (folder / name).write_text(f"#!/bin/sh\n{text}\n")
-            (folder / name).chmod(0o755)
-        return str(folder)
 
     def target(self, system, machine, libc="exit 1", **variables):
         scripts = {"uname": f"case $1 in -s) echo '{system}' ;; *) echo '{machine}' ;; esac", "getconf": libc, "ldd": libc, "sysctl": "exit 1"}

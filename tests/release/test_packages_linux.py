@@ -1,6 +1,8 @@
 """The deb and the rpm: what is in them, and what installing, upgrading and removing them leaves."""
 
 import gzip
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -76,6 +78,13 @@ class Linux(unittest.TestCase):
         names = [path.name for path in (self.deb(), self.deb("arm64"), self.rpm(), self.rpm("aarch64"))]
         for name in names:
             self.assertEqual((self.place.dist / name).read_bytes(), (again.dist / name).read_bytes(), name)
+
+    def test_nfpm_is_recorded(self):
+        found = json.loads((self.place.dist / "stage/packages.tools.json").read_text())
+        content = pathlib.Path(shutil.which(nfpm())).read_bytes()
+        self.assertEqual(found["nfpm"]["sha256"], hashlib.sha256(content).hexdigest())
+        self.assertRegex(found["nfpm"]["version"], r"^\d+\.\d+")
+        self.assertEqual(set(found), {"nfpm", "python", "zlib"})
 
     def test_programs_that_need_nothing_of_the_system(self):
         self.need("dpkg-deb")

@@ -1,6 +1,7 @@
 """The Homebrew formula, the Scoop and winget manifests and the released install script, compared with the files of a release."""
 
 import hashlib
+import importlib.util
 import json
 import pathlib
 import re
@@ -8,6 +9,7 @@ import shutil
 import sys
 import tarfile
 import unittest
+import unittest.mock
 import zipfile
 
 sys.dont_write_bytecode = True
@@ -85,6 +87,20 @@ class Manifests(unittest.TestCase):
                 self.assertIn(f"{now['extract_dir']}/{value['bin']}", archive.namelist())
         sums = value["autoupdate"]["hash"]["url"].replace("$version", VERSION)
         self.assertEqual(sums, f"{DOWNLOADS}/terrane_{VERSION}_SHA256SUMS")
+
+    def test_scoop_finds_the_newest_version_that_is_neither_withdrawn_nor_a_prerelease(self):
+        """Its JSON paths have no "not", so it reads the text that `index.py` writes."""
+        form = json.loads(self.text("scoop/terrane.json"))["checkver"]["regex"]
+        rows = [support.row("0.6.0"), support.row("0.5.0-rc.1", prerelease=True), support.row("0.4.0"), support.row("0.3.0"), support.row("0.2.0")]
+        sys.path.insert(0, str(self.place.root / ".ci/release"))
+        self.addCleanup(sys.path.pop, 0)
+        specification = importlib.util.spec_from_file_location("index", self.place.root / ".ci/release/index.py")
+        with unittest.mock.patch("project.main"):
+            index = importlib.util.module_from_spec(specification)
+            specification.loader.exec_module(index)
+        index.withdraw(rows, ["0.6.0=loses \"states\"", "0.4.0=x"])
+        text = json.dumps({"format_version": "1.0", "versions": rows}, indent=2)
+        self.assertEqual(re.search(form, text)[1], "0.3.0")
 
     def test_winget(self):
         texts = [self.text(f"winget/Terrane.Terrane{part}.yaml") for part in WINGET]
@@ -164,6 +180,42 @@ class Documentation(unittest.TestCase):
         self.assertEqual(found - known, set())
         for target in support.TARGETS:
             self.assertIn(f"`{target}`", page)
+
+    def test_uninstalling_leaves_programs_of_others(self):
+        page = (support.HERE / "docs/installing.md").read_text(encoding="utf-8")
+        commands = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[-1]
+        self.assertIn("rm -f ~/.local/bin/terrane", commands)
+        place = support.Place()
+        self.addCleanup(place.close)
+        folder = place.home / ".local/bin"
+        folder.mkdir(parents=True)
+        (place.home / ".local/share/terrane").mkdir(parents=True)
+        for terraform, kept in ((None, True), ("/opt/terraform", True), ("terrane", False), (f"{folder}/terrane", False)):
+            (folder / "terrane").write_bytes(support.program())
+            (folder / "tofu").symlink_to("terrane")
+            link = folder / "terraform"
+            if terraform:
+                link.symlink_to(terraform)
+            else:
+                link.write_bytes(b"Terraform itself")
+            done = place.run("sh", "-euc", commands)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(place.files(), [".local/bin/terraform"] if kept else [], terraform)
+            link.unlink(missing_ok=True)
+
+    def test_install_script_can_be_checked_before_it_runs(self):
+        page = (support.HERE / "docs/installing.md").read_text(encoding="utf-8")
+        part = re.search(r"### Install script\n(.*?)\n### ", page, re.DOTALL)[1]
+        for text in ("gpg --verify terrane_VERSION_SHA256SUMS.sig", "sha256sum --check --ignore-missing", "except for the links of `--as`", "accepted until it expires"):
+            self.assertIn(text, part)
+
+    def test_version_of_the_library_is_its_own(self):
+        page = (support.HERE / "docs/installing.md").read_text(encoding="utf-8")
+        manifest = (support.HERE / "src/sdk/Cargo.toml").read_text(encoding="utf-8")
+        version = re.search(r'^version = "(.*)"', manifest, re.MULTILINE)
+        row = re.search(r"^\| The library for providers \| (.*) \|$", page, re.MULTILINE)[1]
+        self.assertEqual("has a version of its own" in row, bool(version))
+        self.assertIn(version[1], row)
 
     def test_options_of_the_install_script_are_in_the_page(self):
         page = (support.HERE / "docs/installing.md").read_text(encoding="utf-8")

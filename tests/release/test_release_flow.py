@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import platform
 import shutil
 import sys
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).resolve().parents[2] / ".ci/release")]
@@ -76,6 +78,43 @@ class Release(Base):
         for name in signed:
             self.keys.gpg("--verify", str(project.dist / f"{name}.sig"), str(project.dist / name))
         self.assertEqual(project.run("git", "status", "--porcelain"), "")
+
+    def test_programs_of_others_do_not_see_the_key(self):
+        project = self.project()
+        seen = project.top / "seen"
+        # Stand-ins for the scripts of packages, whose programs come from others.
+        for name in ("packages", "image.py", "render.py"):
+            text = f"import os\nopen(os.environ['STAND_IN_SEEN'], 'a').writelines(f'{name} {{key}}=\\n' for key in os.environ)\n"
+            support.write(project.root / ".ci/packages" / name, text)
+        project.commit()
+        key = project.top / "key"
+        support.write(key, self.keys.gpg("--armor", "--export-secret-keys"))
+        more = {"TERRANE_SIGNING_KEY": str(key), "TERRANE_SIGNING_PASSPHRASE": "", "STAND_IN_SEEN": str(seen)}
+        options = ["--targets", "linux_amd64", "--first", "--snapshot"]
+        done = project.script("release", project.dist, *options, **{**self.keys.variables, **more})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = seen.read_text().splitlines()
+        self.assertEqual({line.split()[0] for line in lines if " PATH=" in line}, {"cargo", "packages", "image.py", "render.py"})
+        self.assertEqual([line for line in lines if "SIGNING" in line or "GNUPGHOME" in line], [])
+
+    def test_files_are_made_without_the_key_and_signed_afterwards(self):
+        project = self.project()
+        options = [project.dist, "--targets", "linux_amd64"]
+        done = project.script("release", *options, "--unsigned", *WITHOUT, GNUPGHOME=str(project.top))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        before = {path.name: path.read_bytes() for path in project.dist.iterdir() if path.is_file()}
+        self.assertFalse(any(name.endswith(".sig") or name == "index.json" for name in before), before.keys())
+        # The machine that signs has nothing else.
+        shutil.rmtree(project.dist / "stage")
+        self.refused(project.script("release", *options, "--sign", "--first"), "no key to sign with")
+        self.assertEqual(project.script("release", *options, "--sign", **self.keys.variables).returncode, 2)
+        archive = project.dist / ARCHIVE
+        archive.write_bytes(b"changed")
+        self.refused(project.script("release", *options, "--sign", "--first", **self.keys.variables), f"{ARCHIVE} has another SHA-256")
+        archive.write_bytes(before[ARCHIVE])
+        done = project.script("release", *options, "--sign", "--first", **self.keys.variables)
+        self.assertIn("three signatures are valid", done.stdout, done.stderr)
+        self.assertEqual({name: (project.dist / name).read_bytes() for name in before}, before)
 
     def test_refuses_before_anything_is_made(self):
         project = self.project()
@@ -151,6 +190,37 @@ class Provenance(Base):
         self.assertIn("--remap-path-prefix={terrane}=/terrane", build["environment"]["CARGO_ENCODED_RUSTFLAGS"])
         self.assertTrue(build["tools"]["rustc"][0].startswith("rustc "))
         self.assertNotIn(str(self.place.top), json.dumps(found))
+
+    def test_has_what_is_not_in_the_repository(self):
+        """nfpm, the certificates, the root file systems, and the machines whose zlib made the archives."""
+        self.refused_without("terrane_0.2.0_amd64.deb", "packages.tools.json")
+        self.refused_without("terrane_0.2.0_image_amd64.tar", "images.tools.json")
+        archiver = {"python": "3.1", "zlib": "1.3"}
+        packages = {"nfpm": {"version": "2.0", "sha256": "a" * 64}, **archiver}
+        root = {"sha256": "c" * 64, "packages": ["git 1:2.39"]}
+        images = {"certificates": {"sha256": "b" * 64}, "roots": {"amd64": root}, **archiver}
+        for name, value in (("packages", packages), ("images", images), ("linux_amd64", archiver)):
+            support.write(self.place.dist / f"stage/{name}.tools.json", json.dumps(value))
+        self.assertEqual(self.write().returncode, 0)
+        definition = json.loads((self.place.dist / PROVENANCE).read_text())["predicate"]["buildDefinition"]
+        expected = [
+            {"name": "nfpm", "digest": {"sha256": "a" * 64}, "annotations": {"version": "2.0"}},
+            {"name": "ca-certificates.crt", "digest": {"sha256": "b" * 64}},
+            {"name": "rootfs_amd64.tar", "digest": {"sha256": "c" * 64}, "annotations": {"packages": ["git 1:2.39"]}},
+        ]
+        self.assertEqual(definition["resolvedDependencies"][2:], expected)
+        here = {"python": platform.python_version(), "zlib": zlib.ZLIB_RUNTIME_VERSION}
+        made = {"release": here, "linux_amd64": archiver, "packages": archiver, "images": archiver}
+        self.assertEqual(definition["internalParameters"]["archives"], made)
+
+    def refused_without(self, name, tools):
+        support.write(self.place.dist / name, "")
+        self.refused(self.write(), f"{tools} does not exist")
+        support.write(self.place.dist / f"stage/{tools}", '{"nfpm": {"sha256": ""}, "python": "", "zlib": ""}')
+
+    def test_archive_of_an_unknown_machine_is_refused(self):
+        (self.place.dist / "stage/linux_amd64.tools.json").unlink()
+        self.refused(self.write(), "linux_amd64.tools.json does not exist")
 
     def test_record_of_another_commit_is_refused(self):
         self.place.commit()

@@ -113,6 +113,15 @@ class Sums(Base):
         self.refused(done, f"terrane_{support.VERSION}_linux_amd64.tar.gz does not exist")
         self.refused(done, f"terrane_{support.VERSION}_more.zip has no sum")
 
+    def test_unknown_signatures_are_refused(self):
+        for name in ("index.json.sig", f"{SUMS}.sig", f"terrane_{support.VERSION}.intoto.json.sig"):
+            support.write(self.dist / name, "")
+        self.assertEqual(self.project.script("sums.py", self.dist).returncode, 0)
+        for name in ("other.sig", f"terrane_{support.VERSION}_source.tar.gz.sig", "terrane_0.1.0_SHA256SUMS.sig"):
+            support.write(self.dist / name, "")
+            self.refused(self.project.script("sums.py", self.dist), f"no part of release {support.VERSION}: {name}")
+            (self.dist / name).unlink()
+
     def test_files_of_another_release_are_refused(self):
         support.write(self.dist / "terrane_0.1.0_source.tar.gz", "")
         self.refused(self.project.script("sums.py", self.dist), f"no part of release {support.VERSION}: terrane_0.1.0_source.tar.gz")

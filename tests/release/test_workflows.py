@@ -374,7 +374,7 @@ class Steps(unittest.TestCase):
     def test_tag_and_changelog_are_checked(self):
         found = step("release", "prepare", "version")
         fixed = {"GITHUB_SERVER_URL": "https://example.com", "GITHUB_REPOSITORY": "o/r"}
-        page = "# Changelog\n\n## {}\n\n- A [page](a.md#b), [another](https://c.example).\n\n### More\n\n## 0.1.0\n\n- Old.\n"
+        page = "# Changelog\n\n## {}\n\n- A [page](a.md#b), [another](https://c.example), [older](#010).\n\n### More\n\n## 0.1.0\n\n- Old.\n"
         version = support.VERSION
         for tag, heading, error in (
             (f"v{version}", version, ""),
@@ -390,7 +390,8 @@ class Steps(unittest.TestCase):
             if not error:
                 self.assertEqual(self.outputs(), {"version": version})
                 link = f"https://example.com/o/r/blob/v{version}/docs/a.md#b"
-                notes = f"\n- A [page]({link}), [another](https://c.example).\n\n### More\n\n"
+                older = f"https://example.com/o/r/blob/v{version}/docs/changelog.md#010"
+                notes = f"\n- A [page]({link}), [another](https://c.example), [older]({older}).\n\n### More\n\n"
                 self.assertEqual((self.temporary / "notes.md").read_text(), notes)
 
     def test_release_without_a_key_is_refused(self):
@@ -399,6 +400,50 @@ class Steps(unittest.TestCase):
         for given, status in ((("k", "f"), 0), (("", "f"), 1), (("k", ""), 1)):
             done = self.run_step(found, values=dict(zip(names, given)))
             self.assertEqual(done.returncode, status, given)
+
+    def host(self, answer):
+        """A stand-in for `gh`: the latest release, or the error that its API has. Notes other commands."""
+        log = self.temporary / "gh"
+        log.unlink(missing_ok=True)
+        gone = answer.startswith("gh: ")
+        reply = f"echo '{answer}' >&2; exit 1" if gone else f"echo {answer}"
+        support.write(self.project.top / "tools/gh", f'#!/bin/sh\ncase "$*" in "api repos/o/r/releases/latest "*) {reply} ;; *) echo "$*" >>{log} ;; esac\n')
+        (self.project.top / "tools/gh").chmod(0o755)
+        return lambda: log.read_text() if log.exists() else ""
+
+    def test_index_is_continued_from_the_latest_release(self):
+        found, variables = step("release", "sign", "The index that is published now"), self.temporary / "variables"
+        for answer, expected, calls in (
+            ("v0.1.0", f"INDEX=--previous={self.temporary}/previous/index.json\n", "release download v0.1.0 "),
+            # There is no release, or there are prereleases only.
+            ("gh: Not Found (HTTP 404)", "INDEX=--first\n", ""),
+            ("gh: Service Unavailable (HTTP 503)", "", ""),
+        ):
+            variables.write_text("")
+            called = self.host(answer)
+            done = self.run_step(found, GITHUB_REPOSITORY="o/r", GITHUB_ENV=str(variables))
+            self.assertEqual(done.returncode, 0 if expected else 1, done.stderr)
+            self.assertEqual(variables.read_text(), expected)
+            self.assertTrue(called().startswith(calls) and bool(called()) == bool(calls), called())
+
+    def test_index_is_uploaded_to_the_latest_release(self):
+        found = step("release", "publish", "Index of the latest release")
+        for answer, status, calls in (
+            ("v0.3.0", 0, "release upload v0.3.0 dist/index.json dist/index.json.sig --clobber\n"),
+            ("v0.2.0", 0, ""),
+            ("gh: Not Found (HTTP 404)", 0, ""),
+            ("gh: Service Unavailable (HTTP 503)", 1, ""),
+        ):
+            called = self.host(answer)
+            values = {"github.token": "", "github.repository": "o/r", "needs.prepare.outputs.version": "0.2.0"}
+            done = self.run_step(found, values=values, cwd=self.temporary, GH_REPO="o/r", VERSION="0.2.0")
+            self.assertEqual((done.returncode, called()), (status, calls), done.stderr)
+
+    def test_job_with_the_key_runs_no_program_of_others(self):
+        """Beside actions, the scripts of the repository and what the machine has."""
+        text = " ".join(each.get("run", "") for each in JOBS["release", "sign"]["steps"])
+        self.assertNotRegex(text, r"cargo|rustup|nfpm|pip|install|crane")
+        self.assertNotIn("SIGNING", json.dumps(JOBS["release", "assemble"]))
 
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not here")
     def test_release_is_made_and_its_index_renewed(self):
@@ -421,7 +466,10 @@ class Steps(unittest.TestCase):
             "github.workflow_ref": "o/r/.github/workflows/release.yml@refs/tags/v1",
             "inputs.withdraw": "",
         }
-        found = step("release", "assemble", "Release")
+        self.succeed(step("release", "assemble", "Files"), values=values)
+        # The job that signs gets what was uploaded.
+        shutil.rmtree(dist / "stage")
+        found = step("release", "sign", "Signatures")
         wrong = {**values, "secrets.RELEASE_SIGNING_PASSPHRASE": "another"}
         self.assertNotEqual(self.run_step(found, values=wrong, INDEX="--first").returncode, 0)
         self.assertIn("three signatures are valid", self.succeed(found, values=values, INDEX="--first"))

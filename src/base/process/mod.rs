@@ -124,12 +124,12 @@ pub fn in_new_group(command: &mut tokio::process::Command) {
 }
 
 /// A child process that [`in_new_group`] was applied to, and what it starts: its process group; on Windows a job of the system.
-pub struct Group(system::Group);
+pub struct Group(system::OwnedProcesses);
 
 impl Group {
     /// To be called right after the start: on Windows, what the child has started before is not in it.
     pub fn of(child: &tokio::process::Child) -> Group {
-        Group(system::Group::of(child))
+        Group(system::OwnedProcesses::of(child))
     }
 
     /// Sends a signal to every process. Errors mean that there is none left.

@@ -9,11 +9,11 @@ pub(super) fn in_new_group(command: &mut tokio::process::Command) {
 }
 
 /// A process group, by its leader; none if the child had ended already.
-pub(super) struct Group(Option<u32>);
+pub(super) struct OwnedProcesses(Option<u32>);
 
-impl Group {
-    pub(super) fn of(child: &tokio::process::Child) -> Group {
-        Group(child.id())
+impl OwnedProcesses {
+    pub(super) fn of(child: &tokio::process::Child) -> OwnedProcesses {
+        OwnedProcesses(child.id())
     }
 
     pub(super) fn signal(&self, signal: Signal) {

@@ -48,13 +48,13 @@ pub(super) fn in_new_group(command: &mut tokio::process::Command) {
 }
 
 /// A job: a process and all that it starts, also after it has ended.
-pub(super) struct Group {
+pub(super) struct OwnedProcesses {
     leader: Option<u32>,
     job: Option<OwnedHandle>,
 }
 
-impl Group {
-    pub(super) fn of(child: &tokio::process::Child) -> Group {
+impl OwnedProcesses {
+    pub(super) fn of(child: &tokio::process::Child) -> OwnedProcesses {
         let job = child.raw_handle().and_then(|process| match job_with(process) {
             Ok(job) => Some(job),
             Err(error) => {
@@ -62,7 +62,7 @@ impl Group {
                 None
             }
         });
-        Group { leader: child.id(), job }
+        OwnedProcesses { leader: child.id(), job }
     }
 
     /// Interrupts the processes by the console's break key, if they share our console, or kills them.
@@ -94,7 +94,7 @@ fn job_with(process: RawHandle) -> io::Result<OwnedHandle> {
     if job.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle is new and belongs to nobody else.
+    // SAFETY: the handle is new and belongs to no other value.
     let job = unsafe { OwnedHandle::from_raw_handle(job) };
     // SAFETY: both handles are open.
     if unsafe { AssignProcessToJobObject(job.as_raw_handle(), process) } == 0 {

@@ -5,6 +5,9 @@ use std::io;
 
 use super::Attempt;
 
+/// What Windows calls ERROR_LOCK_VIOLATION.
+const LOCK_VIOLATION: i32 = 33;
+
 pub(super) fn try_lock(file: &File) -> io::Result<Attempt> {
     match file.try_lock() {
         Ok(()) => Ok(Attempt::Locked),
@@ -14,5 +17,9 @@ pub(super) fn try_lock(file: &File) -> io::Result<Attempt> {
 }
 
 pub(super) fn unlock(file: &File) -> io::Result<()> {
-    file.unlock()
+    match file.unlock() {
+        // Wine's answer for a file that is not locked any more: the library unlocks twice, in case there are two locks.
+        Err(error) if error.raw_os_error() == Some(LOCK_VIOLATION) => Ok(()),
+        unlocked => unlocked,
+    }
 }

@@ -1,7 +1,7 @@
 //! The serials of the indexes of versions that were seen, so that an older index is noticed.
 //!
 //! A file among the user's data, [`FILE`]: a JSON object with the `version` of this format and the `serials` by the ID of the key that
-//! signed. Each key has a serial of its own, so that an index of a test or of another project does not make the project's look old. Any
+//! signed. Each key has a separate serial, so that an index of a test or of another project does not make the project's look old. Any
 //! change of the format gets a new `version`; a file with another one is an error, because ignoring it would accept an older index.
 
 use std::collections::BTreeMap;

@@ -59,11 +59,10 @@ pub fn has_no_locks(error: &io::Error) -> bool {
     known || error.kind() == io::ErrorKind::Unsupported
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn two_handles_exclude_each_other_and_a_third_one_closed_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();

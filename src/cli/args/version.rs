@@ -43,7 +43,7 @@ pub fn parse(args: &[String]) -> Result<Version, ArgsError> {
         }
         Some(value) => Some(IndexSource::Named(value)),
     };
-    // An address that was typed as a word of its own must not be replaced by the project's.
+    // An address that was typed as a separate word must not be replaced by the project's.
     if check.is_some() && !given.positional().is_empty() {
         return Err(ArgsError::usage(TOO_MANY, "Give the address of the index as -check=URL."));
     }

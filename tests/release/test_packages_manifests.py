@@ -214,7 +214,7 @@ class Documentation(unittest.TestCase):
         manifest = (support.HERE / "src/sdk/Cargo.toml").read_text(encoding="utf-8")
         version = re.search(r'^version = "(.*)"', manifest, re.MULTILINE)
         row = re.search(r"^\| The library for providers \| (.*) \|$", page, re.MULTILINE)[1]
-        self.assertEqual("has a version of its own" in row, bool(version))
+        self.assertEqual("has a separate version" in row, bool(version))
         self.assertIn(version[1], row)
 
     def test_options_of_the_install_script_are_in_the_page(self):

@@ -181,11 +181,11 @@ class GitLab(support.Base):
         """The commands of the job, and one that uses what they installed."""
         values = {**self.inputs, "version": VERSION, **inputs}
         text = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda found: values[found[1]], self.job)
-        block, export = re.search(r"before_script:\n    - \|\n((?:      .*\n)+)    - (.*)\n", text).groups()
+        export, block = re.search(r"before_script:\n    - (.*)\n    - \|\n((?:      .*\n)+)", text).groups()
         commands = "".join(line[6:] + "\n" for line in block.splitlines())
         project = self.place.top / "checkout"
         project.mkdir(exist_ok=True)
-        commands = f"set -e\n{commands}{export}\nterrane version\n"
+        commands = f"set -e\n{export}\n{commands}terrane version\n"
         return self.place.run("sh", "-c", commands, cwd=project, CI_PROJECT_DIR=project, **(variables or {}))
 
     def test_inputs_are_those_of_the_text(self):
@@ -207,6 +207,7 @@ class GitLab(support.Base):
         self.place.environment["TERRANE_KEY"] = str(support.public_key(self.keys, self.place))
         text = self.succeeded(self.before_script(key="$TERRANE_KEY", **{"as": "tofu"}))
         self.assertIn("signature verified", text)
+        self.assertNotIn("not in PATH", text)
         self.assertTrue((self.place.top / "checkout/.terrane-install/bin/tofu").is_symlink())
 
     def nothing_ran(self, done):
@@ -239,7 +240,13 @@ class GitLab(support.Base):
         other = release_support.Keys()
         self.addCleanup(other.close)
         self.page.publish({self.script: b"touch was-run\n"}, VERSION, other)
-        self.nothing_ran(self.before_script(key=str(support.public_key(self.keys, self.place))))
+        done = self.before_script(key=str(support.public_key(self.keys, self.place)))
+        self.nothing_ran(done)
+        self.assertIn("SHA256SUMS is not signed by the key", done.stderr)
+
+    def test_key_that_is_an_empty_variable_is_refused(self):
+        for variables in ({}, {"TERRANE_KEY": ""}):
+            self.nothing_ran(self.before_script(variables, key="$TERRANE_KEY"))
 
 
 if __name__ == "__main__":

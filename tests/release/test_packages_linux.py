@@ -147,7 +147,8 @@ class Linux(unittest.TestCase):
             self.assertEqual(requires, ["libc.so.6(GLIBC_2.28)(64bit)", "libgcc_s.so.1()(64bit)"])
             self.assertEqual({re.split(r"[( ]", line)[0] for line in self.query(rpm, "--provides")}, {"terrane"})
             self.assertEqual(self.query(rpm, "--scripts") + self.query(rpm, "--conflicts") + self.query(rpm, "--obsoletes"), [])
-            self.assertEqual(self.query(rpm, "--licensefiles"), ["/usr/share/licenses/terrane/LICENSE"])
+            self.assertEqual(self.query(rpm, "--docfiles"), [f"/{DOCUMENTS}/README.md", "/usr/share/man/man1/terrane.1.gz"])
+            self.assertEqual(self.query(rpm, "--licensefiles"), [f"/{DOCUMENTS}/THIRD-PARTY.md", "/usr/share/licenses/terrane/LICENSE"])
             self.output("rpm", "--checksig", "--nosignature", rpm)
 
     def query(self, rpm, *options):

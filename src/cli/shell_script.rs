@@ -23,6 +23,8 @@ const BASH: &str = r#"_COMMAND_complete() {
 complete -F _COMMAND_complete COMMAND
 "#;
 
+/// Zsh loads the file `_COMMAND` as the function of this name and calls it for the first completion of a session. A
+/// script that is sourced has the name of its file there.
 const ZSH: &str = r#"#compdef COMMAND
 _COMMAND_complete() {
     local line
@@ -38,7 +40,7 @@ _COMMAND_complete() {
     compadd -a plain
     compadd -S '' -a open
 }
-if [[ $funcstack[1] == _COMMAND_complete ]]; then
+if [[ $funcstack[1] == _COMMAND ]]; then
     _COMMAND_complete "$@"
 else
     compdef _COMMAND_complete COMMAND
@@ -81,5 +83,11 @@ mod tests {
             assert!(!text.contains("COMMAND") && !text.contains("PROGRAM"), "{text}");
             assert!(text.contains("terrane"), "{text}");
         }
+    }
+
+    #[test]
+    fn zsh_script_completes_when_its_file_is_loaded() {
+        let text = script(Shell::Zsh, "terrane", "terrane");
+        assert!(text.contains("if [[ $funcstack[1] == _terrane ]]; then\n    _terrane_complete"), "{text}");
     }
 }

@@ -200,6 +200,7 @@ fn link_target(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::reason;
 
     #[test]
     fn errors_do_not_name_the_temporary_file() {
@@ -207,8 +208,8 @@ mod tests {
         let path = dir.path().join("missing/file");
         let error = write(&path, b"x").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        let expected = format!("write {}: no such file or directory", path.display());
-        assert_eq!(error.to_string(), expected);
+        let system = std::fs::write(&path, "").unwrap_err();
+        assert_eq!(error.to_string(), format!("write {}: {}", path.display(), reason(&system)));
     }
 
     #[test]

@@ -288,6 +288,12 @@ impl Environment {
         self.get(name).filter(|value| !value.is_empty())
     }
 
+    /// The user's home folder: `HOME`, which shells on Windows may set too, or there `USERPROFILE`.
+    pub fn home_dir(&self) -> Option<PathBuf> {
+        let of_windows = || self.non_empty(USERPROFILE).filter(|_| cfg!(windows));
+        self.non_empty(HOME).or_else(of_windows).map(PathBuf::from)
+    }
+
     /// Variables whose name begins so, as (rest of the name, value), sorted.
     pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let from = self.variables.range(prefix.to_string()..);
@@ -334,6 +340,13 @@ mod tests {
         let found: Vec<_> = env.with_prefix(TF_VAR_).collect();
         assert_eq!(found, [("a", "1"), ("b", "2")]);
         assert_eq!((env.get(TF_LOG), env.non_empty(TF_LOG)), (Some(""), None));
+    }
+
+    #[test]
+    fn home_is_the_profile_on_windows_without_home() {
+        let home = |pairs: &[(&str, &str)]| Environment::of(pairs.iter().copied()).home_dir();
+        assert_eq!(home(&[("HOME", "/h"), ("USERPROFILE", "/u")]), Some("/h".into()));
+        assert_eq!(home(&[("HOME", ""), ("USERPROFILE", "/u")]), cfg!(windows).then(|| "/u".into()));
     }
 
     #[test]

@@ -285,6 +285,12 @@ impl ConfigFiles for Overlay {
     }
 }
 
+/// The text of a path with slashes on every system, as the language has it.
+pub fn slashed(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
+}
+
 /// Without `.`, and without `..` wherever something precedes it.
 pub fn normal(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
@@ -347,7 +353,8 @@ const OS_ERROR: &str = " (os error";
 
 /// An error of the system without its number.
 fn without_number(text: &str) -> String {
-    let text = text.split(OS_ERROR).next().unwrap_or(text);
+    // Windows ends its sentences with a stop, which the message around this one has too.
+    let text = text.split(OS_ERROR).next().unwrap_or(text).trim_end_matches('.');
     // What the C library writes with a capital, the field writes without: "Permission denied".
     let mut letters = text.chars();
     match letters.next() {
@@ -357,11 +364,8 @@ fn without_number(text: &str) -> String {
 }
 
 fn missing(verb: &'static str, path: &Path) -> io::Error {
-    #[cfg(unix)]
-    let error = io::Error::from_raw_os_error(libc::ENOENT);
-    #[cfg(not(unix))]
-    let error = io::Error::from(io::ErrorKind::NotFound);
-    named(error, verb, path)
+    // ENOENT on Unix, ERROR_FILE_NOT_FOUND on Windows.
+    named(io::Error::from_raw_os_error(2), verb, path)
 }
 
 #[cfg(test)]
@@ -383,10 +387,14 @@ mod tests {
     fn errors_name_the_path() {
         let dir = tempfile::tempdir().unwrap();
         let gone = dir.path().join("gone");
-        let expected = format!("open {}: no such file or directory", gone.display());
+        let gone_reason = reason(&std::fs::read(&gone).unwrap_err());
+        let expected = format!("open {}: {gone_reason}", gone.display());
         assert_eq!(Disk.read(&gone).unwrap_err().to_string(), expected);
         assert_eq!(Memory::new().read(&gone).unwrap_err().to_string(), expected);
-        assert_eq!(reason(&Disk.read(&gone).unwrap_err()), "no such file or directory");
+        assert_eq!(reason(&Disk.read(&gone).unwrap_err()), gone_reason);
+        if cfg!(unix) {
+            assert_eq!(gone_reason, "no such file or directory");
+        }
         assert_eq!(Disk.read(&gone).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
@@ -414,10 +422,10 @@ mod tests {
     #[test]
     fn disk_lists_sorted() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["b", "a", "B"] {
+        for name in ["b", "a", "C"] {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
         std::fs::create_dir(dir.path().join("ab")).unwrap();
-        assert_eq!(names(Disk.list(dir.path())), "B a ab/ b");
+        assert_eq!(names(Disk.list(dir.path())), "C a ab/ b");
     }
 }

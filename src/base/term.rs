@@ -138,13 +138,24 @@ impl Drop for Mode {
     }
 }
 
-#[cfg(not(unix))]
-pub struct Mode;
+#[cfg(windows)]
+pub struct Mode {
+    before: Option<console::InputMode>,
+}
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Mode {
     pub fn keep() -> Mode {
-        Mode
+        Mode { before: console::InputMode::current() }
+    }
+}
+
+#[cfg(windows)]
+impl Drop for Mode {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            before.set();
+        }
     }
 }
 
@@ -180,13 +191,52 @@ impl Drop for Hidden {
     }
 }
 
-#[cfg(not(unix))]
-struct Hidden;
+#[cfg(windows)]
+struct Hidden {
+    before: console::InputMode,
+}
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Hidden {
     fn new() -> Option<Hidden> {
-        None
+        let before = console::InputMode::current()?;
+        before.without_echo().set().then_some(Hidden { before })
+    }
+}
+
+#[cfg(windows)]
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        self.before.set();
+    }
+}
+
+#[cfg(windows)]
+mod console {
+    use windows_sys::Win32::System::Console::{
+        CONSOLE_MODE, ENABLE_ECHO_INPUT, GetConsoleMode, GetStdHandle, STD_INPUT_HANDLE, SetConsoleMode,
+    };
+
+    /// How the console treats what is typed.
+    pub(super) struct InputMode(CONSOLE_MODE);
+
+    impl InputMode {
+        /// None: standard input is no console.
+        pub(super) fn current() -> Option<InputMode> {
+            let mut mode = 0;
+            // SAFETY: a handle that is none makes the call fail; the number is written to.
+            (unsafe { GetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), &mut mode) } != 0).then_some(InputMode(mode))
+        }
+
+        pub(super) fn without_echo(&self) -> InputMode {
+            InputMode(self.0 & !ENABLE_ECHO_INPUT)
+        }
+
+        /// Returns true if the console accepted it.
+        pub(super) fn set(&self) -> bool {
+            // SAFETY: no memory is involved.
+            unsafe { SetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), self.0) != 0 }
+        }
     }
 }
 

@@ -14,8 +14,8 @@ mod system;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "posix.rs"]
 mod system;
-#[cfg(not(unix))]
-#[path = "portable.rs"]
+#[cfg(windows)]
+#[path = "windows.rs"]
 mod system;
 
 /// What an attempt to lock found.
@@ -45,9 +45,9 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-#[cfg(not(unix))]
-pub fn is_at(_file: &File, path: &Path) -> bool {
-    std::fs::metadata(path).is_ok()
+#[cfg(windows)]
+pub fn is_at(file: &File, path: &Path) -> bool {
+    system::is_at(file, path)
 }
 
 /// Whether the error says that this file system does not lock.
@@ -59,7 +59,7 @@ pub fn has_no_locks(error: &io::Error) -> bool {
     known || error.kind() == io::ErrorKind::Unsupported
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, any(target_os = "linux", windows)))]
 mod tests {
     use super::*;
 
@@ -74,5 +74,18 @@ mod tests {
         assert_eq!(try_lock(&second).unwrap(), Attempt::Busy);
         unlock(&first).unwrap();
         assert_eq!(try_lock(&second).unwrap(), Attempt::Locked);
+    }
+
+    /// Renamed instead of removed: some systems keep the name of a removed file until it is closed.
+    #[test]
+    fn a_path_does_not_lead_to_the_file_that_had_it_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let file = File::create(&path).unwrap();
+        assert!(is_at(&file, &path));
+        std::fs::rename(&path, dir.path().join("other")).unwrap();
+        assert!(!is_at(&file, &path));
+        std::fs::write(&path, "").unwrap();
+        assert!(!is_at(&file, &path));
     }
 }

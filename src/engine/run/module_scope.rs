@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
-use base::files::Files;
+use base::files::{Files, slashed};
 use base::moment::Moment;
 use base::source::{Range, SourceFile};
 use base::suggest;
@@ -171,11 +171,11 @@ impl<'r> ModuleScope<'r> {
 
     fn path(&self, name: &str, range: &Range) -> Result<Value, Diagnostic> {
         let folder = |path: &Path| {
-            let text = path.to_string_lossy().replace('\\', "/");
+            let text = slashed(path);
             if text.is_empty() { ".".to_string() } else { text }
         };
         match name {
-            "cwd" => Ok(Value::string(self.run.ports.host.original_working_dir())),
+            "cwd" => Ok(Value::string(slashed(Path::new(&self.run.ports.host.original_working_dir())))),
             "module" => Ok(Value::string(folder(&self.run.blocks.tree.module(self.module.id).dir))),
             "root" => Ok(Value::string(folder(&self.run.blocks.config.root.dir))),
             _ => {

@@ -4,9 +4,9 @@
 //! scope's machine; where there is none, files do not exist.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf, is_separator};
 
-use base::files::{FileKind, normal};
+use base::files::{FileKind, normal, slashed};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use terrane_value::{Marks, Type, Value};
@@ -37,7 +37,7 @@ pub(super) fn table() -> Vec<Builtin> {
         .doc("The files below a directory whose names match a pattern."),
         Builtin::new("abspath", vec![string("path")], s.clone(), |a, c| {
             let path = machine(c)?.working_dir().join(text(a, 0));
-            Ok(Value::string(slashes(&normal(&path))))
+            Ok(Value::string(slashed(&normal(&path))))
         })
         .doc("The absolute form of a path."),
         Builtin::new("basename", vec![string("path")], s.clone(), |a, _| Ok(Value::string(base_name(text(a, 0)))))
@@ -51,7 +51,7 @@ pub(super) fn table() -> Vec<Builtin> {
     ]
 }
 
-fn slashes(path: &Path) -> String {
+fn shown(path: &Path) -> String {
     match path.to_string_lossy() {
         here if here.is_empty() => ".".to_owned(),
         path => path.into_owned(),
@@ -129,7 +129,7 @@ pub(super) fn read_argument(arg: &Value, context: &CallContext<'_>) -> Result<Ve
     let machine = machine(context).map_err(|e| error(path.to_owned(), Failure::Io(e.message)))?;
     let expanded = expand_home(path, machine).map_err(|e| error(path.to_owned(), Failure::Path(e)))?;
     let full = normal(&machine.base_dir().join(expanded));
-    let name = slashes(&full);
+    let name = shown(&full);
     machine.files().read(&full).map_err(|e| {
         let is_dir = e.kind() == io::ErrorKind::IsADirectory || machine.files().is_dir(&full);
         match e.kind() {
@@ -174,7 +174,7 @@ fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let machine = machine(context)?;
     let path = expand_home(text(a, 0), machine).map_err(|e| FunctionError::new(format!("failed to expand ~: {e}")))?;
     let full = normal(&machine.base_dir().join(path));
-    let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&slashes(&full)) };
+    let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&shown(&full)) };
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
             FileKind::File => true,
@@ -197,26 +197,69 @@ fn file_set(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let root = normal(&machine.base_dir().join(expanded));
     let pattern = text(a, 1);
     let found = glob::find(machine.files(), &root, pattern).map_err(|_| {
-        let whole = slashes(&normal(&root.join(pattern)));
+        let whole = shown(&normal(&root.join(pattern)));
         FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(&whole)))
     })?;
     let names = found.into_iter().map(Value::string).collect();
     Ok(Value::set(Type::String, names).mark(a[0].marks() | a[1].marks()))
 }
 
+/// Returns the drive or the share at the beginning of a path on Windows, such as `C:`, and the rest.
+fn split_volume(path: &str) -> (&str, &str) {
+    let length = match Path::new(path).components().next() {
+        Some(Component::Prefix(prefix)) => prefix.as_os_str().len(),
+        _ => 0,
+    };
+    path.split_at(length)
+}
+
 fn base_name(path: &str) -> String {
     if path.is_empty() {
         return ".".into();
     }
-    let trimmed = path.trim_end_matches('/');
-    match trimmed.rsplit('/').next() {
-        None | Some("") => "/".into(),
+    let (_, rest) = split_volume(path);
+    match rest.trim_end_matches(is_separator).rsplit(is_separator).next() {
+        None | Some("") => MAIN_SEPARATOR_STR.into(),
         Some(last) => last.into(),
     }
 }
 
 fn dir_name(path: &str) -> String {
-    let Some(slash) = path.rfind('/') else { return ".".into() };
-    let cleaned = slashes(&normal(Path::new(&path[..=slash])));
-    if cleaned.is_empty() { ".".into() } else { cleaned }
+    let (volume, rest) = split_volume(path);
+    let Some(end) = rest.rfind(is_separator) else { return format!("{volume}.") };
+    format!("{volume}{}", shown(&normal(Path::new(&rest[..=end]))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_folders_of_paths() {
+        for (path, base, dir) in [
+            ("", ".", "."),
+            ("a", "a", "."),
+            ("/", "/", "/"),
+            ("/a", "a", "/"),
+            ("a/b/", "b", "a/b"),
+            ("a/../b", "b", "."),
+        ] {
+            let native = |text: &str| text.replace('/', MAIN_SEPARATOR_STR);
+            assert_eq!((base_name(path), dir_name(path)), (native(base), native(dir)), "{path}");
+        }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn drives_and_backslashes_of_paths() {
+        for (path, base, dir) in [
+            (r"a\b", "b", "a"),
+            (r"C:\", r"\", r"C:\"),
+            (r"C:\a", "a", r"C:\"),
+            ("C:a", "a", "C:."),
+            ("C:/a/b", "b", r"C:\a"),
+        ] {
+            assert_eq!((base_name(path), dir_name(path)), (base.to_owned(), dir.to_owned()), "{path}");
+        }
+    }
 }

@@ -5,11 +5,12 @@
 //! variables come from: [`StaticInputs`] says.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::dialect::Dialect;
+use base::files::slashed;
 use base::source::{Range, SourceFile};
 use lang::eval::{Resolved, Scope, evaluate, evaluate_to};
 use lang::functions::{Function, Machine};
@@ -289,7 +290,9 @@ impl StaticScope<'_> {
             }
             Subject::Path(name) if &**name == "module" => Ok(folder(&module.names.dir)),
             Subject::Path(name) if &**name == "root" => Ok(folder(&module.root_dir)),
-            Subject::Path(name) if &**name == "cwd" => Ok(Value::string(module.inputs.working_dir())),
+            Subject::Path(name) if &**name == "cwd" => {
+                Ok(Value::string(slashed(Path::new(&module.inputs.working_dir()))))
+            }
             Subject::Terraform(name) if &**name == "workspace" => Ok(Value::string(module.inputs.workspace())),
             _ => Err(self.too_early(what, range).into()),
         }
@@ -412,8 +415,8 @@ impl StaticScope<'_> {
     }
 }
 
-fn folder(path: &std::path::Path) -> Value {
-    let text = path.to_string_lossy().replace('\\', "/");
+fn folder(path: &Path) -> Value {
+    let text = slashed(path);
     Value::string(if text.is_empty() { ".".to_owned() } else { text })
 }
 

@@ -1,11 +1,10 @@
 //! `file`: a file, a folder or a text, copied to another machine.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use base::dialect::Dialect;
-use base::env::{self, Environment};
+use base::env::Environment;
 use base::stop::Stop;
 use terrane_protocol::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
 use terrane_protocol::schema::Schema;
@@ -85,7 +84,7 @@ fn upload(config: &Value) -> Result<Upload, RemoteError> {
     if let Some(content) = text_of(config, "content") {
         return Ok(Upload::Text(content.into()));
     }
-    let home = Environment::process().non_empty(env::HOME).map(Path::new).map(Path::to_path_buf);
+    let home = Environment::process().home_dir();
     let source = expand_home(text_of(config, "source").unwrap_or_default(), home.as_deref());
     match std::fs::metadata(&source) {
         Ok(metadata) if metadata.is_dir() => Ok(Upload::Folder(source)),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use base::env;
 use base::files::Files;
 use base::moment::Moment;
 use engine::ports::Host;
@@ -23,11 +22,10 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(setup: &Setup) -> Machine {
-        let home = setup.environment.non_empty(env::HOME).map(PathBuf::from);
         Machine {
             root: setup.root.clone(),
             original_dir: setup.original_dir.clone(),
-            home,
+            home: setup.environment.home_dir(),
             workspace: setup.workdir.workspace.clone(),
         }
     }

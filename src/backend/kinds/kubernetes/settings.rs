@@ -182,7 +182,8 @@ impl<'a> ClusterSettings<'a> {
             (None, Some(list)) => (split(list), Path::new("")),
             (None, None) => (Vec::new(), Path::new("")),
         };
-        let home = environment.non_empty(env::HOME).unwrap_or_default();
+        let home = environment.home_dir().unwrap_or_default();
+        let home = home.to_string_lossy();
         texts
             .iter()
             .map(|path| folder.join(path.strip_prefix('~').map_or(path.clone(), |rest| format!("{home}{rest}"))))

@@ -274,8 +274,9 @@ impl FileState {
         let holder = std::fs::read(&path).map(|text| LockInfo::from_json(&text));
         #[cfg(unix)]
         let busy = reason(&io::Error::from_raw_os_error(libc::EAGAIN));
+        // ERROR_LOCK_VIOLATION
         #[cfg(not(unix))]
-        let busy = reason(&io::Error::from(io::ErrorKind::WouldBlock));
+        let busy = reason(&io::Error::from_raw_os_error(33));
         match holder {
             Ok(holder) => LockError { reason: busy, holder, busy: true },
             // The holder writes its name after it has the lock, and removes it before it gives the lock back.

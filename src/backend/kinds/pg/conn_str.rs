@@ -143,7 +143,7 @@ impl Parameters {
         }
         let path = match self.get("passfile") {
             Some(path) => Some(PathBuf::from(path)),
-            None => environment.non_empty(env::HOME).map(|home| PathBuf::from(home).join(".pgpass")),
+            None => environment.home_dir().map(|home| home.join(".pgpass")),
         };
         let Some(path) = path.filter(|path| is_private(path)) else { return };
         let Ok(content) = std::fs::read_to_string(path) else { return };

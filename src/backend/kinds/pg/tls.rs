@@ -2,10 +2,10 @@
 //!
 //! Owns the meaning of those settings. Never opens a connection.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use base::env::{self, Environment};
+use base::env::Environment;
 use base::files::named;
 use net::certificates::{AnyServer, Forgiving};
 use rustls::client::WebPkiServerVerifier;
@@ -111,8 +111,7 @@ fn identity(
     if parameters.get("sslpassword").is_some() {
         return Err("pq: encrypted keys are not supported: sslpassword must not be set".into());
     }
-    let own =
-        |name: &str| environment.non_empty(env::HOME).map(|home| PathBuf::from(home).join(".postgresql").join(name));
+    let own = |name: &str| environment.home_dir().map(|home| home.join(".postgresql").join(name));
     let text = |key: &str, default: &str| {
         parameters.get(key).map(str::to_owned).or_else(|| own(default).map(|path| path.to_string_lossy().into_owned()))
     };

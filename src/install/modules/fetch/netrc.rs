@@ -10,7 +10,7 @@ pub fn login(environment: &Environment, host: &str) -> Option<(String, Secret)> 
     let name = if cfg!(windows) { "_netrc" } else { ".netrc" };
     let path = match environment.non_empty(env::NETRC) {
         Some(path) => PathBuf::from(path),
-        None => PathBuf::from(environment.non_empty(env::HOME)?).join(name),
+        None => environment.home_dir()?.join(name),
     };
     find(&std::fs::read_to_string(path).ok()?, host)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::files::slashed;
 use terrane_protocol::provider::Identity;
 use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ResourceMode, Schema, StaticSchemas,
@@ -254,7 +255,7 @@ fn plans_of_opentofu_are_read() {
     assert_eq!(plan.prior_state.resources.len(), 3);
     assert_eq!((saved.state.serial > 0, saved.lock.is_some()), (true, true));
     assert_eq!(saved.backend.config, r#"{"path":null,"workspace_dir":null}"#);
-    let mut files: Vec<_> = saved.config.files.iter().map(|(path, _)| path.display().to_string()).collect();
+    let mut files: Vec<_> = saved.config.files.iter().map(|(path, _)| slashed(path)).collect();
     files.sort();
     assert_eq!(files, ["m/main.tf", "main.tf"]);
 }

@@ -288,14 +288,14 @@ pub fn calls(tests: &[TestFile]) -> Vec<(addr::Module, ModuleCall)> {
 /// Where among the installed modules those of a file's runs are.
 fn module_parent(file: &str) -> addr::Module {
     let stem = ENDINGS[0].stem(file).unwrap_or(file);
-    let folders = stem.split('/').map(Arc::from);
+    let folders = stem.split(std::path::is_separator).map(Arc::from);
     std::iter::once(Arc::from("test")).chain(folders).collect::<Vec<_>>().into()
 }
 
 #[cfg(test)]
 mod tests {
     use base::dialect::Dialect;
-    use base::files::{Memory, WrittenIn};
+    use base::files::{Memory, WrittenIn, slashed};
 
     use super::*;
     use crate::config::{NoInputs, load as load_config, manifest_resolver};
@@ -306,7 +306,7 @@ mod tests {
         let mut diags = Diagnostics::new();
         let paths = find(Path::new("."), test_dir, depth, &WrittenIn(dialect, memory), &mut diags);
         let paths = paths.ok_or_else(|| diags.iter().map(|problem| problem.summary.clone()).collect::<String>())?;
-        let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+        let paths: Vec<_> = paths.iter().map(|path| slashed(path)).collect();
         Ok(paths.join(" "))
     }
 

@@ -77,14 +77,13 @@ async fn optional_calls(provider: &dyn Provider) -> Vec<(&'static str, ProviderD
 
 #[tokio::test]
 async fn calls_that_a_provider_lacks_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("socket");
-    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = Address::Tcp(listener.local_addr().unwrap().to_string());
     tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
         serve_connection(stream, Arc::new(SchemaOnly(ProviderServer::new(Arc::new(Thing))))).await
     });
-    let at = Reattach { version: 6, pid: 0, address: Address::Unix(path) };
+    let at = Reattach { version: 6, pid: 0, address };
     let process = reattach_provider(&at, "example.com/t/old").await.unwrap();
     let provider = process.provider();
     // Providers of a time before identities have none, which is no error.

@@ -51,7 +51,7 @@ pub(super) fn table() -> Vec<Builtin> {
     ]
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     match path.to_string_lossy() {
         here if here.is_empty() => ".".to_owned(),
         path => path.into_owned(),
@@ -129,7 +129,7 @@ pub(super) fn read_argument(arg: &Value, context: &CallContext<'_>) -> Result<Ve
     let machine = machine(context).map_err(|e| error(path.to_owned(), Failure::Io(e.message)))?;
     let expanded = expand_home(path, machine).map_err(|e| error(path.to_owned(), Failure::Path(e)))?;
     let full = normal(&machine.base_dir().join(expanded));
-    let name = shown(&full);
+    let name = path_text(&full);
     machine.files().read(&full).map_err(|e| {
         let is_dir = e.kind() == io::ErrorKind::IsADirectory || machine.files().is_dir(&full);
         match e.kind() {
@@ -174,7 +174,7 @@ fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let machine = machine(context)?;
     let path = expand_home(text(a, 0), machine).map_err(|e| FunctionError::new(format!("failed to expand ~: {e}")))?;
     let full = normal(&machine.base_dir().join(path));
-    let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&shown(&full)) };
+    let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&path_text(&full)) };
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
             FileKind::File => true,
@@ -197,7 +197,7 @@ fn file_set(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let root = normal(&machine.base_dir().join(expanded));
     let pattern = text(a, 1);
     let found = glob::find(machine.files(), &root, pattern).map_err(|_| {
-        let whole = shown(&normal(&root.join(pattern)));
+        let whole = path_text(&normal(&root.join(pattern)));
         FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(&whole)))
     })?;
     let names = found.into_iter().map(Value::string).collect();
@@ -227,7 +227,7 @@ fn base_name(path: &str) -> String {
 fn dir_name(path: &str) -> String {
     let (volume, rest) = split_volume(path);
     let Some(end) = rest.rfind(is_separator) else { return format!("{volume}.") };
-    format!("{volume}{}", shown(&normal(Path::new(&rest[..=end]))))
+    format!("{volume}{}", path_text(&normal(Path::new(&rest[..=end]))))
 }
 
 #[cfg(test)]

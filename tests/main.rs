@@ -5,6 +5,7 @@
 
 mod architecture;
 mod backends;
+mod browser;
 mod commands;
 mod contract;
 mod crash;
@@ -14,6 +15,7 @@ mod growth;
 mod hostile;
 mod interop;
 mod lives;
+mod machine_output;
 mod model;
 mod modules;
 mod protocols;

@@ -125,7 +125,7 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
     let mut waits = 0;
     let info_of_waiter = LockInfo::new("x");
     let stop = Stop::new();
-    let waiting = acquire(&*yours, &info_of_waiter, Duration::from_secs(20), &stop, || waits += 1);
+    let waiting = acquire(&*yours, &info_of_waiter, Duration::from_secs(20), &stop, |_| waits += 1);
     let giving = async {
         tokio::time::sleep(Duration::from_millis(600)).await;
         mine.unlock(&id).await.unwrap();
@@ -136,7 +136,7 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
     assert!(waiter != id && waits == 1, "{waiter} {waits}");
 
     stop.stop();
-    let stopped = acquire(&*mine, &info, Duration::from_secs(20), &stop, || {}).await;
+    let stopped = acquire(&*mine, &info, Duration::from_secs(20), &stop, |_| {}).await;
     let holder = stopped.unwrap_err().holder;
     assert!(holder.is_none_or(|holder| holder.id == waiter), "asked to stop, it does not wait");
     yours.unlock(&waiter).await.unwrap();

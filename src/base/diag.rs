@@ -45,6 +45,8 @@ pub enum Kind {
     FailedAssertion,
     /// A failure that a test expects did not happen.
     MissingFailure,
+    /// What a policy says of an object of a plan.
+    Policy,
 }
 
 /// Which diagnostics with a place and the same summary are shown as one.

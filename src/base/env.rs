@@ -58,6 +58,10 @@ variables! {
     TF_INPUT;
     /// The workspace to use, above the one selected.
     TF_WORKSPACE;
+    /// Rules of `-deny` for `plan`, `apply` and `destroy`, with blanks between them, in addition to the flag's.
+    TERRANE_DENY;
+    /// Value of the input that the rest of the name says, in the files of `-policies` and in those that `policy test` tests.
+    TFPOLICY_INPUT_ = "TFPOLICY_INPUT_";
     /// The host of HCP Terraform or Terraform Enterprise, where the `cloud` block does not say it (app.terraform.io).
     TF_CLOUD_HOSTNAME;
     /// The organization, where the `cloud` block does not say it.
@@ -72,13 +76,15 @@ variables! {
     TF_ENCRYPTION;
     /// Where to keep what belongs to a working directory, instead of `.terraform`.
     TF_DATA_DIR;
-    /// Any value: leave out advice, suggestions and summaries; commands without `-input`, such as `output`, ask for nothing.
+    /// Any value: leave out advice, suggestions, summaries and the status area; commands without `-input`, such as `output`, ask for
+    /// nothing.
     TF_IN_AUTOMATION;
     /// The CLI configuration file to read instead of `~/.terraformrc`.
     TF_CLI_CONFIG_FILE;
     /// The older name of TF_CLI_CONFIG_FILE.
     TERRAFORM_CONFIG;
-    /// Set by services of continuous integration. Any value but `0` and `false`: `test` records no snapshots.
+    /// Set by services of continuous integration. Any value but `0` and `false`: a terminal shows no more than a pipe, and `test` records
+    /// no snapshots.
     CI;
     /// The file that `test -report=github` adds its summary to. Set by GitHub Actions.
     GITHUB_STEP_SUMMARY;
@@ -161,7 +167,23 @@ variables! {
     TERRANE_PLUGIN_SCHEMA_TIMEOUT;
     /// How long a provider may take to be configured, in seconds (no limit).
     TERRANE_PLUGIN_CONFIGURE_TIMEOUT;
-    /// Any value: no colours (https://no-color.org), above all that asks for them.
+    /// What shows the progress of commands that have the flag `-progress`, which is above it: `auto`, `tty`, `plain` or `none`.
+    TERRANE_PROGRESS;
+    /// `off`: how long operations take is not kept, and there are no estimates.
+    TERRANE_ESTIMATES;
+    /// The kind of the terminal; `dumb`: it shows no more than a pipe, and has no status area.
+    TERM;
+    /// The name of the terminal program: some show the progress of commands in the task bar.
+    TERM_PROGRAM;
+    /// What the terminal program can do, as iTerm2 sets it.
+    TERM_FEATURES;
+    /// Set by Windows Terminal, which shows the progress of commands in the task bar.
+    WT_SESSION;
+    /// `ON` in ConEmu, which shows the progress of commands in the task bar.
+    ConEmuANSI;
+    /// The version of the library of GNOME's terminals: since 7900, these show the progress of commands.
+    VTE_VERSION;
+    /// Any value: no colours (https://no-color.org), above all that asks for them, and no status area.
     NO_COLOR;
     /// Any value but `0`: called as `terrane`, colours also where the output is no terminal. As `terraform` and `tofu` it has them anyway.
     FORCE_COLOR;
@@ -177,6 +199,8 @@ variables! {
     USERPROFILE;
     /// Where users keep data.
     XDG_DATA_HOME;
+    /// Where programs keep what they have seen, instead of `~/.local/state`: how long operations take.
+    XDG_STATE_HOME;
     /// Where systems keep data for everybody, separated by colons.
     XDG_DATA_DIRS;
     /// Where users keep what belongs to a session: passwords for OCI registries in `containers/auth.json`.
@@ -288,6 +312,11 @@ impl Environment {
         self.get(name).filter(|value| !value.is_empty())
     }
 
+    /// Whether `CI` is set, as services of continuous integration do.
+    pub fn is_ci(&self) -> bool {
+        self.non_empty(CI).is_some_and(|value| !matches!(&*value.to_ascii_lowercase(), "0" | "false"))
+    }
+
     /// The user's home folder: `HOME`, which shells on Windows may set too, or there `USERPROFILE`.
     pub fn home_dir(&self) -> Option<PathBuf> {
         let of_windows = || self.non_empty(USERPROFILE).filter(|_| cfg!(windows));
@@ -340,6 +369,15 @@ mod tests {
         let found: Vec<_> = env.with_prefix(TF_VAR_).collect();
         assert_eq!(found, [("a", "1"), ("b", "2")]);
         assert_eq!((env.get(TF_LOG), env.non_empty(TF_LOG)), (Some(""), None));
+    }
+
+    #[test]
+    fn ci_is_an_environment_variable() {
+        for (value, expected) in
+            [("", false), ("0", false), ("False", false), ("true", true), ("1", true), ("ci", true)]
+        {
+            assert_eq!(Environment::of([("CI", value)]).is_ci(), expected, "{value}");
+        }
     }
 
     #[test]

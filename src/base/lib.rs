@@ -1,8 +1,10 @@
-//! The operating system and basic types: diagnostics, source files, files on disk, locks, processes, terminal, environment, log.
+//! The operating system and basic types: diagnostics, source files, files on disk, locks, processes, terminal, environment, log, what a command
+//! waits for.
 //!
 //! Owns the access to the operating system, and types for source text that every layer uses. Imports no other area and
 //! never knows providers, except as the name of a log.
 
+pub mod activity;
 pub mod atomic;
 pub mod browser;
 pub mod diag;

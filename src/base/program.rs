@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use crate::limits::{self, Limit};
 use crate::stop::Stop;
+use crate::term;
 
 /// What a program said, and how it ended.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub async fn run_fed(mut command: Command, input: Option<&[u8]>, joined: bool, s
         command.stderr(err_end);
     }
     command.stdout(out_end);
+    let _loan = term::lend();
     let mut child = command.spawn()?;
     // The command owns our copies of the writing ends; the readers see the end only once they are gone.
     drop(command);

@@ -1,8 +1,9 @@
-//! The terminal: whether there is one, how wide, whether it may have colours, and asking for a secret.
+//! The terminal: whether there is one, how large, whether it may have colours, asking for a secret, and lending it to other programs.
 //!
 //! Never prints answers or decides what to show.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::sync::{Mutex, PoisonError};
 
 use super::env::{self, Environment};
 use super::opentofu;
@@ -53,6 +54,67 @@ impl Terminal {
     /// Whether diagnostics may have colours: warnings go to the output, errors to the error output.
     pub fn diagnostic_colour(&self, environment: &Environment) -> bool {
         may_colour(environment, self.output && self.error)
+    }
+
+    /// Whether a person reads the output at a terminal that can move its cursor: not in CI or automation, and not where the user wants
+    /// plain lines. Only then there may be more than the output of the reference.
+    pub fn is_for_people(&self, environment: &Environment) -> bool {
+        let is_set = |variable| environment.non_empty(variable).is_some();
+        let is_dumb = environment.get(env::TERM) == Some("dumb");
+        self.output && !environment.is_ci() && !is_dumb && !is_set(env::NO_COLOR) && !is_set(env::TF_IN_AUTOMATION)
+    }
+}
+
+/// The columns and rows of the output as they are now; none if it is no terminal, or does not tell.
+pub fn output_size() -> Option<(usize, usize)> {
+    let (width, height) = terminal_size::terminal_size_of(io::stdout())?;
+    Some((usize::from(width.0), usize::from(height.0))).filter(|(columns, rows)| *columns > 0 && *rows > 0)
+}
+
+/// Waits until the size of the terminal changes. Never returns where systems do not report it.
+#[cfg(unix)]
+pub async fn resized() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::window_change()) {
+        Ok(mut changes) => _ = changes.recv().await,
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+pub async fn resized() {
+    std::future::pending().await
+}
+
+type Hearer = Box<dyn Fn(bool) + Send>;
+
+/// Called before another program may use the terminal, and after it.
+static HEARER: Mutex<Option<Hearer>> = Mutex::new(None);
+
+/// `hear` is called with true before a program that may ask questions starts, and with false when it has ended, until another
+/// hearer replaces it; none: there is none from now on.
+pub fn on_loan(hear: Option<Hearer>) {
+    *HEARER.lock().unwrap_or_else(PoisonError::into_inner) = hear;
+}
+
+/// The terminal is another program's until this is dropped.
+pub struct Loan(());
+
+/// Lends the terminal to another program, which may ask questions on it.
+pub fn lend() -> Loan {
+    tell_loan(true);
+    Loan(())
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        tell_loan(false);
+    }
+}
+
+fn tell_loan(begins: bool) {
+    if let Some(hear) = &*HEARER.lock().unwrap_or_else(PoisonError::into_inner) {
+        hear(begins);
     }
 }
 

@@ -1,23 +1,22 @@
-//! The only place that prints.
+//! The only place that prints, and that draws the status area.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use base::diag::{Diagnostic, Diagnostics, Severity};
 use base::dialect::Dialect;
 use base::env::{self, Environment};
 use base::files::reason;
-use base::term::Terminal;
+use base::term::{self, Terminal};
 use render::text::diagnostic::{RenderedDiagnostic, render_all};
 use render::text::style::Style;
 
 use super::args::view::ViewOptions;
-
-/// Back to the start of the line, and everything on it away.
-const CLEAR: &str = "\r\x1b[K";
+use super::progress::Progress;
+use super::progress::screen::{Screen, TaskBar, task_bar};
 
 /// The first error of writing to standard output.
 static FAILURE: OnceLock<io::Error> = OnceLock::new();
@@ -35,6 +34,13 @@ pub fn exit_code(code: u8) -> u8 {
             let _ = writeln!(io::stderr(), "Error: Failed to write to standard output: {}", reason(error));
             code.max(1)
         }
+    }
+}
+
+/// As [`write_output`]; nothing to write costs nothing.
+fn write_piece(piece: &[u8]) {
+    if !piece.is_empty() {
+        write_output([piece]);
     }
 }
 
@@ -83,8 +89,10 @@ pub struct Console {
     /// Diagnostics are laid out for the error output, also those on standard output.
     diagnostic_style: Style,
     pub view: ViewOptions,
-    /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
-    status: Mutex<String>,
+    /// Held while a piece is written, so that pieces do not mix.
+    streams: Arc<Mutex<Streams>>,
+    /// What the status area shows.
+    pub progress: Arc<Progress>,
     /// A question waits for its answer.
     asking: Arc<AtomicBool>,
     /// Where output goes in place of standard output.
@@ -93,12 +101,33 @@ pub struct Console {
     pub copy: Option<Arc<Console>>,
 }
 
+/// What is known of the terminal while pieces are written to it.
+struct Streams {
+    screen: Screen,
+    /// When something was written last.
+    written: Instant,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams { screen: Screen::default(), written: Instant::now() }
+    }
+}
+
+fn locked(streams: &Mutex<Streams>) -> MutexGuard<'_, Streams> {
+    streams.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A question waits for its answer while this lives.
-pub struct Asking(Arc<AtomicBool>);
+pub struct Asking {
+    asking: Arc<AtomicBool>,
+    streams: Arc<Mutex<Streams>>,
+}
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
+        locked(&self.streams).screen.take_back();
+        self.asking.store(false, Ordering::Relaxed);
     }
 }
 
@@ -107,12 +136,22 @@ impl Console {
         let bare = view.no_color || environment.non_empty(env::NO_COLOR).is_some();
         let colour = !bare && terminal.output_colour(environment);
         let (width, reveal, dialect) = (terminal.columns(), view.show_sensitive, environment.dialect());
-        let style = Style { colour, width, reveal, bare, tips: false, dialect };
+        let extras = !view.no_color && terminal.is_for_people(environment);
+        let style = Style { colour, width, reveal, bare, tips: false, extras, dialect };
         let colour = !bare && terminal.diagnostic_colour(environment);
         let tips = terminal.error && environment.non_empty(env::TF_IN_AUTOMATION).is_none();
         let diagnostic_style = Style { colour, width: terminal.error_columns(), tips, ..style };
-        let (status, asking) = (Mutex::default(), Arc::default());
-        Console { terminal, style, diagnostic_style, view, status, asking, file: None, copy: None }
+        let (streams, asking, progress) = (Arc::default(), Arc::default(), Arc::new(Progress::off()));
+        Console { terminal, style, diagnostic_style, view, streams, progress, asking, file: None, copy: None }
+    }
+
+    /// With the progress of a command, which is followed beside its output.
+    pub fn with_progress(self, progress: Progress) -> Console {
+        Console { progress: Arc::new(progress), ..self }
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Streams> {
+        locked(&self.streams)
     }
 
     /// The dialect whose texts and streams are written.
@@ -127,8 +166,10 @@ impl Console {
 
     /// Notes that a question waits for its answer, until what is returned is dropped.
     pub fn begin_question(&self) -> Asking {
+        let mut streams = self.streams();
         self.asking.store(true, Ordering::Relaxed);
-        Asking(self.asking.clone())
+        write_piece(&streams.screen.lend(Instant::now()));
+        Asking { asking: self.asking.clone(), streams: self.streams.clone() }
     }
 
     pub fn is_asking(&self) -> bool {
@@ -149,11 +190,19 @@ impl Console {
             Diagnostic::error("Invalid argument", detail)
         })?;
         let terminal = Terminal { output: false, ..self.terminal };
-        let style = Style { colour: false, bare: true, ..self.style };
-        let (view, status, asking, diagnostic_style) = (self.view, Mutex::default(), self.asking.clone(), style);
-        let file = Some(Mutex::new(file));
-        self.copy =
-            Some(Arc::new(Console { terminal, style, diagnostic_style, view, status, asking, file, copy: None }));
+        let style = Style { colour: false, bare: true, extras: false, ..self.style };
+        let made = Console {
+            terminal,
+            style,
+            diagnostic_style: style,
+            view: self.view,
+            streams: Arc::default(),
+            progress: Arc::new(Progress::off()),
+            asking: self.asking.clone(),
+            file: Some(Mutex::new(file)),
+            copy: None,
+        };
+        self.copy = Some(Arc::new(made));
         Ok(self)
     }
 
@@ -171,28 +220,68 @@ impl Console {
             }
             return;
         }
-        let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
-        let (away, again) = if status.is_empty() { ("", "") } else { (CLEAR, status.as_str()) };
-        write_output([away.as_bytes(), text, again.as_bytes()]);
-    }
-
-    /// Shows a line below everything else until the next one; none if it is empty. Only on a terminal.
-    pub fn status(&self, text: &str) {
-        let mut status = self.status.lock().unwrap_or_else(|e| e.into_inner());
-        if !self.terminal.output || *status == text {
-            return;
+        let mut streams = self.streams();
+        let now = Instant::now();
+        streams.written = now;
+        match self.progress.has_area() {
+            true => write_piece(&streams.screen.print(text, now)),
+            false => write_output([text]),
         }
-        write_output([CLEAR.as_bytes(), text.as_bytes()]);
-        text.clone_into(&mut status);
     }
 
     /// The text on standard error, as it is.
     pub fn print_error(&self, text: &str) {
-        let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
-        if !status.is_empty() {
-            write_output([CLEAR.as_bytes()]);
+        let mut streams = self.streams();
+        let now = Instant::now();
+        streams.written = now;
+        let is_below = self.progress.has_area() && self.terminal.error;
+        if is_below {
+            write_piece(&streams.screen.step_aside(text.as_bytes(), now));
         }
         let _ = write_whole(&mut io::stderr().lock(), text.as_bytes());
+        if is_below {
+            write_piece(&streams.screen.step_back(now));
+        }
+    }
+
+    /// Shows these lines below everything else until they change; none if there are none. `resized`: the terminal has another size.
+    pub fn set_area(&self, lines: Vec<String>, resized: bool) {
+        let (mut streams, now) = (self.streams(), Instant::now());
+        let piece = match resized {
+            true => streams.screen.resize(lines, now),
+            false => streams.screen.set_area(lines, now),
+        };
+        write_piece(&piece);
+    }
+
+    /// Takes the status area away for good.
+    pub fn end_area(&self) {
+        term::on_loan(None);
+        let mut streams = self.streams();
+        write_piece(&streams.screen.end(Instant::now()));
+    }
+
+    /// Takes the status area away while another program has the terminal.
+    pub fn lend_to_programs(&self) {
+        let streams = self.streams.clone();
+        term::on_loan(Some(Box::new(move |begins| {
+            let mut streams = locked(&streams);
+            match begins {
+                true => write_piece(&streams.screen.lend(Instant::now())),
+                false => streams.screen.take_back(),
+            }
+        })));
+    }
+
+    /// Tells the terminal how far the command is; none: there is nothing to tell any more.
+    pub fn set_task_bar(&self, progress: Option<TaskBar>) {
+        let _streams = self.streams();
+        write_piece(task_bar(progress).as_bytes());
+    }
+
+    /// How long nothing was written.
+    pub fn silence(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.streams().written)
     }
 
     pub fn line(&self, text: &str) {

@@ -3,6 +3,7 @@
 //! Owns the syntax of commands, their output and prompts. Never uses the engine except through
 //! [`ops`]; prints only through [`console::Console`].
 
+mod approval_prompt;
 pub mod args;
 mod command;
 mod completion;
@@ -10,7 +11,9 @@ pub mod console;
 mod help;
 mod internal_plugin;
 mod line_editor;
+mod live;
 mod opentofu;
+mod progress;
 mod prompt;
 pub mod reference;
 mod shell_script;
@@ -22,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use args::view::ViewOptions;
+use args::view::{INVALID_OUTPUT_FORMAT, ViewOptions};
 use args::{ArgsError, words};
 use base::diag::{Diagnostic, Diagnostics};
 use base::dialect::Dialect;
@@ -34,6 +37,7 @@ use completion::install::Change;
 use console::Console;
 use model::version::{self, PROGRAM_VERSION, compatible_version};
 use ops::setup::compatible;
+use progress::{Progress, Wishes};
 use table::{COMMANDS, Entry, Run};
 
 /// What every command gets.
@@ -148,7 +152,11 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
         entry.name.split(' ').chain(rest.iter().map(String::as_str)).collect::<Vec<_>>()
     );
     match &entry.run {
-        Run::Command { run, .. } => run(&Invocation { environment, console, original_dir, command: entry.name }, &rest),
+        Run::Command { run, .. } => {
+            let progress = console.progress.clone();
+            let code = run(&Invocation { environment, console, original_dir, command: entry.name }, &rest);
+            if progress.has_failed() { 1 } else { code }
+        }
         Run::Group => {
             rest.first().into_iter().for_each(|word| unknown_member(&console, entry, word));
             console.print(&entry_page(entry));
@@ -172,27 +180,53 @@ fn console_of(
     mut view: ViewOptions,
     rest: &mut Vec<String>,
 ) -> Result<Console, u8> {
-    let mut copy = None;
-    if let Run::Command { arguments, .. } = &entry.run {
-        view.take_of(&arguments(), rest);
-        copy = args::view::take_json_into(&arguments(), rest);
-    }
-    let made = || Console::new(environment, terminal, view);
-    let console = copy.map_or_else(|| Ok(made()), |path| with_copy(made(), &path, rest));
-    console.map_err(|problem| {
-        made().diagnostics(problem.into());
+    let Run::Command { arguments, .. } = &entry.run else { return Ok(Console::new(environment, terminal, view)) };
+    let command = arguments();
+    view.take_of(&command, rest);
+    let copy = args::view::take_json_into(&command, rest);
+    let progress = progress_of(entry.name, &command, environment, terminal, view, rest);
+    let console = Console::new(environment, terminal, view);
+    let made = progress.and_then(|progress| {
+        let console = Console::new(environment, terminal, view).with_progress(progress);
+        match &copy {
+            Some(path) => with_copy(console, path, rest),
+            None => Ok(console),
+        }
+    });
+    made.map_err(|problem| {
+        console.diagnostics(problem.into());
         1
     })
+}
+
+/// The progress of a command, as its flags say, which are taken out of the arguments.
+fn progress_of(
+    name: &str,
+    command: &clap::Command,
+    environment: &Environment,
+    terminal: Terminal,
+    view: ViewOptions,
+    rest: &mut Vec<String>,
+) -> Result<Progress, Diagnostic> {
+    if !args::view::has_progress(command) {
+        return Ok(Progress::off());
+    }
+    let wishes = Wishes {
+        mode: args::view::take_progress(command, rest),
+        timings: args::view::take_timings(command, rest)?,
+        is_json: args::view::writes_json(rest),
+        no_color: view.no_color,
+    };
+    Progress::of(name, wishes, terminal, environment)
 }
 
 /// The console of a command with `-json-into`.
 fn with_copy(console: Console, path: &str, args: &[String]) -> Result<Console, Diagnostic> {
     let is_json = |arg: &String| matches!(arg.as_str(), "-json" | "--json" | "-json=true" | "--json=true");
     match args.iter().any(is_json) {
-        true => Err(Diagnostic::error(
-            "Invalid output format",
-            "The -json and -json-into arguments are mutually exclusive.",
-        )),
+        true => {
+            Err(Diagnostic::error(INVALID_OUTPUT_FORMAT, "The -json and -json-into arguments are mutually exclusive."))
+        }
         false => console.with_copy(path),
     }
 }

@@ -71,6 +71,11 @@ pub const COMMANDS: &[Entry] = &[
         "Try expressions at an interactive command prompt",
         runs(args::console::command, command::console::run),
     ),
+    entry(
+        "explain",
+        "Show why a plan changes a resource instance",
+        runs(args::explain::command, command::explain::run),
+    ),
     entry("fmt", "Reformat your configuration in the standard style", runs(args::fmt::command, command::fmt::run)),
     entry(
         "force-unlock",
@@ -111,6 +116,13 @@ pub const COMMANDS: &[Entry] = &[
         runs(args::modules::command, command::modules::run),
     ),
     entry("output", "Show output values from your root module", runs(args::output::command, command::output::run)),
+    entry("policy", "Check and test policies", Run::Group),
+    entry("policy test", "Run the tests of policies", runs(args::policy::test_command, command::policy::run_test)),
+    entry(
+        "policy validate",
+        "Check whether policies are valid",
+        runs(args::policy::validate_command, command::policy::run_validate),
+    ),
     entry("provider", "Develop providers", Run::Group),
     entry(
         "provider docs",

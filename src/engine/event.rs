@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use base::diag::Diagnostics;
 use model::addr::{AbsResourceInstance, Provider};
-use model::plan::{Action, ActionInvocation, ListResults};
+use model::plan::{Action, ActionInvocation, ListPolicies, ListResults, PolicyReport};
 use model::state::DeposedKey;
 use terrane_value::Value;
 
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// A part of the run begins, and the one before it is over. No stream for programs has it.
+    Phase(Phase),
     /// A stored object is about to be compared with reality. `label`: names the object in reports.
     RefreshStarted {
         addr: AbsResourceInstance,
@@ -21,6 +23,11 @@ pub enum Event {
         addr: AbsResourceInstance,
         deposed: Option<DeposedKey>,
         label: Option<ObjectLabel>,
+    },
+    /// The provider did not say what became of the object. No stream for programs has it.
+    RefreshFailed {
+        addr: AbsResourceInstance,
+        deposed: Option<DeposedKey>,
     },
     /// A data source is about to be read.
     ReadStarted {
@@ -125,6 +132,10 @@ pub enum Event {
     },
     /// A list is complete.
     ListFinished(Arc<ListResults>),
+    /// Policies were evaluated for an object, a provider configuration or a module instance.
+    PolicyResult(Arc<PolicyReport>),
+    /// Policies were evaluated for the objects that a query found: those of each instance of a `list` block, in the order of the blocks.
+    QueryPolicies(Arc<Vec<ListPolicies>>),
     /// A provider has not answered a request for some time; the reference reports none of these requests.
     RequestPending {
         /// The address of a resource or of a provider configuration.
@@ -138,6 +149,23 @@ pub enum Event {
     },
     /// Found on the way and shown at once rather than at the end.
     Diagnostics(Diagnostics),
+}
+
+/// The parts of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The schemas of the providers are read.
+    Schemas,
+    /// The order of the steps is found.
+    Graph,
+    Validate,
+    /// `objects`: how many stored objects are compared with reality; none if that is not known before.
+    Plan {
+        objects: Option<usize>,
+    },
+    Apply,
+    Import,
+    Query,
 }
 
 /// The attribute that names an object in reports: its `id`, or what stands for one.

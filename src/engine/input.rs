@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::source::Range;
 use model::addr::{AbsResourceInstance, ModuleInstance};
+use model::config::policy_file::PolicySet;
 use model::plan::{Plan, PlanScope};
 use model::state::State;
 use terrane_value::Value;
@@ -60,6 +61,8 @@ pub struct QueryInput {
     pub variables: GivenVariables,
     /// Write blocks that import the results.
     pub generate_config: bool,
+    /// Evaluated for the results.
+    pub policies: Arc<PolicySet>,
     /// At most so many steps run at the same time.
     pub parallelism: usize,
 }

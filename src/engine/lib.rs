@@ -20,6 +20,7 @@ mod moves;
 mod opentofu;
 pub mod outline;
 mod pending_request;
+pub mod policy;
 pub mod ports;
 mod run;
 mod step;

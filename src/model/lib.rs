@@ -3,6 +3,7 @@
 //! Plain values with the rules within each of them. Never uses the network or processes, never prints.
 
 pub mod addr;
+pub mod causes;
 pub mod config;
 pub mod deps;
 pub mod lint;

@@ -15,6 +15,7 @@ pub mod configuration;
 pub mod plugins;
 
 pub mod hcp;
+pub mod policies;
 pub mod providers;
 
 pub mod migrate;
@@ -26,6 +27,7 @@ pub mod state;
 pub mod test;
 
 pub mod authoring;
+pub mod durations;
 pub mod fmt;
 pub mod link;
 pub mod login;

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::name::COMMAND;
 
-/// A node of an operation's graph.
-pub struct Node {
+/// A step of an operation, as a node of its graph.
+pub struct Step {
     pub name: String,
     /// Label and shape of nodes with a separate line; others appear only in edges.
     pub own_line: Option<(String, &'static str)>,
 }
 
 /// All that an operation does. Edges within a cycle are drawn in red.
-pub fn operation(nodes: &[Node], edges: &[(u32, u32)], cycles: &[Vec<u32>]) -> String {
-    let root = |node: &Node| quoted(&format!("[root] {}", node.name));
+pub fn operation(nodes: &[Step], edges: &[(u32, u32)], cycles: &[Vec<u32>]) -> String {
+    let root = |node: &Step| quoted(&format!("[root] {}", node.name));
     let mut lines: Vec<(&str, String)> = Vec::new();
     for node in nodes {
         if let Some((label, shape)) = &node.own_line {

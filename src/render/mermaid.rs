@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dot::{self, Node, Resource};
+use super::dot::{self, Resource, Step};
 
 /// Resources alone, in the order given, framed by module.
 pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
@@ -23,7 +23,7 @@ pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
 }
 
 /// All that an operation does, sorted by name.
-pub fn operation(nodes: &[Node], edges: &[(u32, u32)]) -> String {
+pub fn operation(nodes: &[Step], edges: &[(u32, u32)]) -> String {
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     let labels: BTreeMap<&str, &str> = nodes
         .iter()
@@ -85,7 +85,7 @@ mod tests {
         let expected = "flowchart LR\n  a.b[\"a.b\"]\n  subgraph module.m\n    module.m.data.c.d[\"data.c.d\"]\n  end\n  a.b --> \
              module.m.data.c.d\n";
         assert_eq!(resources(&all, &[(0, 1)]), expected);
-        let node = |name: &str, label: Option<&str>| Node {
+        let node = |name: &str, label: Option<&str>| Step {
             name: name.to_string(),
             own_line: label.map(|label| (label.to_string(), "box")),
         };

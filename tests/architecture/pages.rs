@@ -195,6 +195,7 @@ pages! {
     commands_of_the_page_about_provisioners_run: "docs/language/provisioner.md",
     commands_of_the_page_about_resources_run: "docs/language/resource.md",
     commands_of_the_page_about_style_run: "docs/language/style.md",
+    commands_of_the_page_about_policies_run: "docs/policies.md",
     commands_of_the_state_page_run: "docs/state.md",
     commands_of_the_page_about_tests_run: "docs/testing.md",
     commands_of_the_tutorial_run: "docs/tutorial.md",

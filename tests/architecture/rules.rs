@@ -111,7 +111,8 @@ pub const PARTS: &[Part] = &[
     Part { path: "engine::change", may: &["value", "protocol", "base", "model", "engine::change"], never: &[ASYNC] },
     Part { path: "engine::event", may: &["value", "protocol", "base", "model", "engine::event"], never: &[ASYNC] },
     Part { path: "protocol::grpc", may: &["protocol::grpc"], never: &[] },
-    Part { path: "cli::args", may: &["value", "protocol", "base", "model", "ops", "cli::args", "cli::opentofu"], never: &[FILES, PROCESSES, RUNTIME] },
+    Part { path: "cli::args", may: &["value", "protocol", "base", "model", "ops", "render::plan_filter", "cli::args", "cli::opentofu"],
+        never: &[FILES, PROCESSES, RUNTIME] },
 ];
 
 /// What only some files name, tests aside, and why there.

@@ -153,6 +153,16 @@ fn plan_files_with_schemas_are_shown_without_providers() {
         let json = project.ok(&["show", "-json", "plan"]).out;
         assert!(json.contains("\"address\":\"simple_resource.a\""), "{json}");
     }
+    // Under the other names, `hashicorp/simple` is a provider of another registry.
+    for name in ["terrane", "terraform"] {
+        let mut project = Project::new("");
+        project.set("TERRANE_NAME", name);
+        std::fs::write(project.work().join("plan"), PLAN).unwrap();
+        let shown = project.ok(&["show", "-no-color", "plan"]).out;
+        assert!(shown.contains("# simple_resource.a will be updated in-place"), "{shown}");
+        let json = project.ok(&["show", "-json", "plan"]).out;
+        assert!(json.contains("\"address\":\"simple_resource.a\""), "{json}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ use model::state::{CheckResult, DeposedKey, Instance, OutputValue, State};
 use render::json::plan::{PlanDocument, plan_json};
 use render::json::state::state_json;
 use render::json::{events, go};
+use render::plan_filter::PlanFilter;
 use render::text::outputs::outputs_text;
 use render::text::plan::{PlanText, plan_text};
 use render::text::progress;
@@ -200,9 +201,15 @@ impl Life {
             })
         });
         self.cost("its text", |_| {
-            let style = Style::plain();
-            let text =
-                PlanText { plan: &plan, schemas: &schema, actions: &|_, _| None, style: &style, in_automation: false };
+            let (style, filter) = (Style::plain(), PlanFilter::default());
+            let text = PlanText {
+                plan: &plan,
+                schemas: &schema,
+                actions: &|_, _| None,
+                style: &style,
+                in_automation: false,
+                filter: &filter,
+            };
             assert!(!plan_text(&text).is_empty());
         });
         self.cost("its lines of JSON", |_| {

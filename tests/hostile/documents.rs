@@ -12,6 +12,7 @@ use base::stop::Stop;
 use encryption::{self, DerivedKeys, Encryption, HttpClient, HttpClients, HttpError, HttpSettings, Services};
 use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
+use model::config::policy_file::{GivenInputs, PolicySet, PolicyTestFile};
 use model::config::{NoInputs, StaticContext, load_root, no_module, parse_encryption, test_file, values_file};
 use model::deps::lock::Lock;
 use model::deps::module_lock::ModuleLock;
@@ -21,6 +22,7 @@ use model::service::cli_file;
 use model::state::State;
 use model::state::file::{self as state_file, StateChange};
 use model::state::journal::{Header, Journal, Record};
+use render::plan_filter::PlanFilter;
 use render::text::plan::{PlanText, plan_text};
 use render::text::style::Style;
 use sha2::{Digest, Sha256};
@@ -110,6 +112,7 @@ fn described_plans() {
             actions: &actions,
             style: &style,
             in_automation: false,
+            filter: &PlanFilter::default(),
         });
     });
 }
@@ -296,6 +299,18 @@ fn configurations() {
         for name in ["a.tfvars", "a.tfvars.json"] {
             let _ = values_file::parse_file(SourceFile::new(name, &*text(input)));
         }
+    });
+}
+
+#[test]
+fn policies() {
+    let policy = "policy {\n  enforcement_level = \"advisory\"\n}\ninput \"n\" {\n  type    = list(number)\n  default = [1]\n}\nlocals {\n  a = core::getresources(\"x\", null)\n}\nresource_policy \"aws_*\" \"p\" {\n  operations = [\"update\", \"delete\"]\n  filter     = prior_attrs.a != local.a\n  enforce {\n    condition     = input.n[0] > 1\n    error_message = \"m\"\n  }\n}\n";
+    let test = "policytest {\n  targets = [\"a.policy.hcl\"]\n}\ninputs {\n  n = [2]\n}\nresource \"aws_x\" \"a\" {\n  expect_failure = true\n  attrs          = { a = aws_x.b.a }\n}\n";
+    let seeds = [policy, test].map(|text| text.as_bytes().to_vec());
+    survives("policies", 600, &seeds, HCL, |input| {
+        let source = |name: &str| SourceFile::new(name, &*text(input));
+        let _ = PolicySet::parse([source("a.policy.hcl")], GivenInputs::new());
+        let _ = PolicyTestFile::parse(source("a.policytest.hcl"));
     });
 }
 

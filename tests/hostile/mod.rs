@@ -13,4 +13,5 @@ mod harness;
 mod mutation;
 mod packages;
 mod requests;
+mod reviews;
 mod seeds;

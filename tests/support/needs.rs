@@ -39,10 +39,12 @@ pub enum Need {
     Sshd,
     /// `strace`, and the right to trace a program.
     Strace,
+    /// Chromium, Node, and playwright-core in `target/browser`.
+    Chromium,
 }
 
 impl Need {
-    pub const ALL: [(Need, &str); 10] = [
+    pub const ALL: [(Need, &str); 11] = [
         (Need::Cargo, "cargo"),
         (Need::Moto, "moto"),
         (Need::Gcs, "gcs"),
@@ -53,6 +55,7 @@ impl Need {
         (Need::Reference, "reference"),
         (Need::Sshd, "sshd"),
         (Need::Strace, "strace"),
+        (Need::Chromium, "chromium"),
     ];
 
     /// Its name in `TERRANE_TEST_STRICT` and in summaries.

@@ -1,6 +1,7 @@
 //! Waiting for the lock of a state, and the messages about locks.
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::diag::Diagnostic;
@@ -13,26 +14,35 @@ use crate::contract::{LockError, LockInfo, StateStore, StoreError};
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double within the store's range.
-/// `waiting` is called once if it takes longer than [`PATIENCE`]. Errors other than a busy lock are final.
+/// `waiting` is called once if it takes longer than [`PATIENCE`], with the owner of the lock if it is known. Errors other than a busy lock are final.
 pub async fn acquire(
     store: &dyn StateStore,
     info: &LockInfo,
     timeout: Duration,
     stop: &Stop,
-    waiting: impl FnOnce(),
+    waiting: impl FnOnce(Option<LockInfo>),
 ) -> Result<String, LockError> {
-    let attempts = try_until(store, info, Instant::now() + timeout, stop);
+    let holder = Mutex::new(None);
+    let attempts = try_until(store, info, Instant::now() + timeout, stop, &holder);
     tokio::pin!(attempts);
     match tokio::time::timeout(PATIENCE, &mut attempts).await {
         Ok(result) => result,
         Err(_) => {
-            waiting();
+            let known = holder.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            waiting(known);
             attempts.await
         }
     }
 }
 
-async fn try_until(store: &dyn StateStore, info: &LockInfo, end: Instant, stop: &Stop) -> Result<String, LockError> {
+/// `holder`: the owner of the lock, as the last attempt found it.
+async fn try_until(
+    store: &dyn StateStore,
+    info: &LockInfo,
+    end: Instant,
+    stop: &Stop,
+    holder: &Mutex<Option<LockInfo>>,
+) -> Result<String, LockError> {
     let pauses = store.facts().lock_pauses;
     let mut pause = *pauses.start();
     loop {
@@ -40,6 +50,7 @@ async fn try_until(store: &dyn StateStore, info: &LockInfo, end: Instant, stop: 
             Ok(id) => return Ok(id),
             Err(error) => error,
         };
+        holder.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&error.holder);
         let left = end.saturating_duration_since(Instant::now());
         if !error.busy || left.is_zero() || stop.is_stopping() {
             return Err(error);
@@ -78,12 +89,33 @@ pub fn not_locked(error: &LockError, is_of_process: bool) -> Diagnostic {
     }
 }
 
-/// Who uses the state, in words.
-fn busy_text(holder: &LockInfo, is_of_process: bool, now: jiff::Timestamp) -> String {
-    let operation = match holder.operation.strip_prefix("OperationType") {
+/// The owner of a lock in a few words: `alice@host for "apply", since 18:59:23 UTC`.
+pub fn holder_text(holder: &LockInfo) -> String {
+    short_text(holder, jiff::Timestamp::now())
+}
+
+fn short_text(holder: &LockInfo, now: jiff::Timestamp) -> String {
+    let who = if holder.who.is_empty() { "another process" } else { &holder.who };
+    let operation = operation_name(holder);
+    let doing = if operation.is_empty() { String::new() } else { format!(" for {operation:?}") };
+    let since = holder.created.parse::<jiff::Timestamp>();
+    let since = since.map_or(String::new(), |created| {
+        let is_recent = now.duration_since(created).as_hours() < 24;
+        format!(", since {}", created.strftime(if is_recent { "%H:%M:%S UTC" } else { "%Y-%m-%d" }))
+    });
+    format!("{who}{doing}{since}")
+}
+
+fn operation_name(holder: &LockInfo) -> String {
+    match holder.operation.strip_prefix("OperationType") {
         Some(kind) => kind.to_lowercase(),
         None => holder.operation.clone(),
-    };
+    }
+}
+
+/// Who uses the state, in words.
+fn busy_text(holder: &LockInfo, is_of_process: bool, now: jiff::Timestamp) -> String {
+    let operation = operation_name(holder);
     let since = holder.created.parse::<jiff::Timestamp>().map_or(String::new(), |created| {
         format!(" since {} ({})", created.strftime("%Y-%m-%d %H:%M:%S UTC"), age(now.duration_since(created).as_secs()))
     });
@@ -144,6 +176,10 @@ mod tests {
         let bare = LockInfo { id: "1".into(), operation: "state-rm".into(), ..LockInfo::default() };
         let lead = "The state is in use: another process has it locked for \"state-rm\".";
         assert_eq!(busy_text(&bare, true, now), format!("{lead} {wait} {ends}"));
+        assert_eq!(short_text(&info, now), "root@vm for \"apply\", since 10:32:09 UTC");
+        let later = "2026-11-22T10:34:30Z".parse().unwrap();
+        assert_eq!(short_text(&info, later), "root@vm for \"apply\", since 2026-11-20");
+        assert_eq!(short_text(&bare, now), "another process for \"state-rm\"");
         let ages = [(-5, "0 seconds"), (1, "1 second"), (61, "1 minute"), (7_300, "2 hours"), (172_800, "2 days")];
         ages.iter().for_each(|(seconds, text)| assert_eq!(age(*seconds), format!("{text} ago")));
     }

@@ -108,7 +108,7 @@ impl StateSession {
         info: &LockInfo,
         timeout: Duration,
         stop: &Stop,
-        waiting: impl FnOnce(),
+        waiting: impl FnOnce(Option<LockInfo>),
     ) -> Result<String, LockError> {
         let id = locking::acquire(&*self.store, info, timeout, stop, waiting).await?;
         if let Some(history) = &self.history {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     async fn lock(store: &StateSession, operation: &str) -> String {
-        store.acquire(&LockInfo::new(operation), Duration::ZERO, &Stop::new(), || {}).await.unwrap()
+        store.acquire(&LockInfo::new(operation), Duration::ZERO, &Stop::new(), |_| {}).await.unwrap()
     }
 
     fn kept(store: &StateSession) -> Vec<(u64, String)> {

@@ -7,6 +7,7 @@ use model::plan::Mode;
 
 use super::common::*;
 use super::flags::{self, Given, switch};
+use super::plan_view::{PlanView, approved_plan_view, approved_plan_view_flags, refuse_with_json};
 use super::{ArgsError, gather, lint};
 
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub struct Apply {
     pub auto_approve: bool,
     pub suppress_forget_errors: bool,
     pub plan_file: Option<String>,
+    pub view: PlanView,
 }
 
 pub fn command() -> Command {
@@ -48,7 +50,8 @@ fn with_flags(command: Command) -> Command {
         .args(customizing(operation_flags().into_iter().chain(variable_flags())))
         .args([parallelism_flag()])
         .args(state_flags())
-        .args([concise_flag(), show_sensitive_flag()])
+        .args([concise_flag(), progress_flag(), show_sensitive_flag(), timings_flag()])
+        .args(approved_plan_view_flags())
         .args(view_flags())
 }
 
@@ -97,11 +100,16 @@ fn read(command: Command, args: &[String]) -> (Apply, Diagnostics) {
             format!("{PROGRAM} cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option."),
         );
     }
+    let view = approved_plan_view(&given, !auto_approve && plan_file.is_none(), &mut diagnostics);
+    if given.on("json") {
+        refuse_with_json(&view, &mut diagnostics);
+    }
     let apply = Apply {
         operation: operation_args(&given, &mut diagnostics),
         auto_approve,
         suppress_forget_errors: given.on("suppress-forget-errors"),
         plan_file,
+        view,
     };
     (apply, diagnostics)
 }

@@ -4,7 +4,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use clap::{Arg, ArgMatches};
 use model::addr::{AbsActionInstance, AbsResourceInstance, Target};
-use model::plan::{Mode, PlanScope, Refresh};
+use model::plan::{DenyRule, Mode, PlanScope, Refresh};
 use ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 use ops::interface::requests::OperationRequest;
 
@@ -15,10 +15,13 @@ use super::{ArgsError, lint};
 const INCOMPATIBLE_MODES: &str = "Incompatible plan mode options";
 const INCOMPATIBLE_REFRESH: &str = "Incompatible refresh options";
 
+/// The summary of a rule that denies nothing, because it cannot be read.
+pub const INVALID_DENY_RULE: &str = "Invalid deny rule";
+
 /// The summary where there are more words than the command takes.
 pub const TOO_MANY: &str = "Too many command line arguments";
 
-pub use super::view::{concise_flag, json_into_flag, show_sensitive_flag, view_flags};
+pub use super::view::{concise_flag, json_into_flag, progress_flag, show_sensitive_flag, timings_flag, view_flags};
 
 pub fn lock_flags() -> [Arg; 2] {
     [
@@ -66,7 +69,7 @@ pub fn parallelism(given: &ArgMatches) -> usize {
 }
 
 /// Flags that decide what a plan is about.
-pub fn operation_flags() -> [Arg; 11] {
+pub fn operation_flags() -> [Arg; 13] {
     [
         switch("destroy", false, "Plan to destroy all managed objects of the configuration and of the state."),
         switch(
@@ -102,6 +105,16 @@ pub fn operation_flags() -> [Arg; 11] {
             "Plan without this module, resource or instance, and without all that depends on it. The address may have \"*\" in it. May be repeated. For exceptional use, and not together with -target.",
         ),
         list("exclude-file", "path", "A file with addresses as for -exclude. May be repeated."),
+        list(
+            "deny",
+            "action:address",
+            "Fail if the plan has a change that this allows none of, such as \"delete:aws_db_instance.*\". The actions are create, update, delete (replacements and deposed objects too), replace, forget, read and invoke; the address is as for -target. May be repeated.",
+        ),
+        list(
+            "policies",
+            "path",
+            "Evaluate the policies of this file (*.policy.hcl), or of those in this folder and below it. A violation of a mandatory policy fails the plan. May be repeated.",
+        ),
         switch(
             "allow-deferral",
             false,
@@ -128,6 +141,13 @@ fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
         }
     }
     scope.requested_actions = requested_actions(given, &mut diagnostics);
+    for text in given.texts("deny") {
+        match DenyRule::parse(&text) {
+            Ok(rule) => options.deny.push(rule),
+            Err(why) => diagnostics.error(INVALID_DENY_RULE, why.to_string()),
+        }
+    }
+    options.policies = given.texts("policies").into_iter().map(Into::into).collect();
     match (given.on("destroy"), given.on("refresh-only")) {
         (true, true) => {
             diagnostics.error(INCOMPATIBLE_MODES, "The -destroy and -refresh-only options are mutually-exclusive.")
@@ -265,7 +285,8 @@ fn instance(text: &str) -> Result<AbsResourceInstance, String> {
     }
 }
 
-fn first_detail(diagnostics: Diagnostics) -> String {
+/// The detail of the first error.
+pub fn first_detail(diagnostics: Diagnostics) -> String {
     diagnostics.into_iter().next().map_or_else(String::new, |d: Diagnostic| d.detail)
 }
 

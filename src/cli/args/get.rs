@@ -5,7 +5,9 @@ use clap::Command;
 use ops::interface::options::VariableArgument;
 
 use super::ArgsError;
-use super::common::{json_flag, json_into_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
+use super::common::{
+    json_flag, json_into_flag, progress_flag, test_directory_flag, variable_arguments, variable_flags, view_flags,
+};
 use super::flags::{self, Given, switch};
 
 pub fn command() -> Command {
@@ -19,6 +21,7 @@ pub fn command() -> Command {
             test_directory_flag(),
         ])
         .args(variable_flags())
+        .arg(progress_flag())
         .args(view_flags())
 }
 

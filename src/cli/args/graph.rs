@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use base::diag::{Diagnostic, Diagnostics};
 use clap::Command;
 use ops::inspect::graph::{Format, GraphRequest, GraphType};
+use ops::inspect::graph_focus::Focus;
 use ops::interface::options::VariableArgument;
 
 use super::ArgsError;
@@ -21,12 +22,18 @@ pub fn command() -> Command {
     flags::command("graph")
         .about("Generate a Graphviz graph of the steps in an operation")
         .long_about(
-            "Writes a graph of the dependencies between resources in the DOT language. With -type, writes a graph of all steps of \
-             an operation instead.",
+            "Writes a graph of the dependencies between resources: in the DOT language, as a Mermaid flowchart, or as an SVG picture, \
+             which needs no other program. With -type, writes a graph of all steps of an operation instead.",
         )
         .args([
             text("plan", "path", "The steps of applying this saved plan."),
-            text("format", "format", "The language of the graph: dot or mermaid.").default_value("dot"),
+            text("format", "format", "The format of the graph: dot, mermaid or svg.").default_value("dot"),
+            text(
+                "focus",
+                "address",
+                "Show only this resource or module, what it needs, and what needs it. With -type, the name of any node.",
+            ),
+            number("depth", "-1", "With -focus: the most steps from the object. A negative number means any number of steps."),
             switch("verbose", false, "Accepted for compatibility; changes nothing.").hide(true),
             switch("draw-cycles", false, "With -type: show cycles in red instead of reporting an error."),
             text("type", "type", "The operation: plan, plan-refresh-only, plan-destroy or apply."),
@@ -46,13 +53,21 @@ pub fn parse(args: &[String]) -> Result<Graph, ArgsError> {
     let wanted = wanted.map_err(|d| ArgsError::Diagnostics { diagnostics: Diagnostics::from(d), hint: false })?;
     let format = match given.text("format").as_deref() {
         Some("mermaid") => Format::Mermaid,
+        Some("svg") => Format::Svg,
         None | Some("dot") => Format::Dot,
         Some(other) => {
             return Err(ArgsError::Text { text: format!("Unsupported graph format: {other}"), usage: false });
         }
     };
     let draw_cycles = given.on("draw-cycles");
-    let request = GraphRequest { wanted, format, plan, draw_cycles };
+    let depth = usize::try_from(given.number("depth")).ok();
+    let focus = given.text("focus").filter(|text| !text.is_empty()).map(|text| Focus { text, depth });
+    if focus.is_none() && depth.is_some() {
+        let detail =
+            "The option -depth limits the part of the graph around an object: name the object with -focus=ADDRESS.";
+        return Err(ArgsError::usage("Missing -focus option", detail));
+    }
+    let request = GraphRequest { wanted, format, plan, draw_cycles, focus };
     Ok(Graph { request, variables: variable_arguments(&given) })
 }
 

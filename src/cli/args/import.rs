@@ -32,6 +32,7 @@ pub fn command() -> Command {
         .args(json_flags())
         .args(variable_flags())
         .args(state_flags())
+        .args([progress_flag(), timings_flag()])
         .args(view_flags())
 }
 

@@ -25,6 +25,7 @@ pub struct Init {
     pub ignore_remote_version: bool,
     pub from_module: Option<String>,
     pub plugin_dirs: Vec<PathBuf>,
+    pub policies: Vec<PathBuf>,
     pub lockfile_readonly: bool,
     pub test_dir: String,
     pub input: bool,
@@ -59,12 +60,18 @@ pub fn command() -> Command {
             text("lockfile", "mode", "readonly: check providers against the dependency lock file, and fail if it would have to change."),
             switch("migrate-state", false, "Configure the backend anew, and copy the existing state to it."),
             list("plugin-dir", "path", "Install providers from this folder only. May be repeated."),
+            list(
+                "policies",
+                "path",
+                "Evaluate the policies of this file (*.policy.hcl), or of those in this folder and below it, for modules and providers before they are installed. May be repeated.",
+            ),
             switch("reconfigure", false, "Configure the backend anew, and ignore the existing configuration and state."),
             text("state-provider-lock-file", "path", "A dependency lock file that selects the provider of the state store."),
             test_directory_flag(),
             switch("upgrade", false, "Install the newest modules and providers that the version constraints allow, not those in the dependency lock file."),
         ])
         .args(variable_flags())
+        .arg(progress_flag())
         .args(view_flags())
 }
 
@@ -112,6 +119,7 @@ pub fn parse(args: &[String], missing: Missing<'_>) -> Result<Init, ArgsError> {
         ignore_remote_version: given.on("ignore-remote-version"),
         from_module: given.text("from-module").filter(|source| !source.is_empty()),
         plugin_dirs: given.texts("plugin-dir").into_iter().map(PathBuf::from).collect(),
+        policies: given.texts("policies").into_iter().map(PathBuf::from).collect(),
         lockfile_readonly: readonly,
         test_dir: given.text("test-directory").unwrap_or_else(|| "tests".to_string()),
         input: given.on("input") && !json,

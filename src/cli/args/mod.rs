@@ -4,12 +4,14 @@
 
 pub mod common;
 pub mod flags;
+pub mod plan_view;
 pub mod view;
 pub mod words;
 
 pub mod apply;
 pub mod completion;
 pub mod console;
+pub mod explain;
 pub mod fmt;
 pub mod force_unlock;
 pub mod get;
@@ -23,6 +25,7 @@ pub mod metadata;
 pub mod modules;
 pub mod output;
 pub mod plan;
+pub mod policy;
 pub mod provider;
 pub mod providers;
 pub mod providers_lock;

@@ -5,6 +5,7 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
+use super::plan_view::{PlanView, plan_view, plan_view_flags, refuse_with_json};
 use super::{ArgsError, gather, lint};
 
 #[derive(Debug)]
@@ -13,6 +14,7 @@ pub struct Plan {
     pub out: Option<String>,
     pub detailed_exit_code: bool,
     pub generate_config_out: Option<String>,
+    pub view: PlanView,
 }
 
 pub fn command() -> Command {
@@ -41,7 +43,8 @@ pub fn command() -> Command {
             text("out", "path", "Write the plan to this file."),
         ])
         .args(state_flags())
-        .args([concise_flag(), show_sensitive_flag()])
+        .args([concise_flag(), progress_flag(), show_sensitive_flag(), timings_flag()])
+        .args(plan_view_flags())
         .args(view_flags())
         // A plan writes no state.
         .mut_arg("state-out", |flag| flag.hide(true))
@@ -55,6 +58,10 @@ pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {
         diagnostics.error(TOO_MANY, "To specify a working directory for the plan, use the global -chdir flag.");
     }
     let operation = operation_args(&given, &mut diagnostics);
+    let view = plan_view(&given, &mut diagnostics);
+    if operation.json {
+        refuse_with_json(&view, &mut diagnostics);
+    }
     if diagnostics.has_errors() {
         return Err(ArgsError::all(diagnostics, operation.json));
     }
@@ -63,5 +70,6 @@ pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {
         out: given.text("out").filter(|path| !path.is_empty()),
         detailed_exit_code: given.on("detailed-exitcode"),
         generate_config_out: given.text("generate-config-out").filter(|path| !path.is_empty()),
+        view,
     })
 }

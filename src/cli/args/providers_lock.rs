@@ -5,7 +5,7 @@ use clap::{Arg, Command};
 use ops::providers::lock::LockRequest;
 use ops::providers::mirror::MirrorRequest;
 
-use super::common::{json_flags, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flags, progress_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, list, switch, text};
 use super::{ArgsError, Parsed};
 
@@ -43,6 +43,7 @@ pub fn lock_command() -> Command {
         ])
         .args(json_flags())
         .args(variable_flags())
+        .arg(progress_flag())
         .args(view_flags())
 }
 
@@ -75,6 +76,7 @@ pub fn mirror_command() -> Command {
         ])
         .args(json_flags())
         .args(variable_flags())
+        .arg(progress_flag())
         .args(view_flags())
 }
 

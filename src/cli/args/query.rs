@@ -1,11 +1,13 @@
 //! `query`
 
+use std::path::PathBuf;
+
 use base::name::COMMAND;
 use clap::Command;
 use ops::interface::options::VariableArgument;
 
-use super::common::{TOO_MANY, json_flag, variable_arguments, variable_flags, view_flags};
-use super::flags::{self, Given, text};
+use super::common::{TOO_MANY, json_flag, progress_flag, timings_flag, variable_arguments, variable_flags, view_flags};
+use super::flags::{self, Given, list, text};
 use super::{ArgsError, gather};
 
 #[derive(Debug)]
@@ -13,6 +15,7 @@ pub struct Query {
     pub variables: Vec<VariableArgument>,
     pub json: bool,
     pub generate_config_out: Option<String>,
+    pub policies: Vec<PathBuf>,
 }
 
 pub fn command() -> Command {
@@ -21,7 +24,7 @@ pub fn command() -> Command {
         .long_about(format!(
             "Lists the objects that exist and match the \"list\" blocks in the query files (*.tfquery.hcl) of the working directory. \
              Changes nothing.\n\nWith -generate-config-out, writes blocks that import the results; \"{COMMAND} validate -query\" \
-             checks query files."
+             checks query files. With -policies, shows for each result whether policies allow it."
         ))
         .args(variable_flags())
         .args([
@@ -31,7 +34,13 @@ pub fn command() -> Command {
                 "Write a resource block and an import block for each result to this new file.",
             ),
             json_flag(),
+            list(
+                "policies",
+                "path",
+                "Evaluate the policies of this file (*.policy.hcl), or of those in this folder and below it, for the results of lists with include_resource = true. May be repeated.",
+            ),
         ])
+        .args([progress_flag(), timings_flag()])
         .args(view_flags())
 }
 
@@ -45,5 +54,6 @@ pub fn parse(args: &[String]) -> Result<Query, ArgsError> {
         return Err(ArgsError::all(diagnostics, json));
     }
     let generate_config_out = given.text("generate-config-out").filter(|path| !path.is_empty());
-    Ok(Query { variables: variable_arguments(&given), json, generate_config_out })
+    let policies = given.texts("policies").into_iter().map(PathBuf::from).collect();
+    Ok(Query { variables: variable_arguments(&given), json, generate_config_out, policies })
 }

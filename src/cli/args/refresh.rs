@@ -35,7 +35,7 @@ pub fn command() -> Command {
         ])
         .args(variable_flags())
         .args(state_flags())
-        .args([concise_flag(), show_sensitive_flag()])
+        .args([concise_flag(), progress_flag(), show_sensitive_flag(), timings_flag()])
         .args(view_flags());
     lint::with_flag(command)
 }

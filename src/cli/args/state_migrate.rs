@@ -6,7 +6,7 @@ use base::diag::Diagnostics;
 use clap::Command;
 use ops::interface::options::StateOptions;
 
-use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
+use super::common::{input_flag, lock_flags, progress_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Missing, Parsed, gather, lock_file_name_problem};
 
@@ -36,6 +36,7 @@ pub fn command() -> Command {
         ])
         .args(lock_flags())
         .args(variable_flags())
+        .arg(progress_flag())
         .args(view_flags())
 }
 

@@ -9,7 +9,8 @@ use model::plan::DEFAULT_PARALLELISM;
 use ops::interface::testing::{Cleanup, TestRequest, TestSelection, Watch};
 
 use super::common::{
-    json_flag, json_into_flag, parallelism_flag, test_directory_flag, variable_arguments, variable_flags, view_flags,
+    json_flag, json_into_flag, parallelism_flag, progress_flag, test_directory_flag, variable_arguments,
+    variable_flags, view_flags,
 };
 use super::flags::{self, FlagError, Given, list, number, optional, switch, text};
 use super::{ArgsError, BAD_FLAGS, gather};
@@ -97,6 +98,7 @@ pub fn command() -> Command {
             ),
             repair_flag().hide(true),
         ])
+        .arg(progress_flag())
         .args(view_flags())
 }
 
@@ -116,6 +118,7 @@ pub fn cleanup_command() -> Command {
             switch("allow-deferral", false, "").hide(true),
             parallelism_flag(),
         ])
+        .arg(progress_flag())
         .args(view_flags())
 }
 

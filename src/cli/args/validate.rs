@@ -38,6 +38,7 @@ pub fn command() -> Command {
             test_directory_flag(),
         ])
         .args(variable_flags())
+        .arg(progress_flag())
         .args(view_flags());
     lint::with_flag(command)
 }

@@ -10,6 +10,7 @@ use ops::interface::requests::ApplyRequest;
 use ops::run::{self, RunOutcome};
 
 use crate::Invocation;
+use crate::approval_prompt::ApprovalPrompt;
 use crate::args::ArgsError;
 use crate::args::apply::{Apply, parse, parse_destroy};
 use crate::prompt::Prompt;
@@ -24,15 +25,20 @@ pub fn run_destroy(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 fn apply(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool) -> Result<u8, u8> {
-    let args = super::operation_args(invocation, args, |args| &mut args.operation)?;
+    let mut args = super::operation_args(invocation, args, |args| &mut args.operation)?;
+    super::add_denied(invocation, &mut args.operation)?;
     if let (true, Some(path)) = (destroy, &args.plan_file)
         && let Err(diagnostics) = destroy_file(path)
     {
         return Err(super::finish(&invocation.console, diagnostics));
     }
-    let (setup, view) = super::operation_setup(invocation, &args.operation)?;
-    let approver: Option<Arc<dyn Ask>> = (!args.auto_approve)
-        .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: setup.stop.clone() }) as Arc<dyn Ask>);
+    let (setup, view) = super::operation_setup(invocation, &args.operation, &args.view)?;
+    let approval = || ApprovalPrompt {
+        prompt: Prompt { console: invocation.console.clone(), stop: setup.stop.clone() },
+        in_automation: super::plan::in_automation(invocation),
+        has_keys: super::may_ask(invocation, args.operation.input),
+    };
+    let approver: Option<Arc<dyn Ask>> = (!args.auto_approve).then(|| Arc::new(approval()) as Arc<dyn Ask>);
     let request = ApplyRequest {
         operation: args.operation.request,
         approver,

@@ -29,6 +29,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         lock: args.lock,
         lock_timeout: args.lock_timeout,
         plugin_dirs: args.plugin_dirs,
+        policies: args.policies,
         lockfile_readonly: args.lockfile_readonly,
         test_dir: Some(args.test_dir),
         state_provider_lock_file: args.state_provider_lock_file,

@@ -5,6 +5,7 @@
 pub mod apply;
 pub mod completion;
 pub mod console;
+pub mod explain;
 pub mod fmt;
 pub mod force_unlock;
 pub mod get;
@@ -17,6 +18,7 @@ pub mod metadata;
 pub mod modules;
 pub mod output;
 pub mod plan;
+pub mod policy;
 pub mod provider;
 pub mod providers;
 pub mod providers_lock;
@@ -43,6 +45,7 @@ use base::env;
 use base::files::named;
 use base::name::PROGRAM;
 use base::stop::{self, Stage, Stop};
+use model::plan::DenyRule;
 use ops::configuration::target_files;
 use ops::hcp::RemoteOutcome;
 use ops::interface::ask::Ask;
@@ -52,9 +55,11 @@ use ops::setup::{Setup, settings};
 use tokio::runtime::Runtime;
 
 use super::Invocation;
-use super::args::common::OperationArgs;
+use super::args::common::{INVALID_DENY_RULE, OperationArgs};
+use super::args::plan_view::PlanView;
 use super::args::{ArgsError, Parsed};
 use super::console::Console;
+use super::live::Live;
 use super::prompt::Prompt;
 use super::view::interrupt::announce_interrupt;
 use super::view::operation::{OperationView, view};
@@ -93,9 +98,28 @@ fn operation_args<T>(
     Ok(args)
 }
 
+/// Adds the rules of TERRANE_DENY to those of the arguments. Errors are shown here.
+fn add_denied(invocation: &Invocation, args: &mut OperationArgs) -> Result<(), u8> {
+    let text = invocation.environment.non_empty(env::TERRANE_DENY).unwrap_or_default();
+    match DenyRule::parse_all(text) {
+        Ok(rules) => {
+            args.request.plan.deny.extend(rules);
+            Ok(())
+        }
+        Err(why) => {
+            let error = Diagnostic::error(INVALID_DENY_RULE, format!("TERRANE_DENY: {why}"));
+            Err(invocation.usage_error(ArgsError::all(error.into(), args.json)))
+        }
+    }
+}
+
 /// The setup of an operation on infrastructure, and the view that follows it. Errors are shown here.
-fn operation_setup(invocation: &Invocation, args: &OperationArgs) -> Result<(Setup, Arc<dyn OperationView>), u8> {
-    let view = view(&invocation.console, plan::audience(invocation, args.json));
+fn operation_setup(
+    invocation: &Invocation,
+    args: &OperationArgs,
+    shown: &PlanView,
+) -> Result<(Setup, Arc<dyn OperationView>), u8> {
+    let view = view(&invocation.console, plan::audience(invocation, args.json), shown.clone());
     Ok((setup(invocation, args.input)?, view))
 }
 
@@ -140,11 +164,13 @@ fn run_on_threads<T>(
         if let Err(e) = stop::listen(stop.clone(), report) {
             tracing::warn!("interrupts cannot be handled: {e}");
         }
+        let live = Live::start(&invocation.console, &setup.activities, stop);
         let done = tokio::select! {
             done = work => Some(done),
             () = hangs(stop) => None,
         };
         setup.stores.end().await;
+        live.finish();
         done
     });
     // A read from standard input may still wait; it must not hold us.

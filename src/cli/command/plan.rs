@@ -14,8 +14,9 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 fn plan(invocation: &Invocation, args: &[String]) -> Result<u8, u8> {
-    let args = super::operation_args(invocation, parse(args), |args| &mut args.operation)?;
-    let (setup, view) = super::operation_setup(invocation, &args.operation)?;
+    let mut args = super::operation_args(invocation, parse(args), |args| &mut args.operation)?;
+    super::add_denied(invocation, &mut args.operation)?;
+    let (setup, view) = super::operation_setup(invocation, &args.operation, &args.view)?;
     let request = PlanRequest {
         operation: args.operation.request,
         out: args.out.clone().map(Into::into),

@@ -15,6 +15,7 @@ pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let lines = Lines::new(&invocation.console, json);
+    invocation.console.progress.begin_part(Some("Locking providers"));
     let mut tell = |event: LockEvent| lines.each(|output| say_item(output, |style| fetching(&event, style)));
     let work = lock::run(&setup, &request, &mut tell);
     let (tracked, diagnostics) = match super::run_with(invocation, &setup, work) {
@@ -99,6 +100,7 @@ pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let lines = Lines::new(&invocation.console, json);
+    invocation.console.progress.begin_part(Some("Mirroring providers"));
     let mut package = String::new();
     let mut tell = |event: MirrorEvent| {
         let plain = mirroring_plainly(&event, &mut package);

@@ -19,7 +19,8 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup,
         Err(code) => return code,
     };
-    let request = QueryRequest { variables: args.variables, generate: args.generate_config_out.map(Into::into) };
+    let generate = args.generate_config_out.map(Into::into);
+    let request = QueryRequest { variables: args.variables, generate, policies: args.policies };
     let listener = listener(&view);
     let work = run::query(&setup, &request, &listener);
     let (results, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {

@@ -3,6 +3,7 @@
 use ops::run::{self, RunOutcome};
 
 use crate::Invocation;
+use crate::args::plan_view::PlanView;
 use crate::args::refresh::parse;
 use crate::view::operation::listener;
 
@@ -12,7 +13,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
 
 fn refresh(invocation: &Invocation, args: &[String]) -> Result<u8, u8> {
     let args = super::operation_args(invocation, parse(args), |args| args)?;
-    let (setup, view) = super::operation_setup(invocation, &args)?;
+    let (setup, view) = super::operation_setup(invocation, &args, &PlanView::default())?;
     let listener = listener(&view);
     let work = run::refresh(&setup, &args.request, &listener);
     let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work)? {

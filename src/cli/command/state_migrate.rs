@@ -24,6 +24,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let installing = InstallLines::new(console.clone());
     let mut tell = |event: MigrateEvent<'_>| match event {
         MigrateEvent::Started { from, to } => {
+            console.progress.begin_part(Some("Migrating states"));
             line("[reset][bold]Migrating state from {} to {}...[reset]", from, to);
         }
         MigrateEvent::Finished { from, to } => {
@@ -36,7 +37,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         }
         MigrateEvent::LockCreated => console.line(&format!("{}\n", lock_created_line(&console.style))),
         MigrateEvent::LockChanged => console.line(&format!("{}\n", lock_changed())),
-        MigrateEvent::Installing => console.line(&console.style.fill("[reset][bold]Installing providers...", &[])),
+        MigrateEvent::Installing => {
+            console.progress.begin_part(Some("Installing providers"));
+            console.line(&console.style.fill("[reset][bold]Installing providers...", &[]));
+        }
         MigrateEvent::Install(event) => installing.event(&event),
         MigrateEvent::Installed => console.line(""),
         MigrateEvent::Trust(trust) => console.line(&trust_line(trust, &console.style)),

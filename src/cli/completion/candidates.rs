@@ -37,11 +37,20 @@ enum Kind {
     Other,
 }
 
+/// The actions that `-only` takes.
+const ACTIONS: &[&str] = &["create", "delete", "forget", "import", "invoke", "move", "read", "replace", "update"];
+
 /// The values of flags that accept only these: command, flag, values.
-const CHOICES: [(&str, &str, &[&str]); 5] = [
-    ("graph", "format", &["dot", "mermaid"]),
+const CHOICES: [(&str, &str, &[&str]); 11] = [
+    ("apply", "only", ACTIONS),
+    ("destroy", "only", ACTIONS),
+    ("graph", "format", &["dot", "mermaid", "svg"]),
     ("graph", "type", &["plan", "plan-refresh-only", "plan-destroy", "apply"]),
     ("init", "lockfile", &["readonly"]),
+    ("plan", "only", ACTIONS),
+    ("plan", "summary", &["json"]),
+    ("show", "only", ACTIONS),
+    ("show", "summary", &["json"]),
     ("test", "report", &["github"]),
     ("test", "watch", &["all"]),
 ];
@@ -175,7 +184,9 @@ fn kind_of_flag(command: &str, arg: &Arg) -> Kind {
 fn kind_of_positional(command: &str, position: usize) -> Kind {
     match (command, position) {
         ("workspace select" | "workspace delete" | "env select" | "env delete", 0) => Kind::Workspace,
-        ("state list" | "state rm" | "taint" | "untaint", _) | ("state show", 0) | ("state mv", 0 | 1) => Kind::Address,
+        ("state list" | "state rm" | "taint" | "untaint", _) | ("state show" | "explain", 0) | ("state mv", 0 | 1) => {
+            Kind::Address
+        }
         ("apply" | "show" | "state push", 0) | ("fmt" | "providers mirror", _) => Kind::Path,
         ("output", 0) => Kind::Output,
         ("state restore", 0) => Kind::Serial,
@@ -259,7 +270,7 @@ mod tests {
             ("t -chdir=", &["-chdir=b/"]),
             ("t graph -type=plan-", &["-type=plan-refresh-only", "-type=plan-destroy"]),
             ("t graph -type ap", &["apply"]),
-            ("t graph -format=", &["-format=dot", "-format=mermaid"]),
+            ("t graph -format=", &["-format=dot", "-format=mermaid", "-format=svg"]),
             ("t init -lockfile=", &["-lockfile=readonly"]),
             ("t output ", &["id", "url"]),
             ("t output -json u", &["url"]),
@@ -285,7 +296,12 @@ mod tests {
         for (command, flag, values) in CHOICES {
             for value in values {
                 let args = [format!("-{flag}={value}")];
+                let with_summary = ["-summary".to_owned(), args[0].clone()];
                 let accepted = match command {
+                    "apply" => crate::args::apply::parse(&with_summary).is_ok(),
+                    "destroy" => crate::args::apply::parse_destroy(&with_summary).is_ok(),
+                    "plan" => crate::args::plan::parse(&args).is_ok(),
+                    "show" => crate::args::show::parse(&args).is_ok(),
                     "graph" => crate::args::graph::parse(&args).is_ok(),
                     "init" => crate::args::init::parse(&args, &|_| None).is_ok(),
                     "test" => crate::args::test::parse(&args).is_ok(),

@@ -1,4 +1,5 @@
-//! The documents that `workspace list -json` and `state show -json` write as `terraform`, where the other names write a stream.
+//! The documents that `workspace list -json` and `state show -json` write as `terraform`, where the other names write a stream, and that
+//! of `explain -json`.
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ pub fn errors(console: &Arc<Console>, command: &str, diagnostics: Diagnostics) {
     match command {
         "workspace list" => workspaces(console, "", &[], diagnostics),
         "state show" => instance(console, None, diagnostics),
+        "explain" => explanation(console, None, diagnostics),
         _ => validate::view(console, true).result(diagnostics),
     }
 }
@@ -37,6 +39,11 @@ pub fn instance(console: &Console, shown: Option<&str>, diagnostics: Diagnostics
     let resource = shown.as_ref().and_then(|document| first_resource(document.get("values")?.get("root_module")?));
     let none = || json!({ "provider_name": "", "schema_version": 0 });
     write(console, "resource", resource.cloned().unwrap_or_else(none), diagnostics);
+}
+
+/// Writes the answers of `explain`; None: there are errors in their place.
+pub fn explanation(console: &Console, answers: Option<Json>, diagnostics: Diagnostics) {
+    write(console, "explanation", answers.unwrap_or(Json::Null), diagnostics);
 }
 
 /// The resource of a module or of the modules below it.

@@ -23,7 +23,7 @@ pub trait GetView: Sync {
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn GetView> {
     let view: Box<dyn GetView> =
-        if json { Box::new(GetJson::new(console.clone())) } else { Box::new(GetHuman(console.clone())) };
+        if json { Box::new(GetJson::new(console.clone())) } else { Box::new(GetHuman::new(console.clone())) };
     match &console.copy {
         Some(copy) => Box::new(Both(view, Box::new(GetJson::new(copy.clone())))),
         None => view,
@@ -32,8 +32,16 @@ pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn GetView> {
 
 struct GetHuman(Arc<Console>);
 
+impl GetHuman {
+    fn new(console: Arc<Console>) -> GetHuman {
+        console.progress.begin_part(Some("Installing modules"));
+        GetHuman(console)
+    }
+}
+
 impl GetView for GetHuman {
     fn module(&self, event: &ModuleEvent) {
+        self.0.progress.module(event);
         self.0.line(&event.to_string());
     }
 

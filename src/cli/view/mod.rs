@@ -5,7 +5,7 @@
 
 mod both;
 pub mod documents;
-mod downloads;
+pub mod explain;
 pub mod get;
 pub mod history;
 pub mod import;
@@ -17,7 +17,9 @@ pub mod login;
 pub mod modules;
 pub mod operation;
 pub mod output;
+pub mod policy;
 mod remote;
+pub mod review;
 pub mod show;
 pub mod shown;
 pub mod test;

@@ -8,12 +8,12 @@ use ops::interface::listen::RemoteLine;
 use render::json::diagnostic;
 use render::text::diagnostic::{render_framed, render_one};
 use render::text::diff::{self, Drawing};
-use render::text::plan::{PlanText, plan_text};
 use render::text::style::Style;
 use serde_json::Value as Json;
 use terrane_value::{Type, Value, json};
 
-use super::shown::{action_schema, schema};
+use super::shown;
+use crate::args::plan_view::{PlanView, SummaryForm};
 use crate::console::Console;
 
 /// Diagnostics of a run are laid out for so many columns.
@@ -26,14 +26,14 @@ pub fn filled(style: &Style, template: &str, arguments: &[&str]) -> String {
 }
 
 /// Shows a line to people.
-pub fn show(console: &Console, line: RemoteLine<'_>, in_automation: bool) {
+pub fn show(console: &Console, line: RemoteLine<'_>, in_automation: bool, view: &PlanView) {
     match line {
         RemoteLine::Own { template, arguments } => console.line(&filled(&console.style, template, arguments)),
         RemoteLine::Text(text) if console.style.colour => console.line(text),
         RemoteLine::Text(text) => console.line(&without_colours(text)),
         RemoteLine::Message { is_repeated: true, .. } => {}
         RemoteLine::Message { message, .. } => console.print(&message_text(message, &console.style)),
-        RemoteLine::Plan(plan) => console.print(&described_plan(plan, &console.style, in_automation)),
+        RemoteLine::Plan(plan) => console.print(&described_plan(plan, &console.style, in_automation, view)),
     }
 }
 
@@ -52,16 +52,14 @@ pub fn without_colours(text: &str) -> Cow<'_, str> {
 }
 
 /// The text of a plan that the service describes.
-pub fn described_plan(described: &DescribedPlan, style: &Style, in_automation: bool) -> String {
+pub fn described_plan(described: &DescribedPlan, style: &Style, in_automation: bool, view: &PlanView) -> String {
     let mut out = String::new();
-    if described.is_newer {
+    if described.is_newer && view.summary_form != Some(SummaryForm::Json) {
         let warning = "[bold][red]Warning:[reset][bold] This plan was generated using a different version of Terraform, the diff \
                        presented here may be missing representations of recent features.";
         out.push_str(&format!("\n{}\n", style.wrapped(&style.fill(warning, &[]))));
     }
-    let schemas = |provider: &_, mode, kind: &str| schema(&described.schemas, provider, mode, kind);
-    let actions = |provider: &_, kind: &str| action_schema(&described.schemas, provider, kind);
-    out + &plan_text(&PlanText { plan: &described.plan, schemas: &schemas, actions: &actions, style, in_automation })
+    out + &shown::described_plan(described, style, in_automation, view)
 }
 
 /// A message of a log as people see it; empty for those that they do not see.

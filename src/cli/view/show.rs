@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
+use base::term::DEFAULT_WIDTH;
 use ops::hcp::{RunPlan, ShownRun};
 use ops::inspect::show::ShowSubject;
 use render::json::go;
@@ -12,6 +13,7 @@ use render::objects::ObjectError;
 use render::text::style::Style;
 
 use super::{remote, shown};
+use crate::args::plan_view::{PlanView, SummaryForm};
 use crate::console::Console;
 
 /// The view of `show`.
@@ -42,39 +44,65 @@ impl fmt::Display for ShowError {
     }
 }
 
-pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ShowView> {
-    if json { Box::new(ShowJson) } else { Box::new(ShowHuman(console.clone())) }
+/// The view for people in a form, or the one for programs.
+pub fn view(console: &Arc<Console>, json: bool, form: &PlanView) -> Box<dyn ShowView> {
+    match json {
+        true => Box::new(ShowJson),
+        false => Box::new(ShowHuman { console: console.clone(), style: console.style, form: form.clone() }),
+    }
 }
 
-struct ShowHuman(Arc<Console>);
+/// As [`view`] for people, for a file: without colours, and of the width that is assumed for pipes.
+pub fn file_view(console: &Arc<Console>, form: &PlanView) -> Box<dyn ShowView> {
+    let style = Style { colour: false, extras: false, width: DEFAULT_WIDTH, ..console.style };
+    Box::new(ShowHuman { console: console.clone(), style, form: form.clone() })
+}
+
+struct ShowHuman {
+    console: Arc<Console>,
+    style: Style,
+    form: PlanView,
+}
 
 impl ShowView for ShowHuman {
     fn warnings(&self, warnings: Diagnostics) {
-        self.0.diagnostics(warnings);
+        match self.form.summary_form {
+            // Standard output is the document.
+            Some(SummaryForm::Json) => self.console.diagnostics_aside(warnings),
+            _ => self.console.diagnostics(warnings),
+        }
     }
 
     fn text(&self, subject: &ShowSubject) -> Result<String, ShowError> {
-        match subject {
-            ShowSubject::Nothing => Ok("No state.\n".to_owned()),
-            ShowSubject::State { file, schemas } => {
-                shown::state(&file.state, schemas, &self.0.style).map_err(ShowError::Object)
+        let (style, form) = (&self.style, &self.form);
+        match (subject, form.summary_form) {
+            (ShowSubject::Nothing, None) => Ok("No state.\n".to_owned()),
+            (ShowSubject::Nothing, Some(summary)) => Ok(shown::state_summary(None, style, summary, form)),
+            (ShowSubject::State { file, schemas }, None) => {
+                shown::state(&file.state, schemas, style).map_err(ShowError::Object)
             }
-            ShowSubject::Plan { planned } => Ok(shown::plan(planned, &self.0.style, true)),
-            ShowSubject::Config { .. } | ShowSubject::Module(_) => Err(ShowError::JsonRequired),
+            (ShowSubject::State { file, .. }, Some(summary)) => {
+                Ok(shown::state_summary(Some(&file.state), style, summary, form))
+            }
+            (ShowSubject::Plan { planned }, _) => Ok(shown::plan(planned, style, true, form)),
+            (ShowSubject::Config { .. } | ShowSubject::Module(_), _) => Err(ShowError::JsonRequired),
         }
     }
 
     fn run(&self, run: &ShownRun) -> String {
-        run_text(run, &self.0.style)
+        run_text(run, &self.style, &self.form)
     }
 }
 
 /// The plan of a run, between its address and its status.
-fn run_text(run: &ShownRun, style: &Style) -> String {
+fn run_text(run: &ShownRun, style: &Style, form: &PlanView) -> String {
+    if let (Some(SummaryForm::Json), RunPlan::Described(described)) = (form.summary_form, &run.plan) {
+        return remote::described_plan(described, style, true, form);
+    }
     let header = "[reset][yellow]To view this run in a browser, visit:[reset]\n[reset][yellow]{}[reset]\n";
     let mut text = style.fill(header, &[&run.url]);
     if let RunPlan::Described(described) = &run.plan {
-        text.push_str(&remote::described_plan(described, style, true));
+        text.push_str(&remote::described_plan(described, style, true, form));
     }
     let status = run.status.replace('_', " ");
     let (colour, note) = if run.is_confirmable { ("green", "confirmable") } else { ("red", "not confirmable") };

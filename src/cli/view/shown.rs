@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::addr::{AbsResourceInstance, Provider};
 use model::config::Config;
 use model::plan::Plan;
+use model::plan::document::DescribedPlan;
 use model::state::State;
 use model::state::file::StateFile;
 use ops::interface::planning::{Planned, Schemas};
@@ -12,13 +13,21 @@ use render::json::config::{add_variable_details, config_json as render_config_js
 use render::json::go;
 use render::json::plan::{PlanDocument, plan_json as render_plan_json};
 use render::json::state::state_json as render_state_json;
+use render::json::summary::{plan_summary, state_summary as state_summary_json};
 use render::json::test_documents::{self, TestDocumentError};
 use render::objects::{ObjectError, object_value};
+use render::plan_filter::PlanFilter;
+use render::state_summary::StateSummary;
+use render::summary::Summary;
 use render::text::outputs::outputs_text;
 use render::text::plan::{PlanText, plan_text};
 use render::text::state::{instance_text, state_text};
+use render::text::state_summary::state_summary_text;
 use render::text::style::Style;
+use render::text::summary::summary_text;
 use terrane_protocol::schema::{ResourceMode, Schema};
+
+use crate::args::plan_view::{PlanView, SummaryForm};
 
 /// The schema of a resource type; None if the provider is not available.
 pub fn schema(schemas: &Schemas, provider: &Provider, mode: ResourceMode, kind: &str) -> Option<Arc<Schema>> {
@@ -37,11 +46,53 @@ pub fn action_schema(schemas: &Schemas, provider: &Provider, kind: &str) -> Opti
     schemas.get(provider)?.action(kind).ok().flatten()
 }
 
-/// The text of a plan.
-pub fn plan(planned: &Planned, style: &Style, in_automation: bool) -> String {
+/// A plan in the form that the user chose.
+pub fn plan(planned: &Planned, style: &Style, in_automation: bool, view: &PlanView) -> String {
     let schemas = |provider: &Provider, mode, kind: &str| schema(&planned.schemas, provider, mode, kind);
     let actions = |provider: &Provider, kind: &str| action_schema(&planned.schemas, provider, kind);
-    plan_text(&PlanText { plan: &planned.plan, schemas: &schemas, actions: &actions, style, in_automation })
+    let (plan, filter) = (&*planned.plan, &view.filter);
+    let text = PlanText { plan, schemas: &schemas, actions: &actions, style, in_automation, filter };
+    plan_in_form(&text, Some(&planned.config), view)
+}
+
+/// As [`plan`], for a plan that a service describes: it has no configuration.
+pub fn described_plan(described: &DescribedPlan, style: &Style, in_automation: bool, view: &PlanView) -> String {
+    let schemas = |provider: &Provider, mode, kind: &str| schema(&described.schemas, provider, mode, kind);
+    let actions = |provider: &Provider, kind: &str| action_schema(&described.schemas, provider, kind);
+    let (plan, filter) = (&described.plan, &view.filter);
+    let text = PlanText { plan, schemas: &schemas, actions: &actions, style, in_automation, filter };
+    plan_in_form(&text, None, view)
+}
+
+fn plan_in_form(text: &PlanText<'_>, config: Option<&Config>, view: &PlanView) -> String {
+    let Some(form) = view.summary_form else { return plan_text(text) };
+    let whole = Summary::of_plan(text.plan, config);
+    match form {
+        SummaryForm::Table if view.for_approval => {
+            let all = PlanFilter::default();
+            let PlanText { plan, schemas, actions, style, in_automation, .. } = *text;
+            let unfiltered = PlanText { plan, schemas, actions, style, in_automation, filter: &all };
+            let summary = summary_text(&unfiltered, &whole);
+            let differences = if view.filter.is_empty() { String::new() } else { plan_text(text) };
+            summary + &differences
+        }
+        SummaryForm::Table => summary_text(text, &whole.filtered(&view.filter)),
+        SummaryForm::Json => {
+            let shown = whole.clone().filtered(&view.filter);
+            format!("{}\n", go::compact(&plan_summary(text.plan, &whole, &shown, text.style.dialect)))
+        }
+    }
+}
+
+/// The summary of a state; None: there is no state.
+pub fn state_summary(state: Option<&State>, style: &Style, form: SummaryForm, view: &PlanView) -> String {
+    let summary =
+        state.map_or_else(StateSummary::default, |state| StateSummary::of_state(state, &view.filter.matching));
+    match (form, state) {
+        (SummaryForm::Table, None) => "No state.\n".to_owned(),
+        (SummaryForm::Table, Some(_)) => state_summary_text(&summary, style),
+        (SummaryForm::Json, _) => format!("{}\n", go::compact(&state_summary_json(&summary))),
+    }
 }
 
 /// The root module's outputs, a line or more each.

@@ -45,11 +45,12 @@ impl ValidateView for ValidateHuman {
     }
 }
 
-/// Shows of a validation which requests to providers are not answered, on a terminal.
+/// Shows of a validation how far it is, and which requests to providers are not answered, on a terminal.
 struct PendingRequests(Arc<Console>);
 
 impl Observer for PendingRequests {
     fn event(&self, event: Event) {
+        self.0.progress.hear(&event);
         if matches!(event, Event::RequestPending { .. })
             && self.0.advises()
             && let Some(line) = progress::line(&event, &self.0.style)
@@ -116,7 +117,8 @@ fn one_by_one<S: Serializer>(diagnostics: &&Diagnostics, serializer: S) -> Resul
     serializer.collect_seq(diagnostics.iter().map(diagnostic_json))
 }
 
-fn json_result(console: &Console, diagnostics: &Diagnostics) {
+/// Writes the document of a validation.
+pub fn json_result(console: &Console, diagnostics: &Diagnostics) {
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let result = ResultJson {
         format_version: "1.0",

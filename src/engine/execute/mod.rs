@@ -9,12 +9,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
+use model::plan::Refresh;
+use terrane_protocol::schema::ResourceMode;
 
 use super::engine_errors;
 use super::graph::Node;
 use super::graph::walk::{End, WalkEnd, walk};
-use super::run::Run;
+use super::run::{Run, Verb};
 use super::step::{ephemeral, resource};
+use crate::event::{Event, Phase};
 use crate::graph::cycles;
 use crate::ids::NodeId;
 use crate::ports::Ports;
@@ -30,6 +33,9 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
         }
     };
     visits::log_graph(&run);
+    if let Some(phase) = phase(&run) {
+        run.ports.observer.event(Event::Phase(phase));
+    }
     let walking = walk(
         &run.schedule.graph,
         &run.schedule.turns,
@@ -50,6 +56,31 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
         run.take_diagnostics().into_iter().filter(|d| !engine_errors::is_halted(d)).collect();
     diagnostics.extend(incomplete(&run, &end, diagnostics.has_errors()));
     (run, diagnostics)
+}
+
+/// The part of the command that the walk is; none where values are only evaluated.
+fn phase(run: &Run) -> Option<Phase> {
+    Some(match run.verb {
+        Verb::Validate => Phase::Validate,
+        Verb::Plan { .. } if run.inputs.query.is_some() => Phase::Query,
+        Verb::Plan { .. } => Phase::Plan { objects: refreshed_objects(run) },
+        // What exists was refreshed before.
+        Verb::PlanDestroy => Phase::Plan { objects: None },
+        Verb::Apply { .. } | Verb::ApplyDestroy => Phase::Apply,
+        Verb::Import => Phase::Import,
+        Verb::Evaluate => return None,
+    })
+}
+
+/// How many stored objects the walk refreshes, if it is all of them.
+fn refreshed_objects(run: &Run) -> Option<usize> {
+    let scope = &run.inputs.scope;
+    if scope.refresh != Refresh::All || !scope.is_whole() {
+        return None;
+    }
+    let managed = run.prior.state.resources.iter().filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed);
+    let instances = managed.flat_map(|(_, resource)| resource.instances.values());
+    Some(instances.map(|instance| usize::from(instance.current.is_some()) + instance.deposed.len()).sum())
 }
 
 /// Asks the plugins to stop as soon as the run is asked to.

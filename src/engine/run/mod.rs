@@ -4,11 +4,12 @@
 pub mod deferred;
 pub mod module_scope;
 pub mod object;
+pub mod policy_notes;
 pub mod records;
 pub mod renewal;
 pub mod results;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
@@ -76,6 +77,8 @@ pub struct Inputs {
     pub planned_outputs: BTreeMap<Arc<str>, Value>,
     /// What `plantimestamp` says.
     pub plan_time: Option<Moment>,
+    /// In apply: the address and the policy of what the plan could not decide on.
+    pub undecided_policies: BTreeSet<(String, String)>,
     /// The run is a query: nothing but lists counts, and what they refer to.
     pub query: Option<Query>,
 }
@@ -96,6 +99,7 @@ impl Default for Inputs {
             deferred: DeferredBlocks::default(),
             planned_outputs: BTreeMap::new(),
             plan_time: None,
+            undecided_policies: BTreeSet::new(),
             query: None,
         }
     }

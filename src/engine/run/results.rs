@@ -19,6 +19,7 @@ use crate::blocks::imports::Named;
 use crate::blocks::tree::Tree;
 use crate::coverage::Coverage;
 use crate::ids::{ModuleId, NodeId, ProviderId, ROOT};
+use crate::run::policy_notes::PolicyNotes;
 use crate::run::records::{Checks, PlannedChanges, States};
 use crate::run::renewal::Renewal;
 
@@ -269,6 +270,7 @@ pub struct Results {
     /// By their texts.
     changed_files: Mutex<BTreeMap<String, Diagnostic>>,
     lists: Mutex<Lists>,
+    policy_notes: Mutex<PolicyNotes>,
 }
 
 /// The results of lists by block, by its place in the root module, and by the position of the instance in it.
@@ -301,6 +303,7 @@ impl Results {
             files_changed: AtomicBool::new(false),
             changed_files: Mutex::default(),
             lists: Mutex::default(),
+            policy_notes: Mutex::default(),
         }
     }
 
@@ -383,6 +386,11 @@ impl Results {
 
     pub fn changes(&self) -> MutexGuard<'_, PlannedChanges> {
         lock(&self.changes)
+    }
+
+    /// What policies are evaluated with. No other lock is taken while it is held, but those of the states.
+    pub fn policy_notes(&self) -> MutexGuard<'_, PolicyNotes> {
+        lock(&self.policy_notes)
     }
 
     pub fn checks(&self) -> MutexGuard<'_, Checks> {

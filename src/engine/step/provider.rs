@@ -22,6 +22,7 @@ use crate::engine_errors;
 use crate::graph::Node;
 use crate::ids::{NodeId, ProviderId, ROOT};
 use crate::pending_request::PendingRequest;
+use crate::policy;
 use crate::ports::{Configuring, Ports};
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::{Each, ModuleSlots};
@@ -86,6 +87,12 @@ async fn run_config(run: &Run, node: NodeId, id: ProviderId) -> Diagnostics {
     };
     if diagnostics.has_errors() {
         return diagnostics;
+    }
+    if run.verb != Verb::Validate {
+        diagnostics.extend(policy::at_apply::before_configuring(run, id, &value));
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
     }
     let (bare, marks) = value.unmark_deep();
     let address = config.addr.to_string();

@@ -13,6 +13,7 @@ use crate::blocks::deprecated;
 use crate::engine_errors::EPHEMERAL_VALUE;
 use crate::ids::{ModuleId, ROOT};
 use crate::input::{GivenVariable, Origin};
+use crate::policy;
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::Each;
 use crate::run::{Run, Verb};
@@ -76,6 +77,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         }
     }
     publish(run, module, index, values, &mut diagnostics);
+    diagnostics.extend(policy::at_apply::with_variables(run, module));
     diagnostics
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use base::diag::Diagnostics;
 use model::addr::{AbsProviderConfig, Provider as Address};
+use model::plan::ListPolicies;
 use terrane_protocol::provider::*;
 use terrane_protocol::schema::{Attribute, Block, Capabilities, ProviderSchemas, Schema, StaticSchemas};
 use terrane_value::{Type, Value};
@@ -19,13 +20,20 @@ use crate::ports::{Configuring, Observer, Ports, Providers};
 pub struct Lister {
     world: Arc<World>,
     pub events: Mutex<Vec<String>>,
+    /// Results of policies.
+    pub policies: Mutex<Vec<ListPolicies>>,
     /// The provider writes the configuration of objects.
     pub generates: bool,
 }
 
 impl Lister {
     pub fn new(schedule: Schedule, generates: bool) -> Arc<Lister> {
-        Arc::new(Lister { world: World::scheduled(schedule), events: Mutex::default(), generates })
+        Arc::new(Lister {
+            world: World::scheduled(schedule),
+            events: Mutex::default(),
+            policies: Mutex::default(),
+            generates,
+        })
     }
 
     pub fn ports(self: &Arc<Lister>) -> Ports {
@@ -45,6 +53,11 @@ impl Observer for ListObserver {
         let line = match event {
             Event::ListStarted { addr, sensitive, .. } => format!("start {addr} {}", sensitive.join(" ")),
             Event::ListFinished(results) => format!("end {} {}", results.addr, results.objects.len()),
+            Event::Phase(_) => return,
+            Event::QueryPolicies(lists) => {
+                let mut policies = self.0.policies.lock().expect("no test panics with the lock");
+                return policies.extend(lists.iter().cloned());
+            }
             other => format!("{other:?}"),
         };
         self.0.events.lock().expect("no test panics with the lock").push(line.trim().to_string());

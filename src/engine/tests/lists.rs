@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::files::Memory;
 use base::stop::Stage;
+use model::config::policy_file::PolicySet;
 use model::config::{Config, ModuleRequest, NoInputs, RootFiles, load_with};
 use model::plan::ListResults;
 use model::state::State;
@@ -14,7 +15,7 @@ use super::schedule::{Interrupt, Schedule};
 use super::world::texts;
 use crate::{Facts, GivenVariables, QueryInput, ValidateInput};
 
-fn config(main: &str, query: &str) -> Arc<Config> {
+pub(super) fn config(main: &str, query: &str) -> Arc<Config> {
     let files = Memory::of([("main.tf", main), ("q.tfquery.hcl", query)]);
     let resolver = |_: &ModuleRequest<'_>| unreachable!("no module is called");
     let (config, found) = load_with(RootFiles::WithQueries, Path::new(""), &files, &resolver, Arc::new(NoInputs));
@@ -24,6 +25,16 @@ fn config(main: &str, query: &str) -> Arc<Config> {
 
 /// Validates and queries.
 async fn query(lister: &Arc<Lister>, config: Arc<Config>, generate: bool) -> (Vec<Arc<ListResults>>, Vec<String>) {
+    query_with(lister, config, generate, Arc::default()).await
+}
+
+/// The same, with policies.
+pub(super) async fn query_with(
+    lister: &Arc<Lister>,
+    config: Arc<Config>,
+    generate: bool,
+    policies: Arc<PolicySet>,
+) -> (Vec<Arc<ListResults>>, Vec<String>) {
     let ports = lister.ports();
     let facts = Facts::of(config);
     let mut found = crate::validate(ValidateInput { facts: facts.clone(), parallelism: 2 }, &ports).await;
@@ -31,7 +42,7 @@ async fn query(lister: &Arc<Lister>, config: Arc<Config>, generate: bool) -> (Ve
         return (Vec::new(), texts(&found));
     }
     let (variables, state) = (GivenVariables::new(), State::default());
-    let input = QueryInput { facts, state, variables, generate_config: generate, parallelism: 2 };
+    let input = QueryInput { facts, state, variables, generate_config: generate, policies, parallelism: 2 };
     let results = found.take(crate::query(input, &ports).await);
     (results, texts(&found))
 }

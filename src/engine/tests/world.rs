@@ -15,6 +15,7 @@ use base::files::{Files, Memory, WrittenIn};
 use facts::Known;
 use machine::Machine;
 use model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
+use model::config::policy_file::PolicySet;
 use model::config::{Config, ModuleRequest, ModuleSite, NoInputs, load};
 use model::plan::{Mode, Plan, PlanScope, Refresh};
 use model::state::journal::ActionPhase;
@@ -502,6 +503,7 @@ pub struct Options {
     pub invoke: Vec<addr::AbsActionInstance>,
     pub deferral: bool,
     pub excludes: Vec<Target>,
+    pub policies: Arc<PolicySet>,
 }
 
 /// What the provider answers to a plan or a read of an object with the name "defer".
@@ -535,6 +537,7 @@ pub async fn plan(
             requested_actions: options.invoke,
             refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },
             generate_config: false,
+            policies: options.policies,
             parallelism: world.schedule.parallelism,
         },
     };

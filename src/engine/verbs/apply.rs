@@ -18,6 +18,7 @@ use crate::engine_errors;
 use crate::execute::execute;
 use crate::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
 use crate::opentofu;
+use crate::policy;
 use crate::ports::Ports;
 use crate::run::deferred::DeferredBlocks;
 use crate::run::results::Results;
@@ -67,6 +68,11 @@ async fn applied_run(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Option<
             },
             plan_time: parse_time(&plan.timestamp),
             deferred: DeferredBlocks::of(&plan.deferred),
+            undecided_policies: plan
+                .undecided_policies
+                .iter()
+                .map(|open| (open.target.clone(), open.policy.clone()))
+                .collect(),
             planned_outputs: plan.outputs.iter().map(|o| (o.name.clone(), o.change.after.clone())).collect(),
             ..Inputs::default()
         },
@@ -84,6 +90,7 @@ async fn applied_run(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Option<
         return (ApplyOutcome::default(), None, errors);
     }
     let (run, mut diagnostics) = execute(run).await;
+    diagnostics.extend(policy::at_apply::at_end(&run));
     diagnostics.extend(remove_outputs(&run.results, plan, ports).await);
     let mut state = std::mem::take(&mut run.results.states().current);
     let checks = std::mem::take(&mut run.results.checks().records);

@@ -23,6 +23,7 @@ use crate::graph::cycles;
 use crate::input::PlanInput;
 use crate::moves;
 use crate::opentofu;
+use crate::policy;
 use crate::ports::Ports;
 use crate::run::{Inputs, Run, Verb};
 
@@ -80,6 +81,7 @@ async fn planned_run(input: &PlanInput, ports: &Ports) -> (Option<(Plan, Arc<Run
         diagnostics.extend(check_apply_graph(&input.facts, &run, &plan));
     }
     diagnostics.extend(forget_warnings(input.facts.config().dialect(), &plan.changes, input.scope.mode));
+    diagnostics.extend(policy::at_plan::evaluate(&run, &mut plan));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.scope.is_whole() && !run.results.changes().has_deferrals;
     (Some((plan, run)), with(warnings, diagnostics))

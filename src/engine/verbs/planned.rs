@@ -64,6 +64,8 @@ pub fn of_run(run: &Run, input: &PlanInput, now: Moment, errored: bool) -> Plan 
         applyable: false,
         complete: false,
         errored,
+        denied_by: Vec::new(),
+        undecided_policies: Vec::new(),
         is_of_opentofu: false,
     }
 }

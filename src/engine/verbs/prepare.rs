@@ -18,6 +18,7 @@ use crate::build::apply::PlannedWork;
 use crate::build::orphans::Gone;
 use crate::build::verb_graph::{Purpose, VerbGraph};
 use crate::build::{actions, config, imports, orphans};
+use crate::event::{Event, Phase};
 use crate::facts::Facts;
 use crate::graph::cycles;
 use crate::graph::schedule::Schedule;
@@ -63,6 +64,7 @@ impl RunRequest {
 pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
     let facts = request.facts.clone();
     let (config, tree) = (facts.config(), &facts.tree);
+    ports.observer.event(Event::Phase(Phase::Schemas));
     let (schemas, mut diagnostics) = Schemas::load(config, Some(&request.state), ports).await;
     if diagnostics.has_errors() {
         return Err(diagnostics);
@@ -74,6 +76,7 @@ pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>,
     if matches!(request.verb, Verb::Plan { .. }) {
         diagnostics.extend(facts.removed.check(config));
     }
+    ports.observer.event(Event::Phase(Phase::Graph));
     let (graph, imports) = build(&mut request, &facts, &schemas);
     call_check::check(config, &mut diagnostics);
     diagnostics.extend(graph.diagnostics);

@@ -9,6 +9,7 @@ use terrane_protocol::schema::ResourceMode;
 use super::prepare::{RunRequest, prepare};
 use crate::execute::execute;
 use crate::input::QueryInput;
+use crate::policy;
 use crate::ports::Ports;
 use crate::run::{Inputs, Query, Verb};
 
@@ -21,7 +22,7 @@ pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, 
     let request = RunRequest {
         inputs: Inputs {
             variables: input.variables,
-            scope: PlanScope::default(),
+            scope: PlanScope { policies: input.policies, ..PlanScope::default() },
             plan_time: Some(ports.host.now()),
             query: Some(Query { generate: input.generate_config }),
             ..Inputs::default()
@@ -30,7 +31,8 @@ pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, 
     };
     match prepare(request, ports).await {
         Ok(run) => {
-            let (run, diagnostics) = execute(run).await;
+            let (run, mut diagnostics) = execute(run).await;
+            diagnostics.extend(policy::at_query::finish(&run));
             let lists = std::mem::take(&mut *run.results.lists());
             (lists.into_values().collect(), diagnostics)
         }

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::checksum::{Checksums, Content, Installed};
 use super::fetch::Fetcher;
+use super::guard::ModuleGuard;
 use super::packages::Packages;
 use super::resolutions::Resolutions;
 use crate::event::ModuleEvent;
@@ -33,6 +34,7 @@ pub struct Context {
     pub lock: ModuleLock,
     pub upgrade: bool,
     pub checksums: Checksums,
+    pub guard: Option<Arc<dyn ModuleGuard>>,
     pub packages: Packages,
     pub resolutions: Resolutions,
     /// Work on the disk, which is not worth more threads than there are processors.

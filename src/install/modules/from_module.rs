@@ -62,6 +62,7 @@ pub async fn copy_module(
         lock: ModuleLock::default(),
         upgrade: true,
         checksums: Checksums::Record,
+        guard: None,
     };
     let mut hear = |event: ModuleEvent| {
         if let ModuleEvent::Downloading { path, package, version } = event

@@ -8,6 +8,7 @@ mod context;
 pub mod fetch;
 mod folders;
 pub mod from_module;
+mod guard;
 mod install_package;
 mod local;
 mod packages;
@@ -17,4 +18,5 @@ mod walk;
 
 pub use checksum::Checksums;
 pub use fetch::Fetcher;
+pub use guard::{ModuleGuard, ResolvedModule};
 pub use walk::{Input, Outcome, install};

@@ -22,6 +22,7 @@ use super::checksum::{self, Checksums, Installed, InstalledModule};
 use super::context::{Caller, Context, Item, Task, staging};
 use super::fetch::{FetchError, Fetcher};
 use super::folders;
+use super::guard::{ModuleGuard, ResolvedModule};
 use super::packages::{ModulePackageError, Packages};
 use super::resolutions::Resolutions;
 use crate::event::ModuleEvent;
@@ -42,6 +43,8 @@ pub struct Input<'a> {
     /// Fetch all packages again, in the newest allowed version, and accept changed content.
     pub upgrade: bool,
     pub checksums: Checksums,
+    /// Asked before each module.
+    pub guard: Option<Arc<dyn ModuleGuard>>,
 }
 
 /// What is installed in the end, problems or not.
@@ -83,6 +86,7 @@ pub async fn install(
         lock: input.lock,
         upgrade: input.upgrade,
         checksums: input.checksums,
+        guard: input.guard,
         packages: Packages::new(staging.path()),
         resolutions: Resolutions::default(),
         work: Semaphore::new(processors * 2),
@@ -235,10 +239,14 @@ impl Task {
             && self.is_intact(record).await?
         {
             self.send(Item::Record(self.path.clone(), record.clone()));
+            self.permit(record.version.as_ref())?;
             return Ok(LocatedModule { dir: record.dir.clone(), fresh: false });
         }
         let (dir, version) = match &self.source {
-            ModuleSource::Local(path) => (self.local(path).inspect_err(|_| self.announce_unreadable())?, None),
+            ModuleSource::Local(path) => {
+                self.permit(None)?;
+                (self.local(path).inspect_err(|_| self.announce_unreadable())?, None)
+            }
             ModuleSource::Registry(module) => {
                 let (dir, version) = self.by_registry(module).await?;
                 (dir, Some(version))
@@ -249,6 +257,17 @@ impl Task {
         self.send(Item::Record(self.path.clone(), record));
         self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
         Ok(LocatedModule { dir, fresh: true })
+    }
+
+    /// Asks the guard for a module; what it says without errors is passed on.
+    fn permit(&self, version: Option<&Version>) -> Result<(), Diagnostics> {
+        let Some(guard) = &self.context.guard else { return Ok(()) };
+        let found = guard.check(&ResolvedModule { path: &self.path, call: &self.call, version });
+        if found.has_errors() {
+            return Err(found);
+        }
+        found.into_iter().for_each(|warning| self.send(Item::Problem(warning)));
+        Ok(())
     }
 
     /// Announces a module whose folder could not be found.
@@ -322,6 +341,7 @@ impl Task {
 
     async fn by_registry(&self, module: &RegistrySource) -> Result<(PathBuf, Version), Diagnostics> {
         let version = self.select(module).await?;
+        self.permit(Some(&version))?;
         self.send(Item::Event(ModuleEvent::Downloading {
             path: self.path.clone(),
             package: module.package(),
@@ -357,6 +377,7 @@ impl Task {
     }
 
     async fn by_address(&self, remote: &RemoteSource) -> Result<PathBuf, Diagnostics> {
+        self.permit(None)?;
         let package = redacted(&remote.package);
         let path = self.path.clone();
         self.send(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));

@@ -176,7 +176,7 @@ fn within(patterns: &[ModulePattern], path: &[PathStep<'_>], below: bool) -> boo
 }
 
 /// Whether a name is what a pattern stands for, in which `*` is any characters.
-fn is_like(pattern: &str, name: &str) -> bool {
+pub(crate) fn is_like(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };

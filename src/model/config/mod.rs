@@ -41,7 +41,7 @@ pub use constants::static_arguments::{evaluate_settings, evaluate_static_argumen
 pub use constants::static_context::{DYNAMIC, NoInputs, StaticContext, StaticInputs};
 pub use file_kinds::migration_file::migration_source;
 pub use file_kinds::query_file::has_query_files;
-pub use file_kinds::{test_file, values_file};
+pub use file_kinds::{policy_file, test_file, values_file};
 pub use files::call_check;
 pub use files::file_set::{has_configuration, load as load_body, mention as files_mention};
 pub use files::load::{

@@ -7,6 +7,7 @@
 mod addresses;
 mod error;
 mod invocations;
+mod policies;
 mod protobuf;
 mod stored_schemas;
 mod text;
@@ -38,7 +39,7 @@ use crate::state::file::{self as state_file, StateFile};
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
 
 /// Of what this program writes.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 
 const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";

@@ -5,11 +5,14 @@
 mod action;
 mod change;
 mod deferred;
+mod deny;
 mod destruction_order;
 pub mod document;
 pub mod file;
 mod invocation;
+mod policy_report;
 mod query;
+mod query_policies;
 mod request;
 
 use std::collections::BTreeMap;
@@ -18,9 +21,14 @@ use std::sync::Arc;
 pub use action::{Action, ActionReason};
 pub use change::{Change, IdentityChange, Importing, OutputChange, ResourceChange};
 pub use deferred::{DeferredChange, DeferredInvocation, DeferredReason};
+pub use deny::{DeniedChange, DenyRule, InvalidDenyRule};
 pub use invocation::{ActionInvocation, InvocationTrigger, LifecycleTrigger};
 use lang::functions::signature::Fingerprint;
+pub use policy_report::{
+    PolicyFinding, PolicyInfo, PolicyOutcome, PolicyReport, PolicyVerdict, UndecidedPolicy, policy_id,
+};
 pub use query::{GeneratedImport, ListResults, ListedObject};
+pub use query_policies::{ListPolicies, ObjectPolicies};
 pub use request::{DEFAULT_PARALLELISM, Mode, PlanScope, Refresh};
 use terrane_value::Value;
 
@@ -69,6 +77,10 @@ pub struct Plan {
     /// False with targets, exclusions, deferrals or errors: another plan is needed to converge.
     pub complete: bool,
     pub errored: bool,
+    /// What denied the plan: policies and rules of `-deny`, as people read them. Such a plan is errored.
+    pub denied_by: Vec<String>,
+    /// Mandatory policies whose results are not known before apply.
+    pub undecided_policies: Vec<UndecidedPolicy>,
     /// OpenTofu made it, and what it says as JSON is what OpenTofu says.
     pub is_of_opentofu: bool,
 }

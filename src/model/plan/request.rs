@@ -1,7 +1,10 @@
 //! What a plan is asked for: the one list of planning options. Commands fill it in, the engine obeys it, and a plan has it;
 //! what of it a saved plan keeps is said in `model::plan::file::text`.
 
+use std::sync::Arc;
+
 use crate::addr::{AbsActionInstance, AbsResourceInstance, Target};
+use crate::config::policy_file::PolicySet;
 
 /// How many steps run at the same time unless the user says otherwise.
 pub const DEFAULT_PARALLELISM: usize = 10;
@@ -39,6 +42,8 @@ pub struct PlanScope {
     pub deferral_allowed: bool,
     /// Write configuration for imports that have none; it is in the plan's changes.
     pub generate_config: bool,
+    /// Evaluated for what the plan has, and again in apply where their results were not known.
+    pub policies: Arc<PolicySet>,
     /// At most so many steps run at the same time.
     pub parallelism: usize,
 }
@@ -54,6 +59,7 @@ impl Default for PlanScope {
             requested_actions: Vec::new(),
             deferral_allowed: false,
             generate_config: false,
+            policies: Arc::default(),
             parallelism: DEFAULT_PARALLELISM,
         }
     }

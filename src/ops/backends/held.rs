@@ -51,8 +51,13 @@ pub async fn hold(
     let lock = if options.lock {
         tracing::trace!("backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
-        let waiting = || access.listener().into_iter().for_each(Listener::waiting_for_lock);
+        let mut wait = None;
+        let waiting = |holder: Option<LockInfo>| {
+            wait = Some(setup.activities.begin(waiting_text(holder.as_ref())));
+            access.listener().into_iter().for_each(Listener::waiting_for_lock);
+        };
         let taken = store.acquire(&info, options.lock_timeout, &setup.stop, waiting).await;
+        drop(wait);
         let is_of_process = store.facts().locks_are_of_processes;
         Some(taken.map_err(|e| Diagnostics::from(locking::not_locked(&e, is_of_process)))?)
     } else {
@@ -63,7 +68,9 @@ pub async fn hold(
         (Some(_), HeldAccess::Read) => StateAccess::LockedToRead,
         (Some(_), HeldAccess::Change(_)) => StateAccess::Locked,
     };
+    let reading = setup.activities.begin("Reading the state");
     let loaded = backend::load(&store, of_backend).await;
+    drop(reading);
     match loaded.and_then(|loaded| report_replay(loaded, &store, access)) {
         Ok(loaded) => {
             match &loaded.file {
@@ -82,6 +89,14 @@ pub async fn hold(
             diagnostics.extend(held.release().await);
             Err(diagnostics)
         }
+    }
+}
+
+/// What a command does that waits for a lock.
+fn waiting_text(holder: Option<&LockInfo>) -> String {
+    match holder.filter(|holder| !holder.id.is_empty()) {
+        Some(holder) => format!("Waiting for the state lock of {}", locking::holder_text(holder)),
+        None => "Waiting for the state lock".to_owned(),
     }
 }
 

@@ -81,15 +81,24 @@ pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<d
 
 /// An error if operations of the workspace run on the service, which this program cannot ask for queries.
 pub async fn refuse_query(setup: &Setup) -> Diagnostics {
-    match place(setup, &StateOptions::default()).await {
+    let detail = format!(
+        "Operations of this workspace run on HCP Terraform or Terraform Enterprise. {PROGRAM} runs queries only on this machine: set \
+         the execution mode of the workspace to local, or use a working directory with another backend."
+    );
+    refuse(setup, &StateOptions::default(), Diagnostic::error("Remote queries are not supported", detail)).await
+}
+
+/// An error if operations of the workspace run on the service: a plan would be a run there, which others see.
+pub async fn refuse_explanation(setup: &Setup, options: &StateOptions) -> Diagnostics {
+    let detail = "Operations of this workspace run on HCP Terraform or Terraform Enterprise, so that a new plan would be a run there. \
+                  Set the execution mode of the workspace to local, or explain a saved plan of another backend with -plan=FILE.";
+    refuse(setup, options, Diagnostic::error("Remote plans cannot be explained", detail)).await
+}
+
+async fn refuse(setup: &Setup, options: &StateOptions, error: Diagnostic) -> Diagnostics {
+    match place(setup, options).await {
         Ok(None) => Diagnostics::new(),
-        Ok(Some(_)) => {
-            let detail = format!(
-                "Operations of this workspace run on HCP Terraform or Terraform Enterprise. {PROGRAM} runs queries only on this \
-                 machine: set the execution mode of the workspace to local, or use a working directory with another backend."
-            );
-            Diagnostic::error("Remote queries are not supported", detail).into()
-        }
+        Ok(Some(_)) => error.into(),
         Err(diagnostics) => diagnostics,
     }
 }

@@ -78,6 +78,20 @@ impl Operation<'_> {
                 "This program cannot ask the service that runs this operation to invoke an action. Invoke it with another backend.",
             );
         }
+        if !self.request.plan.policies.is_empty() {
+            problems.error(
+                "Policies of this machine are not supported",
+                "The service that runs this operation makes and applies the plan itself, so the policies of -policies would have no effect. \
+                 Use policy sets of the service, or another backend.",
+            );
+        }
+        if !self.request.plan.deny.is_empty() {
+            problems.error(
+                "Denying changes is not supported",
+                "The service that runs this operation makes and applies the plan itself, so the rules of -deny and TERRANE_DENY would have \
+                 no effect. Unset TERRANE_DENY, or use another backend.",
+            );
+        }
         if !self.request.plan.scope.excludes.is_empty() {
             problems.error(
                 "Excluding resources is not supported",
@@ -279,6 +293,7 @@ impl Operation<'_> {
             requested_actions: _,
             deferral_allowed: _,
             generate_config: _,
+            policies: _,
             parallelism: _,
         } = &self.request.plan.scope;
         let is_cloud = self.hcp.flavor == Flavor::Cloud;

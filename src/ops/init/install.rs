@@ -9,6 +9,7 @@ use model::state::State;
 use super::interface::{InitEvent, InitRequest, TellInit, upgrade_of_readonly_lock};
 use crate::configuration::load::LoadedTests;
 use crate::plugins::{packages, public_built_ins};
+use crate::policies::install_gate::InstallGate;
 use crate::providers::install::{InstallRequest, incomplete_lock, install, keep_lock};
 use crate::providers::{ProviderEvent, store_provider};
 use crate::setup::Setup;
@@ -20,6 +21,7 @@ pub struct ProviderNeeds<'a> {
     pub state: Option<&'a State>,
     /// The provider of the state store.
     pub store: Option<&'a addr::Provider>,
+    pub policies: Option<&'a InstallGate>,
 }
 
 /// Installs what the configuration and the state need. Gives warnings, or errors with the warnings besides.
@@ -58,6 +60,7 @@ pub async fn run(
         upgrade: request.upgrade,
         keep,
         store: needs.store,
+        policies: needs.policies.map(|gate| (gate, &*needs.loaded.config.root)),
     };
     let installed = install(setup, network, &wanted, hear).await;
     diagnostics.extend(packages::overrides_warning(setup));

@@ -7,6 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use install::event::{InstallEvent, ModuleEvent};
 use model::addr;
 use model::deps::Constraints;
+use model::plan::PolicyReport;
 
 use crate::providers::{ProviderEvent, Trust};
 
@@ -34,6 +35,8 @@ pub struct InitRequest {
     pub test_dir: Option<String>,
     /// A lock file that selects the provider of the state store.
     pub state_provider_lock_file: Option<PathBuf>,
+    /// Files and folders with policies for modules and providers.
+    pub policies: Vec<PathBuf>,
 }
 
 /// Events while a working directory is initialized.
@@ -98,6 +101,8 @@ pub enum InitEvent {
     Install(InstallEvent),
     /// A package has another signer than HashiCorp; the text about such signers.
     Strangers(&'static str),
+    /// The results of policies for a provider or a module. What is wrong is also among the diagnostics.
+    Policy(PolicyReport),
     /// The lock file is new, or not what it was.
     LockCreated,
     LockChanged,
@@ -113,6 +118,7 @@ impl From<ProviderEvent> for InitEvent {
             ProviderEvent::StoreProviderTrust(trust) => InitEvent::StoreProviderTrust(trust),
             ProviderEvent::Install(event) => InitEvent::Install(event),
             ProviderEvent::Strangers(text) => InitEvent::Strangers(text),
+            ProviderEvent::Policy(report) => InitEvent::Policy(report),
             ProviderEvent::LockCreated => InitEvent::LockCreated,
             ProviderEvent::LockChanged => InitEvent::LockChanged,
         }

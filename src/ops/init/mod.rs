@@ -28,6 +28,7 @@ use self::modules::ModuleRequest;
 use crate::backends::encryption;
 use crate::configuration::{load, variables};
 use crate::opentofu;
+use crate::policies::install_gate::InstallGate;
 use crate::providers::ProviderEvent;
 use crate::providers::store_provider::{self, Purpose, Upgrade};
 use crate::setup::Setup;
@@ -36,9 +37,13 @@ use crate::setup::network::Network;
 /// Makes the working directory ready.
 pub async fn run(setup: &Setup, request: &InitRequest, tell: TellInit<'_>) -> InitOutcome {
     let network = Network::new(setup);
+    let (gate, problems) = InstallGate::read(setup, &request.policies);
+    if problems.has_errors() {
+        return InitOutcome::NotReady(problems);
+    }
     let copied = match &request.from_module {
-        Some(source) => modules::copy(setup, &network, source, tell).await,
-        None => Diagnostics::new(),
+        Some(source) => joined(problems, modules::copy(setup, &network, source, tell).await),
+        None => problems,
     };
     if copied.has_errors() {
         return InitOutcome::NotReady(copied);
@@ -47,19 +52,19 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: TellInit<'_>) -> In
         tell(InitEvent::Empty);
         return InitOutcome::NotReady(copied);
     }
-    match prepare(setup, &network, request, copied, tell).await {
+    match prepare(setup, &network, request, (copied, gate.map(Arc::new)), tell).await {
         Ok((place, warnings)) => InitOutcome::Ready { place, warnings },
         Err(problems) => InitOutcome::NotReady(problems),
     }
 }
 
 /// Backend, modules and providers, one after the other. Gives all that there is to show, `earlier` included: warnings, or errors
-/// and what came before them.
+/// and what came before them. `gate`: the policies, if there are any.
 async fn prepare(
     setup: &Setup,
     network: &Network,
     request: &InitRequest,
-    earlier: Diagnostics,
+    (earlier, gate): (Diagnostics, Option<Arc<InstallGate>>),
     tell: TellInit<'_>,
 ) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
@@ -92,7 +97,7 @@ async fn prepare(
         Ok(state) => state,
         Err(problems) => return Err(joined(earlier, problems)),
     };
-    let called = match called_modules(setup, network, request, (&root, &early), tell).await {
+    let called = match called_modules(setup, network, request, (&root, &early, gate.as_ref()), tell).await {
         Ok(called) => called,
         Err(problems) => return Err(joined(earlier, problems)),
     };
@@ -124,7 +129,8 @@ async fn prepare(
     let reports = opentofu::early_reports_of_init(setup.dialect(), request.get && !root.calls.is_empty());
     (0..reports).for_each(|_| diagnostics.extend(early.clone()));
     let store = store.map(|(_, store)| store.source());
-    let needs = ProviderNeeds { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
+    let policies = gate.as_deref();
+    let needs = ProviderNeeds { loaded: &loaded, state: state.as_ref(), store: store.as_ref(), policies };
     let place = place(in_use.as_ref());
     let describe = || Description::new(opentofu::spans_of_init(setup.dialect()).providers);
     let work = || install::run(setup, network, needs, request, tell);
@@ -192,7 +198,7 @@ async fn called_modules(
     setup: &Setup,
     network: &Network,
     request: &InitRequest,
-    (root, early): (&Module, &Diagnostics),
+    (root, early, gate): (&Module, &Diagnostics, Option<&Arc<InstallGate>>),
     tell: TellInit<'_>,
 ) -> Result<CalledModules, Diagnostics> {
     // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
@@ -213,7 +219,8 @@ async fn called_modules(
     if calls {
         tell(InitEvent::Modules { upgrade: request.upgrade });
     }
-    let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
+    let (upgrade, readonly) = (request.upgrade, request.lockfile_readonly);
+    let wanted = ModuleRequest { upgrade, readonly, gate: gate.cloned() };
     let describe = || {
         Description::new(opentofu::spans_of_init(setup.dialect()).modules)
             .with("opentofu.modules.upgrade", request.upgrade)
@@ -343,7 +350,7 @@ pub async fn get(setup: &Setup, upgrade: bool, tell: TellInit<'_>) -> Diagnostic
         return undeclared;
     }
     let network = Network::new(setup);
-    let request = ModuleRequest { upgrade, readonly: false };
+    let request = ModuleRequest { upgrade, ..ModuleRequest::default() };
     let (tests, _) = load::tests(setup, Path::new("."), Some(test_file::DEFAULT_DIR));
     let besides = test_file::load::calls(&tests);
     let mut diagnostics = modules::run(setup, &network, &root, besides, request, tell).await;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics};
 use base::files::{Disk, Files};
@@ -9,7 +10,7 @@ use base::source::SourceFile;
 use base::{atomic, env};
 use install::event::ModuleEvent;
 use install::modules::from_module::{self, Copying};
-use install::modules::{Checksums, Input, install};
+use install::modules::{Checksums, Input, ModuleGuard, install};
 use model::addr;
 use model::config::{Module, ModuleCall};
 use model::deps::ModuleLock;
@@ -17,16 +18,19 @@ use model::deps::module_lock::MODULE_LOCK_FILE;
 
 use super::interface::{InitEvent, TellInit};
 use crate::configuration::load;
+use crate::policies::install_gate::InstallGate;
 use crate::setup::Setup;
 use crate::setup::network::Network;
 
 /// How modules are to be installed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ModuleRequest {
     /// Fetch everything anew.
     pub upgrade: bool,
     /// Write down no checksums that are not known yet.
     pub readonly: bool,
+    /// Policies that decide on the modules.
+    pub gate: Option<Arc<InstallGate>>,
 }
 
 /// Installs everything that the root module calls, however indirectly, and records it.
@@ -65,10 +69,13 @@ pub async fn run(
         lock: known.clone(),
         upgrade: request.upgrade,
         checksums,
+        guard: request.gate.clone().map(|gate| gate as Arc<dyn ModuleGuard>),
     };
     let mut hear = |event: ModuleEvent| tell(InitEvent::Module(event));
     let outcome = install(network.hosts.clone(), network.fetcher.clone(), input, &mut hear).await;
     diagnostics.extend(outcome.diagnostics);
+    let reports = request.gate.iter().flat_map(|gate| gate.take_reports());
+    reports.for_each(|report| tell(InitEvent::Policy(report)));
     // Installed modules stay usable, also if others failed.
     let path = load::manifest_path(&setup.workdir);
     if let Err(e) = atomic::write(&path, outcome.manifest.to_json().as_bytes()) {

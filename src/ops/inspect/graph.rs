@@ -7,10 +7,12 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::files::ConfigFiles;
 use engine::Facts;
 use engine::outline::{self, Outline, OutlineInput, OutlineKind, Outlined};
+use model::addr::ConfigResource;
 use model::deps::Requirements;
 use model::state::State;
-use render::{dot, mermaid};
+use render::{dot, mermaid, svg};
 
+use super::graph_focus::{self, Focus};
 use crate::backends::read_state;
 use crate::configuration::load::{self, LoadedConfig};
 use crate::interface::options::StateOptions;
@@ -36,6 +38,7 @@ pub enum GraphType {
 pub enum Format {
     Dot,
     Mermaid,
+    Svg,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +49,8 @@ pub struct GraphRequest {
     pub plan: Option<PathBuf>,
     /// Cycles are drawn, where they would be errors.
     pub draw_cycles: bool,
+    /// Only the part around this object.
+    pub focus: Option<Focus>,
 }
 
 /// The graph in the language asked for.
@@ -112,9 +117,9 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     outdated_schemas::check(setup, &factories, drawn.is_err()).await;
     factories.shutdown().await;
     let text = match wanted {
-        GraphType::Resources => resources(&drawn?, format),
+        GraphType::Resources => resources(&drawn?, format, request.focus.as_ref())?,
         GraphType::Plan | GraphType::PlanRefreshOnly | GraphType::PlanDestroy | GraphType::Apply => {
-            everything(drawn?, format)
+            everything(drawn?, format, request.focus.as_ref())?
         }
     };
     Ok((text, diagnostics))
@@ -125,19 +130,25 @@ async fn stored(setup: &Setup) -> Result<State, Diagnostics> {
     Ok(loaded.file.map(|file| file.state).unwrap_or_default())
 }
 
-fn resources(outline: &Outline, format: Format) -> String {
+fn resources(outline: &Outline, format: Format, focus: Option<&Focus>) -> Result<String, Diagnostics> {
     let (found, edges) = outline.resources();
-    let shown: Vec<_> = found
-        .into_iter()
+    let target = focus.and_then(|focus| graph_focus::target(&focus.text));
+    let is_meant = |addr: &ConfigResource| target.as_ref().is_some_and(|target| target.touches(addr));
+    let kept = graph_focus::focused(found, &edges, focus, is_meant, ConfigResource::to_string)?;
+    let shown: Vec<_> = kept
+        .nodes
+        .iter()
         .map(|addr| dot::Resource { module: addr.module.to_string(), name: addr.resource.to_string() })
         .collect();
-    match format {
-        Format::Dot => dot::resources(&shown, &edges),
-        Format::Mermaid => mermaid::resources(&shown, &edges),
-    }
+    Ok(match format {
+        Format::Dot => dot::resources(&shown, &kept.edges),
+        Format::Mermaid => mermaid::resources(&shown, &kept.edges),
+        Format::Svg => svg::resources(&shown, &kept.edges, &kept.focus),
+    })
 }
 
-fn everything(outline: Outline, format: Format) -> String {
+fn everything(outline: Outline, format: Format, focus: Option<&Focus>) -> Result<String, Diagnostics> {
+    let (outline, focus) = graph_focus::focused_outline(outline, focus)?;
     let shown: Vec<_> = outline
         .nodes
         .into_iter()
@@ -148,11 +159,12 @@ fn everything(outline: Outline, format: Format) -> String {
                 OutlineKind::RootValue(label) => Some((label, "note")),
                 OutlineKind::Other => None,
             };
-            dot::Node { name: node.name, own_line }
+            dot::Step { name: node.name, own_line }
         })
         .collect();
-    match format {
+    Ok(match format {
         Format::Dot => dot::operation(&shown, &outline.edges, &outline.cycles),
         Format::Mermaid => mermaid::operation(&shown, &outline.edges),
-    }
+        Format::Svg => svg::operation(&shown, &outline.edges, &outline.cycles, &focus),
+    })
 }

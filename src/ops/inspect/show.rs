@@ -68,6 +68,17 @@ pub async fn run(setup: &Setup, wanted: &ShowRequest) -> Result<(ShowSubject, Di
     }
 }
 
+/// Whether what is shown is encrypted where it is stored.
+pub async fn is_encrypted(setup: &Setup, wanted: &ShowRequest) -> bool {
+    match wanted {
+        ShowRequest::State => encryption::of(setup).await.is_ok_and(|encryption| encryption.state.is_some()),
+        ShowRequest::File(path) | ShowRequest::Plan(path) => {
+            Disk.read(Path::new(path)).is_ok_and(|content| is_sealed(&content))
+        }
+        ShowRequest::Config | ShowRequest::Module(_) => false,
+    }
+}
+
 fn no_plan(path: &str) -> Diagnostics {
     let text = match Disk.read(Path::new(path)) {
         Ok(content) => plan_file::neither(&content, &PlanFileError::NotArchive),
@@ -226,7 +237,7 @@ fn stored_schemas(saved: &SavedPlan, requirements: &Requirements, config: &Confi
     let providers = requirements.0.keys().cloned().chain(undecoded.providers());
     let is_ephemeral = |addr: &Resource| addr.mode == ResourceMode::Ephemeral;
     let has_ephemeral = config.modules().iter().any(|module| module.resources.keys().any(is_ephemeral));
-    undecoded.stored_schemas().filter(|_| !has_ephemeral)?.all(providers)
+    undecoded.stored_schemas().filter(|_| !has_ephemeral)?.all_by_any_host(providers)
 }
 
 /// The schemas of the providers of the plan that are available.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use super::planning::Planned;
+
 /// A question with a line as its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
@@ -43,4 +45,9 @@ impl fmt::Display for NoAnswer {
 #[async_trait]
 pub trait Ask: Send + Sync {
     async fn ask(&self, question: &Question) -> Result<String, NoAnswer>;
+
+    /// As `ask`, for the approval of a plan that was shown, and that may be shown again before the answer.
+    async fn ask_to_approve(&self, question: &Question, _planned: &Planned) -> Result<String, NoAnswer> {
+        self.ask(question).await
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use model::lint::Selection;
-use model::plan::PlanScope;
+use model::plan::{DenyRule, PlanScope};
 
 /// How the state is reached.
 #[derive(Clone, Debug)]
@@ -42,6 +42,10 @@ pub struct PlanOptions {
     pub target_files: Vec<PathBuf>,
     /// Files with more exclusions, still to be read.
     pub exclude_files: Vec<PathBuf>,
+    /// Changes that the plan must not have.
+    pub deny: Vec<DenyRule>,
+    /// Files and folders with policies, still to be read.
+    pub policies: Vec<PathBuf>,
     /// What the linter checks beside the plan.
     pub lint: Selection,
 }

@@ -16,7 +16,11 @@ const NEUTRAL: &[&str] = &[
     "PWD",
     "OLDPWD",
     "SHLVL",
-    "TERM",
+    env::TERM,
+    env::TERM_PROGRAM,
+    env::TERM_FEATURES,
+    env::WT_SESSION,
+    env::VTE_VERSION,
     "COLUMNS",
     "LINES",
     "WINDOWID",
@@ -35,6 +39,7 @@ const NEUTRAL: &[&str] = &[
     env::TF_WORKSPACE,
     env::CHECKPOINT_DISABLE,
     env::XDG_DATA_HOME,
+    env::XDG_STATE_HOME,
 ];
 const NEUTRAL_PREFIXES: &[&str] = &["TF_LOG", "TF_CLI_", env::TF_VAR_, "TERRANE_"];
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::activity::Activities;
 use base::diag::{Diagnostic, Diagnostics, Kind};
 use base::env::{self, Environment};
 use base::name::{COMMAND, PROGRAM};
@@ -43,6 +44,7 @@ pub struct Factories {
     reuse: bool,
     encryption: Arc<CommandEncryption>,
     environment: Environment,
+    activities: Activities,
 }
 
 impl Factories {
@@ -89,6 +91,7 @@ impl Factories {
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
             encryption: setup.encryption.clone(),
             environment: setup.environment.clone(),
+            activities: setup.activities.clone(),
         })
     }
 
@@ -166,6 +169,7 @@ impl Factories {
     }
 
     async fn start(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
+        let _starting = self.activities.begin(format!("Starting {}", provider.for_display()));
         let process = self.launch(provider).await?;
         self.processes.add(&process).await;
         Ok(process)
@@ -222,6 +226,7 @@ impl Providers for Factories {
             }
             let process = self.first(provider).await?;
             let client = process.provider();
+            let _reading = self.activities.begin(format!("Reading the schemas of {}", provider.for_display()));
             let answer = within(&self.environment, provider, LimitedRequest::Schema, client.schemas());
             answer.await?.map_err(|said| schema_problem(provider, &said))
         };
@@ -258,6 +263,7 @@ impl Providers for Factories {
             client: ClientCapabilities::of_engine(deferral_allowed),
         };
         let provider = process.provider();
+        let _configuring = self.activities.begin(format!("Configuring {}", addr.provider.for_display()));
         let answer = provider.configure(request);
         let diagnostics = within(&self.environment, &addr.provider, LimitedRequest::Configure, answer).await?;
         let reusable = reusable && !has_errors(&diagnostics);
@@ -285,6 +291,7 @@ impl Factories {
             None if builtin::table::find("provisioner", kind).is_some() => self.launcher.built_in("provisioner", kind),
             None => return Err(missing_provisioner(kind)),
         };
+        let _starting = self.activities.begin(format!("Starting the provisioner {kind}"));
         let process = start_provisioner(&launch, kind).await.map_err(|error| {
             Diagnostics::from(Diagnostic::error(
                 NO_SCHEMAS,

@@ -19,16 +19,18 @@ use install::package::contents::Limits;
 use install::package::platform;
 use install::package::stamp::Stamps;
 use install::providers::install::{InstallInput, install as install_providers, present};
-use install::providers::resolve::{ResolveInput, resolve};
+use install::providers::resolve::{InstallPlan, ResolveInput, resolve};
 use install::source::demanding::Demanding;
 use install::source::multi::Multi;
 use model::addr;
-use model::deps::Requirements;
+use model::config::Module;
 use model::deps::lock::{LOCK_FILE, Lock};
+use model::deps::{Requirements, Version};
 use model::model_errors::UNWRITABLE_LOCK;
 
 use super::{ProviderEvent, TellProviders};
 use crate::plugins::lock_file;
+use crate::policies::install_gate::InstallGate;
 use crate::setup::Setup;
 use crate::setup::built_in::built_in_names;
 use crate::setup::network::Network;
@@ -47,6 +49,8 @@ pub struct InstallRequest<'a> {
     pub keep: Option<&'a addr::Provider>,
     /// The provider that keeps the states: errors about its version say how it is upgraded.
     pub store: Option<&'a addr::Provider>,
+    /// Decide on the selected providers; with the module that configures them.
+    pub policies: Option<(&'a InstallGate, &'a Module)>,
 }
 
 /// The result of an installation.
@@ -101,8 +105,9 @@ pub async fn install(
         }
         tell(ProviderEvent::Install(event));
     };
-    let (plan, mut diagnostics) = resolve(&input, &mut hear).await;
+    let (mut plan, mut diagnostics) = resolve(&input, &mut hear).await;
     diagnostics.extend(kept.err());
+    diagnostics.extend(take_out_denied(wanted, &stand_ins, &mut plan));
     let mut lock = Lock::default();
     let cache = setup.settings.plugin_cache_dir.as_ref().map(|dir| Cache::open(dir, &setup.workdir.providers_dir()));
     let cache = cache.transpose().map_err(|e| {
@@ -125,6 +130,9 @@ pub async fn install(
         };
         lock = diagnostics.take(install_providers(&input, &mut hear).await);
     }
+    if let Some((gate, _)) = wanted.policies {
+        gate.take_reports().into_iter().for_each(|report| tell(ProviderEvent::Policy(report)));
+    }
     if strangers {
         tell(ProviderEvent::Strangers(THIRD_PARTY_SIGNERS));
     }
@@ -133,6 +141,19 @@ pub async fn install(
     }
     warnings.extend(diagnostics);
     Installed { lock, diagnostics: warnings, only_here }
+}
+
+/// Takes the providers out of the plan that policies deny, and gives what policies find. Providers within this program count, too.
+fn take_out_denied(
+    wanted: &InstallRequest<'_>,
+    stand_ins: &BTreeMap<addr::Provider, Version>,
+    plan: &mut InstallPlan,
+) -> Diagnostics {
+    let Some((gate, root)) = wanted.policies else { return Diagnostics::new() };
+    let is_used = |provider: &addr::Provider| {
+        wanted.requirements.0.contains_key(provider) && !wanted.unmanaged.contains_key(provider)
+    };
+    gate.check_providers(plan, stand_ins.iter().filter(|(provider, _)| is_used(provider)), root)
 }
 
 fn registry_warning(provider: &addr::Provider, texts: &[String]) -> Diagnostic {

@@ -11,6 +11,7 @@ pub mod store_provider;
 use ::install::event::InstallEvent;
 use model::addr;
 use model::deps::Constraints;
+use model::plan::PolicyReport;
 
 /// Events while providers are installed.
 pub enum ProviderEvent {
@@ -27,6 +28,8 @@ pub enum ProviderEvent {
     Install(InstallEvent),
     /// A package has another signer than HashiCorp; the text about such signers.
     Strangers(&'static str),
+    /// The results of policies for a provider.
+    Policy(PolicyReport),
     /// The lock file is new, or not what it was.
     LockCreated,
     LockChanged,

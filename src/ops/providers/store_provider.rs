@@ -107,6 +107,7 @@ pub async fn get(
         upgrade,
         keep: None,
         store: None,
+        policies: None,
     };
     let (mut downloaded, mut authenticated) = (false, String::new());
     let mut hear = |event: ProviderEvent| {

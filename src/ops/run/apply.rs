@@ -167,7 +167,9 @@ async fn carry_out(
         Some(ApplyOutcome { state }) => state,
         None => None,
     };
+    let writing = session.setup.activities.begin("Writing the state");
     let finished = journal.finish(state.as_ref()).await;
+    drop(writing);
     if state.is_none() {
         let open = finished.as_deref().unwrap_or_default();
         diagnostics.push(abandoned(open, &tracker.provisioning()));

@@ -23,7 +23,7 @@ pub(super) async fn approve(
     let Some(approver) = request.approver.as_ref().filter(|_| planned.plan.applyable) else { return Ok(true) };
     // Shown now, so that they can be considered.
     listener.diagnostics(std::mem::take(diagnostics));
-    match approver.ask(&question(&planned.plan, &setup.workdir.workspace)).await {
+    match approver.ask_to_approve(&question(&planned.plan, &setup.workdir.workspace), planned).await {
         Ok(answer) => Ok(answer == "yes"),
         Err(NoAnswer::Interrupted) => {
             Err(Diagnostic::error("error asking for approval: interrupted", "").with_tip("Nothing was changed."))

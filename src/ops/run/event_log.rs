@@ -29,6 +29,8 @@ impl Observer for Logged {
 /// The line of an event; none for those that only carry output, which may be secret.
 fn text(event: &Event) -> Option<String> {
     Some(match event {
+        Event::Phase(phase) => format!("phase: {phase:?}"),
+        Event::RefreshFailed { addr, deposed } => format!("refresh: {}: failed", object(addr, deposed)),
         Event::RefreshStarted { addr, deposed, label } => {
             format!("refresh: {}: started{}", object(addr, deposed), with(label))
         }
@@ -67,6 +69,8 @@ fn text(event: &Event) -> Option<String> {
         Event::ActionFinished { invocation: of, error } => {
             format!("action: {} ({}): {}", of.addr, of.trigger, end(error.is_some()))
         }
+        Event::PolicyResult(report) => format!("policy: {}: {} policies", report.target, report.outcomes.len()),
+        Event::QueryPolicies(lists) => format!("policy: {} lists", lists.len()),
         Event::ActionProgress { .. } => return None,
         Event::ProvisionOutput { .. } | Event::Diagnostics(_) => return None,
     })

@@ -7,6 +7,7 @@
 
 pub mod apply;
 mod approval;
+mod deny;
 mod event_log;
 pub mod import;
 pub mod open;
@@ -50,6 +51,19 @@ pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Liste
     match hcp::plan(setup, request, listener).await {
         Some(outcome) => RunOutcome::Remote(outcome),
         None => RunOutcome::here(plan::run(setup, request, listener).await),
+    }
+}
+
+/// As [`plan`], for commands that need the plan itself: an error if operations of the workspace run on HCP Terraform.
+pub async fn plan_here(
+    setup: &Setup,
+    request: &PlanRequest,
+    listener: &Arc<dyn Listener>,
+) -> (Option<Planned>, Diagnostics) {
+    let refused = hcp::refuse_explanation(setup, &request.operation.state).await;
+    match refused.has_errors() {
+        true => (None, refused),
+        false => plan::run(setup, request, listener).await,
     }
 }
 

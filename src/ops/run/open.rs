@@ -53,8 +53,10 @@ pub async fn open_session(
         diagnostics.push(replaces_in_another_mode());
         return Err(diagnostics);
     }
+    let reading = setup.activities.begin("Reading the configuration");
     let loaded =
         sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &setup.root))?;
+    drop(reading);
     let Some(loaded) = loaded else { return Err(diagnostics) };
     if opentofu::repeats_warnings_of_root(setup.dialect()) && !diagnostics.is_empty() {
         show_warnings_of_root(setup, &*listener);
@@ -94,7 +96,9 @@ pub async fn open(
     mut diagnostics: Diagnostics,
 ) -> Result<(Session, Diagnostics), Diagnostics> {
     let LoadedConfig { config, snapshot } = loaded;
+    let opening = setup.activities.begin("Opening the backend");
     let opened = backends::open::open(setup, config.root.backend.as_ref(), lock.options).await;
+    drop(opening);
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     let warnings = std::mem::take(&mut opened.warnings);
     match config.root.backend.as_ref().is_some_and(|block| block.store.is_some()) {
@@ -141,7 +145,9 @@ pub fn show_overrides(setup: &Setup, listener: &dyn Listener) {
 /// Checks the packages of the configuration's providers against the lock file and starts them.
 async fn start(setup: &Setup, config: &Config, diagnostics: &mut Diagnostics) -> Result<Arc<Factories>, Diagnostics> {
     let requirements = sound(diagnostics, Requirements::of_config(config))?;
+    let checking = setup.activities.begin("Checking the installed providers");
     let found = packages::resolve(setup, &requirements).await;
+    drop(checking);
     let found = found.map_err(|problems| joined(diagnostics, problems))?;
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);

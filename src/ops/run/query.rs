@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::diag::{Diagnostic, Diagnostics};
 use base::name::PROGRAM;
 use engine::{self, QueryInput, ValidateInput};
+use model::config::policy_file::PolicySet;
 use model::plan::{DEFAULT_PARALLELISM, ListResults};
 
 use super::open::{self, NO_CONFIGURATION, OpenSession, OperationLock, sound};
@@ -17,6 +18,7 @@ use crate::interface::listen::Listener;
 use crate::interface::options::{StateOptions, VariableArgument};
 use crate::interface::requests::OperationKind;
 use crate::plugins::outdated_schemas;
+use crate::policies;
 use crate::setup::Setup;
 
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub struct QueryRequest {
     pub variables: Vec<VariableArgument>,
     /// Where to write blocks that import the results: a new file.
     pub generate: Option<PathBuf>,
+    /// Files and folders with policies for the results.
+    pub policies: Vec<PathBuf>,
 }
 
 /// The results of lists, in the order of their blocks.
@@ -39,12 +43,21 @@ pub(super) async fn run(
 }
 
 async fn attempt(setup: &Setup, request: &QueryRequest, listener: &Arc<dyn Listener>) -> (ListedResults, Diagnostics) {
+    let (policies, mut warnings) = policies::load::of_run(setup, &request.policies);
+    if warnings.has_errors() {
+        return (ListedResults::new(), warnings);
+    }
     let opened = open_lists(setup, request, listener.clone()).await;
     let OpenSession { session, collected, mut diagnostics } = match opened {
         Ok(opened) => opened,
-        Err(diagnostics) => return (ListedResults::new(), diagnostics),
+        Err(diagnostics) => {
+            warnings.extend(diagnostics);
+            return (ListedResults::new(), warnings);
+        }
     };
-    let results = diagnostics.take(lists(&session, &collected, request.generate.is_some()).await);
+    diagnostics.extend(warnings);
+    let policies = Arc::new(policies);
+    let results = diagnostics.take(lists(&session, &collected, request.generate.is_some(), policies).await);
     if let Some(path) = request.generate.as_ref().filter(|_| !setup.restart.get()) {
         diagnostics.extend(generated_file::write_imports(path, &results));
     }
@@ -80,7 +93,12 @@ async fn open_lists(
 }
 
 /// Checks the configuration and runs its lists.
-async fn lists(session: &Session, collected: &Collected, generate_config: bool) -> (ListedResults, Diagnostics) {
+async fn lists(
+    session: &Session,
+    collected: &Collected,
+    generate_config: bool,
+    policies: Arc<PolicySet>,
+) -> (ListedResults, Diagnostics) {
     let (variables, mut diagnostics) =
         variables::resolve(collected, &session.facts.config().root, &session.setup).await;
     if diagnostics.has_errors() {
@@ -89,7 +107,8 @@ async fn lists(session: &Session, collected: &Collected, generate_config: bool) 
     let ports = session.ports(session.listener.clone(), Arc::new(NoSink));
     let parallelism = DEFAULT_PARALLELISM;
     let facts = session.facts.clone();
-    let input = QueryInput { facts: facts.clone(), state: session.state(), variables, generate_config, parallelism };
+    let state = session.state();
+    let input = QueryInput { facts: facts.clone(), state, variables, generate_config, policies, parallelism };
     let work = async {
         let mut found = engine::validate(ValidateInput { facts, parallelism }, &ports).await;
         let results = match found.has_errors() {

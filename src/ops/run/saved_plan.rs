@@ -14,8 +14,8 @@ use model::plan::Mode;
 use model::plan::file::SavedPlan;
 use model::state::StateMeta;
 
-use super::plan_file;
 use super::session::{PreparedApply, Session};
+use super::{deny, plan_file};
 use crate::backends;
 use crate::backends::held::{self, HeldAccess};
 use crate::backends::record::BackendRecord;
@@ -24,6 +24,7 @@ use crate::interface::listen::Listener;
 use crate::interface::requests::{OperationKind, OperationRequest};
 use crate::plugins::factories::Factories;
 use crate::plugins::packages;
+use crate::policies;
 use crate::setup::Setup;
 
 /// Opens what the plan in a file needs. The plan must be complete, and the state the one that it was made from.
@@ -44,6 +45,8 @@ pub(super) async fn open(
     listener.configured(&loaded.config);
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
     let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan));
+    let late = diagnostics.take(policies::load::of_run(setup, &request.plan.policies));
+    Arc::make_mut(&mut saved.plan.scope.policies).add_late(late);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -67,6 +70,13 @@ pub(super) async fn open(
     factories.start_early(requirements.0.keys().cloned());
     if let Err(problems) = plan_file::decode_with(&mut saved, &factories).await {
         diagnostics.extend(problems);
+        factories.shutdown().await;
+        diagnostics.extend(held.release().await);
+        return Err(diagnostics);
+    }
+    let denied = deny::check(&mut saved.plan, &loaded.config, &request.plan.deny);
+    if denied.has_errors() {
+        diagnostics.extend(denied);
         factories.shutdown().await;
         diagnostics.extend(held.release().await);
         return Err(diagnostics);
@@ -117,6 +127,9 @@ fn planned_lock(saved: &SavedPlan) -> Result<Lock, Diagnostics> {
 fn check_complete(saved: &SavedPlan) -> Result<(), Diagnostics> {
     if !saved.plan.errored {
         return Ok(());
+    }
+    if !saved.plan.denied_by.is_empty() {
+        return Err(deny::refused(&saved.plan.denied_by).into());
     }
     Err(Diagnostic::error(
         "Cannot apply incomplete plan",

@@ -7,13 +7,13 @@ use backend::StateSession;
 use base::diag::{Diagnostic, Diagnostics};
 use engine::ports::{Observer, Ports, Providers, StateSink};
 use engine::{self, Facts, GivenVariables, PlanInput, ValidateInput};
-use model::plan::Plan;
 use model::plan::file::ConfigSnapshot;
+use model::plan::{Plan, PlanScope};
 use model::state::State;
 use model::{addr, lint};
 
-use super::event_log;
 use super::sink::NoSink;
+use super::{deny, event_log};
 use crate::backends::held::HeldState;
 use crate::backends::open::BackendInUse;
 use crate::configuration::variables::{self, Collected};
@@ -22,6 +22,7 @@ use crate::interface::options::PlanOptions;
 use crate::interface::planning::{Planned, Schemas};
 use crate::plugins::factories::Factories;
 use crate::plugins::{outdated_schemas, schemas};
+use crate::policies::load;
 use crate::setup::Setup;
 use crate::setup::host::Machine;
 
@@ -75,16 +76,18 @@ impl Session {
             return (None, variables, diagnostics);
         }
         diagnostics.extend(lint::check(&self.facts.config().root, &options.lint));
-        let input = PlanInput {
-            facts: self.facts.clone(),
-            state: self.state(),
-            variables: variables.clone(),
-            scope: options.scope.clone(),
-        };
+        let (policies, found) = load::of_run(&self.setup, &options.policies);
+        let are_invalid = found.has_errors();
+        diagnostics.extend(found);
+        if are_invalid {
+            return (None, variables, diagnostics);
+        }
+        let scope = PlanScope { policies: Arc::new(policies), ..options.scope.clone() };
+        let input = PlanInput { facts: self.facts.clone(), state: self.state(), variables: variables.clone(), scope };
         tracing::info!("backend/local: plan calling Plan");
         let observer: Arc<dyn Observer> = self.listener.clone();
         let ports = self.ports(observer, Arc::new(NoSink));
-        let plan = tokio::select! {
+        let mut plan = tokio::select! {
             made = validated_plan(input, &ports) => diagnostics.take(made),
             never = self.held.stop_if_lock_is_lost(&self.setup.stop) => match never {},
             () = self.setup.stop.killed() => {
@@ -95,6 +98,9 @@ impl Session {
         diagnostics.extend(self.held.lock_loss_while_planning());
         tracing::info!("backend/local: plan operation completed");
         outdated_schemas::check(&self.setup, &self.factories, diagnostics.has_errors()).await;
+        if let Some(plan) = &mut plan {
+            diagnostics.extend(deny::check(plan, self.facts.config(), &options.deny));
+        }
         let planned = match plan {
             Some(plan) => Some(self.planned(plan).await),
             None => None,
@@ -120,7 +126,10 @@ impl Session {
 
     /// Ends the providers and gives the lock back.
     pub async fn end(self) -> Diagnostics {
+        let ending = self.setup.activities.begin("Ending the providers");
         self.factories.shutdown().await;
+        drop(ending);
+        let _releasing = self.setup.activities.begin("Releasing the state lock");
         self.held.release().await
     }
 }

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use base::activity::Activities;
 use base::diag::Diagnostics;
 use base::dialect::Dialect;
 use base::env::Environment;
@@ -55,6 +56,8 @@ pub struct Setup {
     /// Set once a configuration was loaded that has a block `store` of `terraform_data`: only then there is such a block, and
     /// objects without it look as those of the reference.
     pub data_stores: Arc<AtomicBool>,
+    /// What the command waits for.
+    pub activities: Activities,
 }
 
 impl Setup {
@@ -86,6 +89,7 @@ impl Setup {
             encryption: Arc::default(),
             stores: Arc::default(),
             data_stores: Arc::default(),
+            activities: Activities::default(),
         })
     }
 

@@ -62,7 +62,7 @@ pub async fn open_state(context: &FileContext<'_>, run: &TestRun) -> Result<Diag
         return Ok(Diagnostics::new());
     };
     let (store, warnings) = store_of(context, run, block).await?;
-    let taken = store.acquire(&LockInfo::new("test"), Duration::ZERO, &context.suite.setup.stop, || ()).await;
+    let taken = store.acquire(&LockInfo::new("test"), Duration::ZERO, &context.suite.setup.stop, |_| ()).await;
     let is_of_process = store.facts().locks_are_of_processes;
     let lock = taken.map_err(|error| Diagnostics::from(locking::not_locked(&error, is_of_process)))?;
     context.backends.open().insert(key.clone(), LockedState { store: store.clone(), lock });

@@ -10,7 +10,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::atomic;
 use base::diag::{Diagnostic, Diagnostics, Kind, TestAssertion};
-use base::env::{CI, Environment};
 use base::name::COMMAND;
 use model::config::test_file::{Snapshot, TestFile};
 use serde_json::{Map, Value as Json, json};
@@ -70,7 +69,7 @@ impl Snapshots {
     pub fn of(suite: &SuiteContext, file: &TestFile) -> Snapshots {
         let mode = match suite.request.update_snapshots {
             true => Mode::Update,
-            false if is_ci(&suite.setup.environment) => Mode::Ci,
+            false if suite.setup.environment.is_ci() => Mode::Ci,
             false => Mode::Record,
         };
         Snapshots { path: path_of(&file.name), mode, inner: Mutex::default() }
@@ -228,11 +227,6 @@ fn path_of(file: &str) -> PathBuf {
     path.with_file_name(FOLDER).join(format!("{name}{ENDING}"))
 }
 
-/// Whether nothing may be written: `CI` is set, as continuous integration does.
-fn is_ci(environment: &Environment) -> bool {
-    environment.non_empty(CI).is_some_and(|value| !matches!(&*value.to_ascii_lowercase(), "0" | "false"))
-}
-
 fn read(path: &Path) -> io::Result<Values> {
     let content = match std::fs::read(path) {
         Ok(content) => content,
@@ -338,15 +332,6 @@ mod tests {
         ];
         for (file, expected) in cases {
             assert_eq!(path_of(file), Path::new(expected));
-        }
-    }
-
-    #[test]
-    fn ci_is_an_environment_variable() {
-        for (value, expected) in
-            [("", false), ("0", false), ("False", false), ("true", true), ("1", true), ("ci", true)]
-        {
-            assert_eq!(is_ci(&Environment::of([("CI", value)])), expected, "{value}");
         }
     }
 }

@@ -203,7 +203,11 @@ pub fn event(event: &Event, dialect: Dialect) -> Option<Message> {
             log(format!("{subject}: {}... [{} elapsed]", awaited(event)?, duration(*elapsed)))
         }
         Event::ListStarted { addr, config, sensitive } => listing::started(addr, config.as_ref(), sensitive),
-        Event::ListFinished(_)
+        Event::Phase(_)
+        | Event::RefreshFailed { .. }
+        | Event::ListFinished(_)
+        | Event::PolicyResult(_)
+        | Event::QueryPolicies(_)
         | Event::Unchanged { .. }
         | Event::EphemeralDeferred { .. }
         | Event::ImportPlanned { .. }

@@ -6,6 +6,7 @@
 use model::plan::{DeferredReason, Plan};
 
 use super::style::Style;
+use crate::reasons;
 
 /// The list, from the blank line before its note; empty without deferred changes, and where it is not shown.
 pub fn list(plan: &Plan, style: &Style) -> String {
@@ -32,13 +33,9 @@ fn is_shown(plan: &Plan, style: &Style) -> bool {
     !style.bare && !plan.deferred.is_empty()
 }
 
-fn explanation(reason: DeferredReason) -> &'static str {
+fn explanation(reason: DeferredReason) -> String {
     match reason {
-        DeferredReason::InstanceCountUnknown => "because the number of resource instances is unknown",
-        DeferredReason::ResourceConfigUnknown => "because the resource configuration is unknown",
-        DeferredReason::ProviderConfigUnknown => "because the provider configuration is unknown",
-        DeferredReason::DeferredPrereq => "because a prerequisite for this resource is deferred",
-        DeferredReason::AbsentPrereq => "because a prerequisite for this resource has not yet been created",
-        DeferredReason::Unknown => "for an unknown reason",
+        DeferredReason::Unknown => "for an unknown reason".to_owned(),
+        reason => format!("because {}", reasons::deferred(reason)),
     }
 }

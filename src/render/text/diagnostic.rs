@@ -78,7 +78,9 @@ fn join_similar(mut list: Vec<Diagnostic>, grouping: Grouping) -> Vec<Joined> {
             Severity::Warning => grouping.warnings,
             Severity::Error => grouping.errors,
         };
-        if is_grouped && !diagnostic.of_check && diagnostic.kind != Kind::Lint && diagnostic.subject.is_some() {
+        // Their summaries say too little to stand for others.
+        let is_alone = matches!(diagnostic.kind, Kind::Lint | Kind::Policy);
+        if is_grouped && !diagnostic.of_check && !is_alone && diagnostic.subject.is_some() {
             let name = diagnostic.cause.as_ref().map_or_else(String::new, |cause| cause.name.clone());
             let key = (diagnostic.severity, diagnostic.summary.clone(), name);
             if let Some(at) = index.get(&key) {

@@ -10,6 +10,7 @@ use terrane_value::Value;
 
 use super::diff::{self, Drawing};
 use super::style::Style;
+use crate::plan_filter::PlanFilter;
 use crate::schemas::{ActionLookup, with_schema_marks};
 
 /// The actions of a plan that changes of objects invoke, by the instances.
@@ -51,8 +52,9 @@ pub fn of_change(
 }
 
 /// The actions that were asked for, behind the summary; empty if there are none.
-pub fn requested(plan: &Plan, actions: &ActionLookup<'_>, style: &Style) -> String {
-    let invocations = plan.invocations.iter().filter(|invocation| invocation.is_request());
+pub fn requested(plan: &Plan, filter: &PlanFilter, actions: &ActionLookup<'_>, style: &Style) -> String {
+    let is_shown = |invocation: &&Arc<ActionInvocation>| invocation.is_request() && filter.shows_request(invocation);
+    let invocations = plan.invocations.iter().filter(is_shown);
     let blocks: Vec<String> = invocations
         .map(|invocation| {
             let mut block = style.fill("  [bold]# {}[reset] will be invoked", &[&invocation.addr]);
@@ -71,6 +73,12 @@ pub fn requested(plan: &Plan, actions: &ActionLookup<'_>, style: &Style) -> Stri
             format!("\n{program} will invoke the following action(s):\n\n{}\n", blocks.join("\n"))
         }
     }
+}
+
+/// How many of the actions that were asked for a filter hides.
+pub fn hidden_requests(plan: &Plan, filter: &PlanFilter) -> usize {
+    let requests = plan.invocations.iter().filter(|invocation| invocation.is_request());
+    requests.filter(|invocation| !filter.shows_request(invocation)).count()
 }
 
 /// How many actions a plan invokes, behind the other counts.

@@ -8,17 +8,18 @@ use std::sync::Arc;
 
 use base::dialect::Dialect;
 use base::name::{COMMAND, PROGRAM};
-use model::addr::{AbsResourceInstance, InstanceKey};
+use model::addr::AbsResourceInstance;
 use model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use rustc_hash::FxHashMap;
-use terrane_protocol::schema::{ResourceMode, Schema};
+use terrane_protocol::schema::Schema;
 use terrane_value::{Marks, Path, Value};
 
 use super::diff::{self, Diff, Drawing, padded, valid_name};
 use super::style::Style;
 use super::{deferred, invocations};
-use crate::opentofu;
+use crate::plan_filter::{Hidden, PlanFilter, is_planned};
 use crate::schemas::{ActionLookup, SchemaLookup, with_schema_marks};
+use crate::{opentofu, reasons};
 
 /// What the text of a plan depends on beside the plan.
 pub struct PlanText<'a> {
@@ -28,6 +29,8 @@ pub struct PlanText<'a> {
     pub style: &'a Style,
     /// Leaves out advice to run commands.
     pub in_automation: bool,
+    /// Which changes are shown. What is counted does not depend on it.
+    pub filter: &'a PlanFilter,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,51 +42,72 @@ enum Cause {
 /// The whole text, from the blank line before the first heading.
 pub fn plan_text(text: &PlanText<'_>) -> String {
     let mut out = String::new();
-    let plan = text.plan;
-    let changes: Vec<&ResourceChange> = plan.changes.iter().filter(|c| is_shown(c)).collect();
-    let outputs = output_lines(&plan.outputs, text.style);
+    let (plan, filter) = (text.plan, text.filter);
+    let mut hidden = Hidden::default();
+    let changes: Vec<&ResourceChange> = plan.changes.iter().filter(|c| is_planned(c)).collect();
+    let has_outputs = plan.outputs.iter().any(|output| changes_output(output, text.style));
     let has_changes = !changes.is_empty() || !plan.invocations.is_empty();
-    let has_drift = write_drift(&mut out, text, !has_changes && outputs.is_empty());
-    if !has_changes && outputs.is_empty() {
+    let has_drift = write_drift(&mut out, text, !has_changes && !has_outputs, &mut hidden);
+    if !has_changes && !has_outputs {
         write_no_changes(&mut out, text, has_drift);
         out.push_str(&deferred::list(plan, text.style));
+        out.push_str(&hidden_note(hidden));
         return out;
     }
-    if has_drift {
+    if !out.is_empty() {
         out.push_str(&rule(text.style));
     }
     out.push_str(&deferred::list(plan, text.style));
+    let counts = counts_of(&changes);
+    if !counts.is_empty() && !filter.diff_only {
+        write_legend(&mut out, &counts, text.style);
+    }
+    if has_changes {
+        write_changes(&mut out, text, &changes, &mut hidden);
+        out.push_str(&invocations::requested(plan, filter, text.actions, text.style));
+        hidden.changes += invocations::hidden_requests(plan, filter);
+    }
+    if has_outputs {
+        write_outputs(&mut out, text, counts.is_empty(), &mut hidden);
+    }
+    out.push_str(&hidden_note(hidden));
+    out
+}
+
+/// How many changes have each action; objects that stay as they are do not count.
+fn counts_of(changes: &[&ResourceChange]) -> BTreeMap<Action, usize> {
     let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
         *counts.entry(change.action).or_default() += 1;
     }
-    if !counts.is_empty() {
-        write_legend(&mut out, &counts, text.style);
-    }
-    if has_changes {
-        write_changes(&mut out, text, &changes, &counts);
-        out.push_str(&invocations::requested(plan, text.actions, text.style));
-    }
-    if !outputs.is_empty() {
-        let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
-        let is_refused = plan.scope.mode == Mode::RefreshOnly && !plan.applyable;
-        if counts.is_empty() && !is_refused {
-            let note = format!(
-                "You can apply this plan to save these new output values to the {PROGRAM} state, without changing \
-                        any real infrastructure."
-            );
-            let _ = writeln!(out, "\n{}", text.style.wrapped(&note));
-        }
-    }
-    out
+    counts
 }
 
-fn is_shown(change: &ResourceChange) -> bool {
-    match change.action {
-        Action::NoOp => change.previous_addr != change.addr || change.importing.is_some(),
-        Action::Delete => change.addr.mode() == ResourceMode::Managed,
-        _ => true,
+/// `is_alone`: no object changes.
+fn write_outputs(out: &mut String, text: &PlanText<'_>, is_alone: bool, hidden: &mut Hidden) {
+    let (plan, filter) = (text.plan, text.filter);
+    let (shown, others): (Vec<OutputChange>, Vec<OutputChange>) = match filter.is_empty() {
+        true => (plan.outputs.clone(), Vec::new()),
+        false => plan.outputs.iter().cloned().partition(|output| filter.shows_output(output)),
+    };
+    hidden.outputs += others.iter().filter(|output| changes_output(output, text.style)).count();
+    let lines = output_lines(&shown, text.style);
+    if !lines.is_empty() {
+        let _ = write!(out, "\nChanges to Outputs:\n{lines}");
     }
+    let is_refused = plan.scope.mode == Mode::RefreshOnly && !plan.applyable;
+    if is_alone && !is_refused {
+        let note = format!(
+            "You can apply this plan to save these new output values to the {PROGRAM} state, without changing \
+                        any real infrastructure."
+        );
+        let _ = writeln!(out, "\n{}", text.style.wrapped(&note));
+    }
+}
+
+/// How much the filter hides, set apart; empty if it hides nothing.
+pub(super) fn hidden_note(hidden: Hidden) -> String {
+    if hidden.is_empty() { String::new() } else { format!("\n{}", hidden.note()) }
 }
 
 fn schema_of(change: &ResourceChange, text: &PlanText<'_>) -> Option<Arc<Schema>> {
@@ -135,15 +159,22 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
     }
 }
 
-fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChange], counts: &BTreeMap<Action, usize>) {
+fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChange], hidden: &mut Hidden) {
     let heading = if text.plan.errored {
         "planned the following actions, but then encountered a problem:"
     } else {
         "will perform the following actions:"
     };
-    let _ = writeln!(out, "\n{PROGRAM} {heading}");
+    if !text.filter.diff_only {
+        let _ = writeln!(out, "\n{PROGRAM} {heading}");
+    }
     let invocations = invocations::by_resource(text.plan);
     for change in changes {
+        let invokes = change.deposed.is_none() && invocations.contains_key(&change.addr);
+        if !text.filter.shows(change, invokes) {
+            hidden.changes += 1;
+            continue;
+        }
         // One after the other: a difference takes more memory than its text.
         let diff = change_diff(change, schema_of(change, text).as_deref(), None, text.style.dialect);
         write_change(out, change, &diff, Cause::Proposed, text.style);
@@ -154,6 +185,12 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChan
             let _ = writeln!(out, "{actions}");
         }
     }
+    out.push_str(&totals(text.plan, changes, text.style));
+}
+
+/// The line that counts the changes of a plan; on a terminal also how many of them are replacements.
+fn totals(plan: &Plan, changes: &[&ResourceChange], style: &Style) -> String {
+    let counts = counts_of(changes);
     let count = |action| counts.get(&action).copied().unwrap_or(0);
     let replaced = count(Action::DeleteThenCreate) + count(Action::CreateThenDelete);
     let add = count(Action::Create) + count(Action::CreateThenForget) + replaced;
@@ -162,11 +199,51 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[&ResourceChan
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
     let change = count(Action::Update);
     let forget = count(Action::Forget) + count(Action::CreateThenForget);
-    let is_counted = forget > 0 && opentofu::details_forgotten_objects(text.style.dialect);
+    let is_counted = forget > 0 && opentofu::details_forgotten_objects(style.dialect);
     let forget = if is_counted { format!(", {forget} to forget") } else { String::new() };
-    let counted: [&dyn Display; 6] = [&import, &add, &change, &destroy, &forget, &invocations::count(text.plan)];
+    let counted: [&dyn Display; 6] = [&import, &add, &change, &destroy, &forget, &invocations::count(plan)];
     let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy{}.{}\n";
-    out.push_str(&text.style.fill(line, &counted));
+    let mut out = style.fill(line, &counted);
+    if style.extras {
+        out.push_str(&replacements(replaced, count(Action::CreateThenForget)));
+    }
+    out
+}
+
+/// How many replacements the counts of a plan contain; `kept`: those that do not destroy the old object.
+fn replacements(replaced: usize, kept: usize) -> String {
+    let mut out = String::new();
+    if replaced > 0 {
+        let _ = writeln!(out, "{replaced} to replace, each counted as 1 to add and 1 to destroy.");
+    }
+    if kept > 0 {
+        let _ = writeln!(out, "{kept} to replace without destroying the old object, each counted as 1 to add.");
+    }
+    out
+}
+
+/// As [`totals`] for all changes of a plan, with the number of replacements; empty if nothing is planned.
+pub(super) fn all_totals(plan: &Plan, style: &Style) -> String {
+    let changes: Vec<&ResourceChange> = plan.changes.iter().filter(|c| is_planned(c)).collect();
+    match changes.is_empty() && plan.invocations.is_empty() {
+        true => String::new(),
+        false => totals(plan, &changes, &Style { extras: true, ..*style }),
+    }
+}
+
+/// What is said of a plan without changes; none if something changes.
+pub(super) fn no_changes(text: &PlanText<'_>) -> Option<String> {
+    let plan = text.plan;
+    let is_changed = plan.changes.iter().any(is_planned)
+        || !plan.invocations.is_empty()
+        || plan.outputs.iter().any(|output| changes_output(output, text.style));
+    let unchanged = || {
+        let (mut out, mut drift) = (String::new(), String::new());
+        let has_drift = write_drift(&mut drift, text, true, &mut Hidden::default());
+        write_no_changes(&mut out, text, has_drift);
+        out
+    };
+    (!is_changed).then(unchanged)
 }
 
 fn write_change(out: &mut String, change: &ResourceChange, diff: &Diff, cause: Cause, style: &Style) {
@@ -304,33 +381,7 @@ fn read_reason(reason: ActionReason) -> &'static str {
 }
 
 fn delete_reason(change: &ResourceChange) -> String {
-    let resource = &change.addr.resource.resource;
-    let key = match change.addr.key() {
-        InstanceKey::Str(text) => format!("{text:?}"),
-        InstanceKey::Int(n) => n.to_string(),
-        InstanceKey::None | InstanceKey::Wildcard => String::new(),
-    };
-    let mut text = match change.reason {
-        ActionReason::DeleteBecauseNoResourceConfig => {
-            format!("\n  # (because {}.{} is not in configuration)", resource.kind, resource.name)
-        }
-        ActionReason::DeleteBecauseNoMoveTarget => format!(
-            "\n  # (because {} was moved to {}, which is not in configuration)",
-            change.previous_addr, change.addr
-        ),
-        ActionReason::DeleteBecauseNoModule => {
-            format!("\n  # (because {} is not in configuration)", change.addr.module)
-        }
-        ActionReason::DeleteBecauseWrongRepetition => match change.addr.key() {
-            InstanceKey::None | InstanceKey::Wildcard => "\n  # (because resource uses count or for_each)".into(),
-            InstanceKey::Int(_) => "\n  # (because resource does not use count)".into(),
-            InstanceKey::Str(_) => "\n  # (because resource does not use for_each)".into(),
-        },
-        ActionReason::DeleteBecauseCountIndex => format!("\n  # (because index [{key}] is out of range for count)"),
-        ActionReason::DeleteBecauseNotEnabled => "\n  # (because enabled is false)".to_owned(),
-        ActionReason::DeleteBecauseEachKey => format!("\n  # (because key [{key}] is not in for_each map)"),
-        _ => String::new(),
-    };
+    let mut text = reasons::destroyed(change).map_or_else(String::new, |why| format!("\n  # (because {why})"));
     if change.deposed.is_some() {
         text.push_str("\n  # (left over from a partially-failed replacement of this instance)");
     }
@@ -359,6 +410,11 @@ fn is_unchanged(output: &OutputChange) -> bool {
     output.action == Action::NoOp && after.is_wholly_known() && before == after
 }
 
+/// True if the output has a line.
+fn changes_output(output: &OutputChange, style: &Style) -> bool {
+    !is_unchanged(output) && output_diff(output, style).action != Action::NoOp
+}
+
 fn output_diff(output: &OutputChange, style: &Style) -> Diff {
     let hide = |value: &Value| {
         let present = !value.is_null() || output.action == Action::NoOp;
@@ -373,25 +429,30 @@ fn output_diff(output: &OutputChange, style: &Style) -> Diff {
     diff::value_diff(&before, &after, style.dialect)
 }
 
-/// Changes made outside. Returns whether anything was written.
-fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> bool {
+/// Changes made outside. Returns whether there are any.
+fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool, hidden: &mut Hidden) -> bool {
     let refresh_only = text.plan.scope.mode == Mode::RefreshOnly;
     if nothing_planned && !refresh_only {
         return false;
     }
-    let mut drift = String::new();
+    let (mut drift, mut has_drift) = (String::new(), false);
     let mut relevant: FxHashMap<&AbsResourceInstance, Vec<&Path>> = FxHashMap::default();
     for (addr, path) in &text.plan.relevant_attributes {
         relevant.entry(addr).or_default().push(path);
     }
     for change in &text.plan.drift {
         let paths = relevant.get(&change.addr).map_or(&[][..], Vec::as_slice);
-        if let Some(diff) = shown_drift(change, paths, text) {
-            write_change(&mut drift, change, &diff, Cause::Drift, text.style);
+        let Some(diff) = shown_drift(change, paths, text) else { continue };
+        has_drift = true;
+        // Of a plan that only refreshes, these are the differences.
+        let is_shown = text.filter.shows(change, false) && (refresh_only || !text.filter.diff_only);
+        match is_shown {
+            true => write_change(&mut drift, change, &diff, Cause::Drift, text.style),
+            false => hidden.changes += 1,
         }
     }
     if drift.is_empty() {
-        return false;
+        return has_drift;
     }
     let style = text.style;
     let intro = format!(

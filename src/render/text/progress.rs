@@ -9,9 +9,9 @@ use model::plan::{Action, ActionInvocation};
 use model::state::DeposedKey;
 use model::version::at_least;
 
-use super::listing;
 use super::style::Style;
 use super::visible::visible;
+use super::{listing, policies, query_policies};
 use crate::opentofu;
 use crate::words::{Operation, awaited, duration, ephemeral, words};
 
@@ -63,7 +63,11 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
             return action(event, style);
         }
         Event::ListFinished(results) => return listing::table(results),
-        Event::RefreshFinished { .. }
+        Event::PolicyResult(report) => return policies::infos(report, style),
+        Event::QueryPolicies(lists) => return Some(query_policies::text(lists, style)),
+        Event::Phase(_)
+        | Event::RefreshFinished { .. }
+        | Event::RefreshFailed { .. }
         | Event::ListStarted { .. }
         | Event::Unchanged { .. }
         | Event::ProvisionFinished { .. }

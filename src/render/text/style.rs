@@ -17,6 +17,8 @@ pub struct Style {
     pub bare: bool,
     /// Advice beyond what the reference says is shown: people read it, not programs.
     pub tips: bool,
+    /// People read at a terminal, where lines may be added to those of the reference.
+    pub extras: bool,
     /// The one whose words and symbols are used.
     pub dialect: Dialect,
 }
@@ -29,7 +31,8 @@ impl Style {
 
     /// Without colours, for a place of unknown width.
     pub fn plain() -> Style {
-        Style { colour: false, width: 78, reveal: false, bare: true, tips: false, dialect: Dialect::default() }
+        let (colour, reveal, bare) = (false, false, true);
+        Style { colour, width: 78, reveal, bare, tips: false, extras: false, dialect: Dialect::default() }
     }
 
     /// A template with tags such as `[bold]`, and `{}` where the arguments stand. As in the reference, a text in which

@@ -10,6 +10,7 @@ use model::deps::Version;
 use model::version::at_least;
 use ops::init::{InitEvent, InitOutcome};
 use ops::providers::Trust;
+use render::text::policies;
 use render::text::style::Style;
 
 use super::contract::InitView;
@@ -19,13 +20,11 @@ use super::texts::{
 };
 use crate::console::Console;
 use crate::opentofu;
-use crate::view::downloads::Downloads;
 
 pub struct InitHuman {
     console: Arc<Console>,
     /// Leave out advice on the next command.
     in_automation: bool,
-    downloads: Downloads,
     /// There is a state store: versions are named, and parts set apart, as by those versions of the reference that have them.
     has_store: AtomicBool,
     /// The last part is the one about the backend.
@@ -35,16 +34,15 @@ pub struct InitHuman {
 /// The lines about the installation of packages, for other commands than `init`.
 pub struct InstallLines {
     console: Arc<Console>,
-    downloads: Downloads,
 }
 
 impl InstallLines {
     pub fn new(console: Arc<Console>) -> InstallLines {
-        InstallLines { downloads: Downloads::new(console.clone()), console }
+        InstallLines { console }
     }
 
     pub fn event(&self, event: &InstallEvent) {
-        self.downloads.hear(event);
+        self.console.progress.install(event);
         if let Some((provider, version)) = reused_version(event) {
             self.console.line(&reused_line(provider, version));
         } else if let Some(text) = install(event, &self.console.style) {
@@ -59,14 +57,7 @@ fn reused_line(provider: &Provider, version: &Version) -> String {
 
 impl InitHuman {
     pub fn new(console: Arc<Console>, in_automation: bool) -> InitHuman {
-        let downloads = Downloads::new(console.clone());
-        InitHuman {
-            downloads,
-            console,
-            in_automation,
-            has_store: AtomicBool::new(false),
-            in_backend: AtomicBool::new(false),
-        }
+        InitHuman { console, in_automation, has_store: AtomicBool::new(false), in_backend: AtomicBool::new(false) }
     }
 }
 
@@ -74,6 +65,23 @@ impl InitHuman {
     /// Whether empty lines stand between the parts: with a state store always, otherwise since Terraform 1.15.
     fn is_spaced(&self) -> bool {
         self.has_store.load(Ordering::Relaxed) || at_least(15)
+    }
+
+    /// What the status area shows of an event.
+    fn follow(&self, event: &InitEvent) {
+        let progress = &self.console.progress;
+        match event {
+            InitEvent::Backend | InitEvent::StateStore(_) | InitEvent::Cloud => {
+                progress.begin_part(Some("Initializing the backend"));
+            }
+            InitEvent::Modules { .. } => progress.begin_part(Some("Installing modules")),
+            InitEvent::Providers | InitEvent::StoreProvider { .. } => {
+                progress.begin_part(Some("Installing providers"));
+            }
+            InitEvent::Install(event) => progress.install(event),
+            InitEvent::Module(event) => progress.module(event),
+            _ => {}
+        }
     }
 
     /// The version of the lock file that is named.
@@ -89,15 +97,16 @@ impl InitView for InitHuman {
             self.console.diagnostics(diagnostics.clone());
             return;
         }
+        if let InitEvent::Policy(report) = event {
+            return policies::infos(report, &self.console.style).iter().for_each(|text| self.console.print(text));
+        }
         if let InitEvent::NotSound(text) = event {
             if self.is_spaced() && self.in_backend.swap(false, Ordering::Relaxed) {
                 self.console.line("");
             }
             return self.console.error_line(&format!("\n{text}"));
         }
-        if let InitEvent::Install(event) = event {
-            self.downloads.hear(event);
-        }
+        self.follow(event);
         if is_of_store(event) {
             self.has_store.store(true, Ordering::Relaxed);
         }
@@ -125,7 +134,6 @@ impl InitView for InitHuman {
     }
 
     fn finish(&self, outcome: InitOutcome) {
-        self.console.status("");
         let (place, warnings) = match outcome {
             InitOutcome::NotReady(diagnostics) => {
                 if self.is_spaced() && self.in_backend.load(Ordering::Relaxed) {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::diag::Diagnostics;
+use base::diag::{Diagnostics, Kind};
 use model::version::at_least;
 use ops::init::{InitEvent, InitOutcome};
 use ops::providers::Trust;
-use render::json::events;
+use render::json::{events, policies};
 use render::text::style::Style;
 
 use super::contract::InitView;
@@ -69,7 +69,9 @@ impl InitJson {
     }
 
     fn diagnostics(&self, diagnostics: &Diagnostics) {
-        diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
+        // What policies found was written with their results.
+        let others = diagnostics.iter().filter(|diagnostic| diagnostic.kind != Kind::Policy);
+        others.for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
     }
 }
 
@@ -79,6 +81,9 @@ impl InitView for InitJson {
         if let InitEvent::Diagnostics(diagnostics) = event {
             self.diagnostics(diagnostics);
             return;
+        }
+        if let InitEvent::Policy(report) = event {
+            return policies::messages(report).iter().for_each(|message| write(&self.console, message));
         }
         if let InitEvent::NotSound(text) = event {
             let lines: Vec<&str> = text.split_whitespace().collect();
@@ -116,7 +121,6 @@ impl InitView for InitJson {
 
     fn finish(&self, outcome: InitOutcome) {
         self.begin(None);
-        self.console.status("");
         self.diagnostics(outcome.diagnostics());
         let InitOutcome::Ready { place, .. } = outcome else { return };
         if opentofu::has_plain_streams(self.console.dialect()) {

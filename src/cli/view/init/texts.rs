@@ -76,7 +76,8 @@ pub fn message(event: &InitEvent, dialect: Dialect) -> Option<(String, Option<&'
         | InitEvent::StoreRecorded
         | InitEvent::CopyDone
         | InitEvent::Diagnostics(_)
-        | InitEvent::NotSound(_) => return None,
+        | InitEvent::NotSound(_)
+        | InitEvent::Policy(_) => return None,
     };
     Some((text, Some(code)))
 }

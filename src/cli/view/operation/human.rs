@@ -14,6 +14,7 @@ use ops::interface::planning::{Planned, Tally, Unfinished};
 use render::text::progress;
 
 use super::contract::{OperationView, Written};
+use crate::args::plan_view::PlanView;
 use crate::console::Console;
 use crate::opentofu;
 use crate::view::interrupt::announce_interrupt;
@@ -24,31 +25,44 @@ use crate::view::{remote, shown, unfinished};
 pub struct OperationHuman {
     console: Arc<Console>,
     in_automation: bool,
+    shown: PlanView,
     ticker: Ticker,
 }
 
 impl OperationHuman {
     /// `in_automation`: leaves out advice on the next command.
     pub fn new(console: Arc<Console>, in_automation: bool) -> OperationHuman {
-        OperationHuman { console, in_automation, ticker: Ticker::default() }
+        OperationHuman { console, in_automation, shown: PlanView::default(), ticker: Ticker::default() }
+    }
+
+    /// With another form of plans.
+    pub fn showing(self, shown: PlanView) -> OperationHuman {
+        OperationHuman { shown, ..self }
     }
 }
 
 impl Observer for OperationHuman {
     fn event(&self, event: Event) {
+        self.console.progress.hear(&event);
         if let Event::Diagnostics(diagnostics) = event {
             self.console.diagnostics(diagnostics);
             return;
         }
         let is_shown = match event {
             Event::RequestPending { .. } => self.console.advises(),
-            _ => !self.console.view.concise,
+            // Results of the command, and no steps of it.
+            Event::QueryPolicies(_) => true,
+            _ => !self.console.view.concise && !self.shown.filter.diff_only,
         };
         if !is_shown {
             return;
         }
         let console = self.console.clone();
         self.ticker.hear(&event, move |change, elapsed| {
+            // The status area shows what still runs.
+            if console.progress.has_area() {
+                return;
+            }
             if let Some(line) = progress::still(&change.addr, change.operation, &change.label, elapsed, &console.style)
             {
                 console.print(&line);
@@ -62,11 +76,17 @@ impl Observer for OperationHuman {
 
 impl Listener for OperationHuman {
     fn planned(&self, planned: &Planned) {
-        self.console.print(&shown::plan(planned, &self.console.style, self.in_automation));
+        self.console.progress.planned(&planned.plan);
+        self.console.print(&shown::plan(planned, &self.console.style, self.in_automation, &self.shown));
     }
 
-    // People have seen the plan when they made it.
-    fn loaded(&self, _planned: &Planned) {}
+    // People have seen the plan when they made it, unless they ask for it again.
+    fn loaded(&self, planned: &Planned) {
+        match self.shown.is_default() {
+            true => self.console.progress.planned(&planned.plan),
+            false => self.planned(planned),
+        }
+    }
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
         self.console.diagnostics(diagnostics);
@@ -77,7 +97,7 @@ impl Listener for OperationHuman {
     }
 
     fn remote(&self, line: RemoteLine<'_>) {
-        remote::show(&self.console, line, self.in_automation);
+        remote::show(&self.console, line, self.in_automation, &self.shown);
     }
 }
 
@@ -91,7 +111,8 @@ impl OperationView for OperationHuman {
     }
 
     fn remote_next_steps(&self, written: Written<'_>) {
-        if self.in_automation {
+        let is_unwanted = self.shown.filter.diff_only && written.plan.is_none() && written.generated.is_none();
+        if self.in_automation || is_unwanted {
             return;
         }
         let style = &self.console.style;

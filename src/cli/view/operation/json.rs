@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use base::diag::Diagnostics;
+use base::diag::{Diagnostics, Kind};
 use base::name::PROGRAM;
 use base::stop::Stage;
 use engine::event::Event;
@@ -15,7 +15,7 @@ use ops::interface::listen::{Listener, RemoteLine};
 use ops::interface::planning::{Planned, Tally};
 use render::json::events::{self, Counts};
 use render::json::message::Message;
-use render::json::{actions, listing};
+use render::json::{actions, listing, policies, query_policies};
 use render::text::style::Style;
 use terrane_protocol::schema::ResourceMode;
 
@@ -90,6 +90,7 @@ impl OperationJson {
 
 impl Observer for OperationJson {
     fn event(&self, event: Event) {
+        self.console.progress.hear(&event);
         if let Event::Diagnostics(diagnostics) = event {
             Listener::diagnostics(self, diagnostics);
             return;
@@ -111,6 +112,12 @@ impl Observer for OperationJson {
         }
         if let Event::ListFinished(results) = &event {
             return listing::finished(results).iter().for_each(|message| self.write(message));
+        }
+        if let Event::PolicyResult(report) = &event {
+            return policies::messages(report).iter().for_each(|message| self.write(message));
+        }
+        if let Event::QueryPolicies(lists) = &event {
+            return lists.iter().for_each(|list| self.write(&query_policies::summary(list)));
         }
         events::event(&event, dialect).iter().for_each(|message| self.write(message));
     }
@@ -141,7 +148,9 @@ impl Listener for OperationJson {
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
         self.begin(false);
-        write_diagnostics(&self.console, diagnostics);
+        // What policies found was written with their results.
+        let other = diagnostics.into_iter().filter(|diagnostic| diagnostic.kind != Kind::Policy).collect();
+        write_diagnostics(&self.console, other);
     }
 
     fn waiting_for_lock(&self) {

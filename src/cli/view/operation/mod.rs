@@ -5,6 +5,7 @@
 mod contract;
 mod human;
 mod json;
+mod summary;
 
 use std::sync::Arc;
 
@@ -12,15 +13,22 @@ pub use contract::{Audience, OperationView, Written};
 pub use human::OperationHuman;
 pub use json::OperationJson;
 use ops::interface::listen::Listener;
+use summary::OperationSummary;
 
 use super::both::Both;
+use crate::args::plan_view::{PlanView, SummaryForm};
 use crate::console::Console;
 
-/// The view for an audience.
-pub fn view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
+/// The view for an audience; `shown` decides how much of a plan people see.
+pub fn view(console: &Arc<Console>, audience: Audience, shown: PlanView) -> Arc<dyn OperationView> {
     let view: Arc<dyn OperationView> = match audience {
         Audience::Programs => Arc::new(OperationJson::new(console.clone())),
-        Audience::People { in_automation } => Arc::new(OperationHuman::new(console.clone(), in_automation)),
+        Audience::People { .. } if shown.summary_form == Some(SummaryForm::Json) => {
+            Arc::new(OperationSummary { console: console.clone(), shown })
+        }
+        Audience::People { in_automation } => {
+            Arc::new(OperationHuman::new(console.clone(), in_automation).showing(shown))
+        }
     };
     match &console.copy {
         Some(copy) => Arc::new(Both(view, Arc::new(OperationJson::new(copy.clone())))),
@@ -32,7 +40,7 @@ pub fn view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView
 pub fn query_view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
     match audience {
         Audience::Programs => Arc::new(OperationJson::of_query(console.clone())),
-        Audience::People { .. } => view(console, audience),
+        Audience::People { .. } => view(console, audience, PlanView::default()),
     }
 }
 

@@ -15,10 +15,10 @@ use ops::interface::testing::{
 };
 use terrane_value::text::go_quoted;
 
-use super::status::StatusLine;
 use super::texts::{self, conclusion, not_shown, objects, progress_word, slowest, status_word};
 use super::turns::{Piece, Turns};
 use super::{TestView, TestViewOptions};
+use crate::args::plan_view::PlanView;
 use crate::console::Console;
 use crate::opentofu;
 use crate::view::shown;
@@ -34,7 +34,6 @@ pub struct TestHuman {
     turns: Mutex<Turns>,
     /// The state files that `skip_cleanup` keeps, by test file, until the file has ended.
     kept: Mutex<BTreeMap<String, Vec<PathBuf>>>,
-    status: StatusLine,
     output: PieceOutput,
 }
 
@@ -52,8 +51,7 @@ impl TestHuman {
     }
 
     fn with_output(console: Arc<Console>, options: TestViewOptions, output: PieceOutput) -> TestHuman {
-        let status = StatusLine::new(console.clone());
-        TestHuman { console, options, turns: Mutex::default(), kept: Mutex::default(), status, output }
+        TestHuman { console, options, turns: Mutex::default(), kept: Mutex::default(), output }
     }
 
     fn turns(&self) -> MutexGuard<'_, Turns> {
@@ -109,7 +107,7 @@ impl TestHuman {
             VerboseResult::Plan(plan) => {
                 let (plan, config, schemas) = (plan.clone(), run.config.clone(), run.schemas.clone());
                 let planned = Planned { plan, config, schemas };
-                Ok(format!("{}\n", shown::plan(&planned, style, self.options.in_automation)))
+                Ok(format!("{}\n", shown::plan(&planned, style, self.options.in_automation, &PlanView::default())))
             }
         }
     }
@@ -165,11 +163,11 @@ impl TestListener for TestHuman {
         let shown = turns.rest();
         self.print(shown);
         *turns = Turns::of(files.iter().map(|file| file.name.clone()), is_whole);
-        self.status.begin(files.len());
+        self.console.progress.begin_suite(files.len());
     }
 
     fn file(&self, file: &FileReport, progress: TestProgress) {
-        self.status.file(&file.name, progress);
+        self.console.progress.test_file(&file.name, progress);
         let reports_progress = opentofu::reports_progress_of_tests(self.console.dialect());
         if let Some(word) = progress_word(progress) {
             if reports_progress {
@@ -190,7 +188,7 @@ impl TestListener for TestHuman {
     }
 
     fn run(&self, file: &str, run: &RunReport, progress: TestProgress, _elapsed: Duration) {
-        self.status.run(file, &run.name, progress);
+        self.console.progress.test_run(file, &run.name, progress);
         if progress != TestProgress::Complete {
             return;
         }
@@ -256,7 +254,7 @@ impl TestListener for TestHuman {
     }
 
     fn concluded(&self, suite: &SuiteReport) {
-        self.status.end();
+        self.console.progress.begin_part(None);
         let mut turns = self.turns();
         let mut pieces = turns.rest();
         let (verdict, rest) = conclusion(suite);
@@ -289,7 +287,7 @@ impl TestView for TestHuman {
     }
 
     fn finish(&self, diagnostics: Diagnostics) {
-        self.status.end();
+        self.console.progress.begin_part(None);
         let mut turns = self.turns();
         let shown = turns.rest();
         self.print(shown);

@@ -9,7 +9,6 @@ mod json;
 pub mod junit;
 #[cfg(test)]
 mod sample_tests;
-mod status;
 mod texts;
 mod turns;
 

@@ -1,10 +1,11 @@
 //! The schemas in a plan file: of its providers, and of the types that the plan and its configuration name, so that showing it
-//! needs no provider. They have neither descriptions nor deprecations. OpenTofu has them since 1.13; what this program writes has
-//! the same form, with more fields.
+//! needs no provider. They have neither descriptions nor deprecations. OpenTofu has them since 1.13, with those of identities; what this
+//! program writes has the same form, with more fields, but without identities, which its plans keep as JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use terrane_protocol::provider::{IdentityAttribute, IdentitySchema};
 use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ProviderSchemas, ResourceMode, Schema,
     SchemaError, StaticSchemas,
@@ -45,11 +46,15 @@ impl StoredType {
 
 /// The schemas in a plan file, by provider; empty for plan files that have none.
 #[derive(Clone, Debug, Default)]
-pub struct StoredSchemas(BTreeMap<Provider, Arc<StaticSchemas>>);
+pub struct StoredSchemas {
+    providers: BTreeMap<Provider, Arc<StaticSchemas>>,
+    /// Of managed resource types, by provider and type.
+    identities: BTreeMap<(Provider, Arc<str>), Arc<IdentitySchema>>,
+}
 
 impl StoredSchemas {
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.providers.is_empty()
     }
 
     /// Adds a provider, with those of its types. Errors: see [`ProviderSchemas`].
@@ -72,14 +77,14 @@ impl StoredSchemas {
                 to.insert(stored.kind().clone(), schema);
             }
         }
-        self.0.insert(provider, Arc::new(kept));
+        self.providers.insert(provider, Arc::new(kept));
         Ok(())
     }
 
     /// The content of the member of archives of this program.
     pub(super) fn write(&self) -> Vec<u8> {
         let mut draft = Draft::default();
-        for (provider, schemas) in &self.0 {
+        for (provider, schemas) in &self.providers {
             let mut content = Draft::default();
             content.message(1, draft_schema(&schemas.provider));
             for (field, types) in
@@ -101,17 +106,41 @@ impl StoredSchemas {
         &self,
         needed: impl IntoIterator<Item = Provider>,
     ) -> Option<BTreeMap<Provider, Arc<dyn ProviderSchemas>>> {
-        let is_complete = needed.into_iter().all(|provider| self.0.contains_key(&provider));
+        let is_complete = needed.into_iter().all(|provider| self.providers.contains_key(&provider));
         let shared = |(provider, schemas): (&Provider, &Arc<StaticSchemas>)| {
             let schemas: Arc<dyn ProviderSchemas> = schemas.clone();
             (provider.clone(), schemas)
         };
-        is_complete.then(|| self.0.iter().map(shared).collect())
+        is_complete.then(|| self.providers.iter().map(shared).collect())
+    }
+
+    /// As [`StoredSchemas::all`], where the provider that is needed may have another host in the plan file: an address without a host
+    /// names the registry of the program that reads it, and the plan was written by another one. Such a provider is there by both
+    /// addresses. A plan file has the schemas of all providers of its configuration, so no other provider is taken for it.
+    pub fn all_by_any_host(
+        &self,
+        needed: impl IntoIterator<Item = Provider>,
+    ) -> Option<BTreeMap<Provider, Arc<dyn ProviderSchemas>>> {
+        let mut with_aliases = self.clone();
+        for provider in needed {
+            if self.providers.contains_key(&provider) {
+                continue;
+            }
+            let is_same = |stored: &Provider| stored.namespace == provider.namespace && stored.kind == provider.kind;
+            let (_, schemas) = self.providers.iter().find(|(stored, _)| is_same(stored))?;
+            with_aliases.providers.insert(provider.clone(), schemas.clone());
+        }
+        with_aliases.all(std::iter::empty::<Provider>())
+    }
+
+    /// The schema of the identities of a managed resource type.
+    pub(super) fn identity(&self, provider: &Provider, kind: &str) -> Option<&IdentitySchema> {
+        self.identities.get(&(provider.clone(), kind.into())).map(|schema| &**schema)
     }
 
     /// Whether the type of a resource has a schema.
     pub(super) fn has(&self, provider: &Provider, mode: ResourceMode, kind: &str) -> bool {
-        self.0.get(provider).is_some_and(|schemas| match mode {
+        self.providers.get(provider).is_some_and(|schemas| match mode {
             ResourceMode::Managed => schemas.managed.contains_key(kind),
             ResourceMode::Data => schemas.data.contains_key(kind),
             ResourceMode::Ephemeral | ResourceMode::List => false,
@@ -121,11 +150,33 @@ impl StoredSchemas {
 
 /// Reads the member of the archive.
 pub(super) fn read(content: &[u8], writer: Writer) -> Result<StoredSchemas, PlanFileError> {
-    let providers = entries(&Message::read(content)?, 1)?.into_iter().map(|(source, schemas)| {
+    let mut stored = StoredSchemas::default();
+    for (source, schemas) in entries(&Message::read(content)?, 1)? {
         let provider = Provider::parse_source(source)?;
-        Ok((provider, Arc::new(provider_schemas(&schemas, writer)?)))
+        if writer == Writer::OpenTofu {
+            for (kind, found) in entries(&schemas, 2)? {
+                if let Some(schema) = identity_schema(&found)? {
+                    stored.identities.insert((provider.clone(), kind.into()), Arc::new(schema));
+                }
+            }
+        }
+        stored.providers.insert(provider, Arc::new(provider_schemas(&schemas, writer)?));
+    }
+    Ok(stored)
+}
+
+/// The schema of the identities of a resource type, if it has identities.
+fn identity_schema(message: &Message<'_>) -> Result<Option<IdentitySchema>, PlanFileError> {
+    let Some(bytes) = message.bytes(2) else { return Ok(None) };
+    let found = Message::read(bytes)?;
+    let attributes = attributes(&found.message(2)?, 0)?.into_iter().filter_map(|(name, attribute)| {
+        match attribute.shape {
+            AttributeShape::Plain(ty) => Some((name, IdentityAttribute::optional(ty))),
+            // Identities have no nested attributes.
+            AttributeShape::Nested(_) => None,
+        }
     });
-    Ok(StoredSchemas(providers.collect::<Result<_, PlanFileError>>()?))
+    Ok(Some(IdentitySchema { version: signed(found.number(1)), attributes: attributes.collect() }))
 }
 
 fn provider_schemas(message: &Message<'_>, writer: Writer) -> Result<StaticSchemas, PlanFileError> {

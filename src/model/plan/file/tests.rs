@@ -4,21 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::files::slashed;
+use base::source::SourceFile;
 use terrane_protocol::provider::Identity;
 use terrane_protocol::schema::{
     Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, ResourceMode, Schema, StaticSchemas,
 };
 use terrane_value::{Marks, Path, Type, Value};
 
+use super::protobuf::Draft;
 use super::*;
 use crate::addr::{
     AbsActionInstance, AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, Provider, Resource, Target,
     command_line,
 };
+use crate::config::policy_file::{GivenInputs, PolicySet};
 use crate::config::{ActionEvent, OnActionFailure};
 use crate::plan::{
     Action, ActionInvocation, ActionReason, Change, IdentityChange, Importing, InvocationTrigger, LifecycleTrigger,
-    Mode, OutputChange, PlanScope, ResourceChange,
+    Mode, OutputChange, PlanScope, ResourceChange, UndecidedPolicy,
 };
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
 
@@ -116,6 +119,7 @@ fn sample() -> SavedPlan {
         function_results: [([1; 32], [0xff; 32]), ([2; 32], [0; 32])].into(),
         applyable: true,
         complete: true,
+        denied_by: vec!["-deny=delete:**".into()],
         ..Plan::default()
     };
     SavedPlan {
@@ -137,6 +141,27 @@ fn what_is_written_is_read_again() {
     let read = read("p", &content).unwrap();
     assert_eq!(format!("{read:#?}"), format!("{saved:#?}"));
     assert_eq!(read.plan.changes[0].change, saved.plan.changes[0].change);
+}
+
+#[test]
+fn policies_are_read_again_with_their_inputs() {
+    let policy =
+        "input \"n\" {\n  type = number\n}\nresource_policy \"t\" \"p\" {\n  enforce {\n    condition = true\n  }\n}\n";
+    let given: GivenInputs = [("n".into(), "7".to_owned())].into();
+    let (mut set, found) = PolicySet::parse([SourceFile::new("p.policy.hcl", policy)], given);
+    assert!(!found.has_errors(), "{found:?}");
+    set.provider_versions.insert(Provider::default_for("t"), "1.2.3".to_owned());
+    let mut saved = sample();
+    let open = UndecidedPolicy { target: "t.n".into(), policy: "resource_policy.t.p (p.policy.hcl)".into() };
+    saved.plan.scope.policies = Arc::new(set);
+    saved.plan.undecided_policies = vec![open.clone()];
+    let read = read("plan", &write(&saved).unwrap()).unwrap();
+    let set = &read.plan.scope.policies;
+    assert_eq!(set.files[0].inputs["n"], Value::int(7));
+    assert_eq!(set.files[0].file.source.text(), policy);
+    assert_eq!((set.files[0].file.policies.len(), set.files[0].is_late), (1, false));
+    assert_eq!(set.provider_versions[&Provider::default_for("t")], "1.2.3");
+    assert_eq!(read.plan.undecided_policies, [open]);
 }
 
 #[test]
@@ -317,6 +342,12 @@ fn schemas_in_plans_of_opentofu_are_read() {
     let stored = undecoded.stored_schemas().unwrap();
     let schemas = stored.all(providers).unwrap();
     assert!(stored.all([Provider::default_for("other")]).is_none());
+    // What `hashicorp/simple` means to Terraform.
+    let of_terraform = Provider::new("registry.terraform.io", "hashicorp", "simple");
+    assert!(stored.all([of_terraform.clone()]).is_none());
+    let by_both = stored.all_by_any_host([of_terraform.clone(), simple.clone()]).unwrap();
+    assert!(by_both.contains_key(&of_terraform) && by_both.contains_key(&simple));
+    assert!(stored.all_by_any_host([Provider::default_for("other")]).is_none());
     let resource = schemas[&simple].managed("simple_resource").unwrap().unwrap();
     let flags = |name: &str| {
         let attribute = &resource.block.attributes[name];
@@ -412,6 +443,58 @@ fn plans_without_sound_schemas_have_none() {
         let why = stored_schemas::read(content, Writer::OpenTofu).map(|_| ()).unwrap_err();
         assert!(why.to_string().contains(expected), "{why}");
     }
+}
+
+/// A message of fields with bytes.
+fn draft(fields: &[(u64, &[u8])]) -> Vec<u8> {
+    let mut draft = Draft::default();
+    fields.iter().for_each(|(field, content)| draft.bytes(*field, content));
+    draft.finish()
+}
+
+/// As OpenTofu 1.13 writes them: the fields are those of its `planfile.proto`.
+#[test]
+fn identities_in_plans_of_opentofu_are_read() {
+    // {"id": "1"} and {"id": "2"}
+    let identity = |id: &[u8]| draft(&[(1, &[&b"\x81\xa2id\xa1"[..], id].concat())]);
+    let value = draft(&[(1, b"\x81\xa1a\xc0")]);
+    let (first, second) = (identity(b"1"), identity(b"2"));
+    let import = draft(&[(2, &first)]);
+    let mut change = Draft::default();
+    change.number(1, 3);
+    let fields: [(u64, &[u8]); 5] = [(2, &value), (2, &value), (5, &import), (7, &first), (8, &second)];
+    fields.iter().for_each(|(field, content)| change.bytes(*field, content));
+    let provider = b"provider[\"registry.opentofu.org/hashicorp/t\"]";
+    let change = draft(&[(8, provider), (9, &change.finish()), (13, b"t_x.a")]);
+    let mut plan = Draft::default();
+    plan.number(1, 3);
+    plan.bytes(3, &change);
+    plan.bytes(13, &draft(&[(1, b"local"), (2, &draft(&[(1, b"\x80")])), (3, b"default")]));
+    // Version 4 of the schema of the identities.
+    let attribute = |name: &[u8]| draft(&[(1, name), (2, b"\"string\"")]);
+    let block = draft(&[(1, &attribute(b"a"))]);
+    let mut identities = Draft::default();
+    identities.number(1, 4);
+    identities.bytes(2, &draft(&[(1, &attribute(b"id"))]));
+    let kind = draft(&[(1, &draft(&[(2, &block)])), (2, &identities.finish())]);
+    let kinds = draft(&[(2, &draft(&[(1, b"t_x"), (2, &kind)]))]);
+    let schemas = draft(&[(1, &draft(&[(1, b"registry.opentofu.org/hashicorp/t"), (2, &kinds)]))]);
+
+    let mut archive = ZipArchive::new(Cursor::new(OPENTOFU)).unwrap();
+    let mut written = ZipWriter::new(Cursor::new(Vec::new()));
+    let rest = ["tfstate", "tfstate-prev", "tfconfig/modules.json"]
+        .map(|name| (name, member(&mut archive, name).unwrap().unwrap()));
+    for (name, content) in rest.into_iter().chain([("tfplan", plan.finish()), ("tfschemas", schemas)]) {
+        written.start_file(name, SimpleFileOptions::default()).unwrap();
+        written.write_all(&content).unwrap();
+    }
+    let mut saved = read_content(&written.finish().unwrap().into_inner()).unwrap();
+    saved.decode(&|_, _| Ok(Type::object([("a", Type::String)])), &no_action).unwrap();
+    let change = &saved.plan.changes[0];
+    let known = |json: &str| Some(Identity { schema_version: 4, json: json.into() });
+    assert_eq!(change.identity, IdentityChange { before: known("{\"id\":\"1\"}"), after: known("{\"id\":\"2\"}") });
+    let importing = Importing { id: None, identity: Some("{\"id\":\"1\"}".to_owned()) };
+    assert_eq!(change.importing, Some(importing));
 }
 
 /// Whatever is cut off, the rest is an error or a plan, never a panic.

@@ -17,6 +17,7 @@ use terrane_value::{Type, TypeError};
 use super::addresses::{action_address, instance_of, placeholder_of, target_of, target_text};
 use super::error::PlanFileError;
 use super::invocations::{self, InvocationText};
+use super::policies::{self, PoliciesText};
 use super::values::{StepText, ValueReader, ValueText, ValueWriter};
 use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings};
 use crate::addr::AbsProviderConfig;
@@ -60,6 +61,10 @@ struct Top {
     applyable: bool,
     complete: bool,
     errored: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    denied_by: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policies: Option<PoliciesText>,
     backend: (String, String, String),
     /// Source, version, supply and configuration of the provider of a state store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -237,6 +242,8 @@ pub(super) fn encode(saved: &SavedPlan) -> serde_json::Result<Vec<u8>> {
         applyable: plan.applyable,
         complete: plan.complete,
         errored: plan.errored,
+        denied_by: plan.denied_by.clone(),
+        policies: policies::text_of(plan),
         backend: (saved.backend.kind.clone(), saved.backend.workspace.clone(), saved.backend.config.clone()),
         store_provider: saved.backend.provider.clone().map(|of| (of.source, of.version, of.supply, of.config)),
         config: saved.config.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect(),
@@ -331,6 +338,7 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), PlanFil
         refresh: Refresh::All,
         deferral_allowed: false,
         generate_config: false,
+        policies: Arc::default(),
         parallelism: DEFAULT_PARALLELISM,
     };
     plan.changes = reader.changes(top.changes)?;
@@ -363,6 +371,8 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), PlanFil
         .collect::<Result<_, PlanFileError>>()?;
     plan.timestamp = top.timestamp;
     (plan.applyable, plan.complete, plan.errored) = (top.applyable, top.complete, top.errored);
+    plan.denied_by = top.denied_by;
+    policies::read(top.policies, plan)?;
     let (kind, workspace, config) = top.backend;
     let provider = top.store_provider.map(|(source, version, supply, config)| StoreProviderSettings {
         source,

@@ -10,6 +10,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use terrane_protocol::provider::{Identity, IdentitySchema};
 use terrane_value::{Marks, Type, Value, msgpack};
 use zip::ZipArchive;
 
@@ -25,8 +26,8 @@ use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, sta
 use crate::addr::Provider;
 use crate::addr::parse::parse_target;
 use crate::plan::{
-    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, Importing,
-    Mode, OutputChange, Plan, PlanScope, ResourceChange,
+    Action, ActionInvocation, ActionReason, Change, DeferredChange, DeferredInvocation, DeferredReason, IdentityChange,
+    Importing, Mode, OutputChange, Plan, PlanScope, ResourceChange,
 };
 use crate::state::file::deferred_instance;
 use crate::state::{CheckResult, CheckStatus, DeposedKey};
@@ -55,6 +56,15 @@ struct RawChange {
     change: ResourceChange,
     before: Option<RawValue>,
     after: Option<RawValue>,
+    identities: RawIdentities,
+}
+
+/// Identities as MessagePack, by the schema of the resource type's identities.
+#[derive(Clone, Debug, Default)]
+struct RawIdentities {
+    before: Option<Vec<u8>>,
+    after: Option<Vec<u8>>,
+    import: Option<Vec<u8>>,
 }
 
 impl Undecoded {
@@ -86,11 +96,11 @@ impl SavedPlan {
     /// Reads what was left undecoded.
     pub fn decode(&mut self, type_of: TypeOf<'_>, type_of_action: ActionTypeOf<'_>) -> Result<(), PlanFileError> {
         let Some(undecoded) = self.undecoded.take() else { return Ok(()) };
-        let plan = &mut self.plan;
-        plan.changes = decoded(undecoded.changes, type_of)?;
-        plan.drift = decoded(undecoded.drift, type_of)?;
+        let (plan, schemas) = (&mut self.plan, &undecoded.schemas);
+        plan.changes = decoded(undecoded.changes, type_of, schemas)?;
+        plan.drift = decoded(undecoded.drift, type_of, schemas)?;
         for (reason, raw) in undecoded.deferred {
-            let changes = decoded(vec![raw], type_of)?;
+            let changes = decoded(vec![raw], type_of, schemas)?;
             plan.deferred.extend(changes.into_iter().map(|change| DeferredChange { reason, change }));
         }
         plan.deferred.sort_by_cached_key(|deferred| deferred.change.addr.to_string());
@@ -120,8 +130,13 @@ fn order(invocation: &ActionInvocation) -> (Option<String>, Option<(usize, usize
     (invocation.caller().map(ToString::to_string), place, invocation.addr.to_string())
 }
 
-fn decoded(changes: Vec<RawChange>, type_of: TypeOf<'_>) -> Result<Vec<ResourceChange>, PlanFileError> {
-    let one = |raw: RawChange| {
+/// `schemas`: those in the plan file, which alone say what identities are.
+fn decoded(
+    changes: Vec<RawChange>,
+    type_of: TypeOf<'_>,
+    schemas: &StoredSchemas,
+) -> Result<Vec<ResourceChange>, PlanFileError> {
+    let one = |mut raw: RawChange| {
         let addr = raw.change.addr.clone();
         let ty = type_of(&raw.change.provider.provider, &addr).map_err(|error| error.of(&addr))?;
         let value = |raw: Option<RawValue>| match raw {
@@ -133,11 +148,33 @@ fn decoded(changes: Vec<RawChange>, type_of: TypeOf<'_>) -> Result<Vec<ResourceC
             None => Ok::<_, PlanFileError>(Value::null(ty.clone())),
         };
         let change = Change { before: value(raw.before)?, after: value(raw.after)? };
+        if let Some(schema) = schemas.identity(&raw.change.provider.provider, &addr.resource.resource.kind) {
+            identify(&mut raw.change, &raw.identities, schema).map_err(|error| error.of(&addr))?;
+        }
         Ok(ResourceChange { change, ..raw.change })
     };
     let mut changes = changes.into_iter().map(one).collect::<Result<Vec<_>, PlanFileError>>()?;
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     Ok(changes)
+}
+
+/// Adds the identities of a change.
+fn identify(
+    change: &mut ResourceChange,
+    identities: &RawIdentities,
+    schema: &IdentitySchema,
+) -> Result<(), PlanFileError> {
+    let ty = schema.implied_type();
+    let identity = |bytes: &Option<Vec<u8>>| -> Result<Option<Identity>, PlanFileError> {
+        let Some(bytes) = bytes else { return Ok(None) };
+        // The error is an unknown value, which identities do not have.
+        Ok(Identity::from_value(&msgpack::decode(bytes, &ty)?, schema).unwrap_or_default())
+    };
+    change.identity = IdentityChange { before: identity(&identities.before)?, after: identity(&identities.after)? };
+    if let Some(import) = identity(&identities.import)? {
+        change.importing = Some(Importing { id: None, identity: Some(import.json.to_string()) });
+    }
+    Ok(())
 }
 
 /// Whether there is something to apply, as OpenTofu decides it.
@@ -265,10 +302,18 @@ fn raw_change(message: &Message<'_>) -> Result<RawChange, PlanFileError> {
     let (before, after) = (raw(before, 3)?, raw(after, 4)?);
     let deposed = Some(message.text(7)?).filter(|key| !key.is_empty()).map(|key| DeposedKey(key.into()));
     let generated = Some(inner.text(6)?).filter(|config| !config.is_empty()).map(str::to_owned);
+    let msgpack = |message: &Message<'_>, field: u64| -> Result<Option<Vec<u8>>, PlanFileError> {
+        let Some(bytes) = message.bytes(field) else { return Ok(None) };
+        Ok(Message::read(bytes)?.bytes(1).map(<[u8]>::to_vec))
+    };
+    let mut identities =
+        RawIdentities { before: msgpack(&inner, 7)?, after: msgpack(&inner, 8)?, ..RawIdentities::default() };
     let importing = match inner.bytes(5) {
         None => None,
         Some(bytes) => {
             let importing = Message::read(bytes)?;
+            // Terraform has a flag there, OpenTofu an identity.
+            identities.import = msgpack(&importing, 2)?;
             let id = (!importing.flag(2)).then(|| importing.text(1).map(str::to_owned)).transpose()?;
             Some(Importing { id, identity: None })
         }
@@ -288,7 +333,7 @@ fn raw_change(message: &Message<'_>) -> Result<RawChange, PlanFileError> {
         identity: Default::default(),
         generated_config: generated,
     };
-    Ok(RawChange { change, before, after })
+    Ok(RawChange { change, before, after, identities })
 }
 
 /// The values before and after: which of them are written depends on the action.

@@ -11,9 +11,7 @@ use terrane_value::Value;
 use terrane_value::identifier::is_identifier;
 use terrane_value::text::{go_quoted, write_go_quoted};
 
-use super::change::Change;
-use super::dynamic::dynamic;
-use super::json_text::document;
+use super::json_text::{document, documents_diff};
 use super::slices::pair_lists;
 use super::{Blocks, Diff, Kind};
 use crate::opentofu;
@@ -121,7 +119,7 @@ pub fn valid_name(name: &str) -> String {
 }
 
 /// Shown even if unchanged, for they tell people which object it is.
-fn is_important(name: &str) -> bool {
+pub(super) fn is_important(name: &str) -> bool {
     matches!(name, "id" | "name" | "tags")
 }
 
@@ -325,13 +323,7 @@ fn write_changed_lines(out: &mut String, old: Option<&str>, new: Option<&str>, i
 }
 
 fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize, d: &Drawing<'_>) -> String {
-    let null = Value::null_dynamic();
-    let change = Change {
-        before_explicit: before.is_some(),
-        after_explicit: after.is_some(),
-        ..Change::root(before.as_ref().unwrap_or(&null), after.as_ref().unwrap_or(&null), &[], d.style.dialect)
-    };
-    let inner = dynamic(change);
+    let inner = documents_diff(before.as_ref(), after.as_ref(), d.style.dialect);
     let mut options = Drawing { hide_null_suffix: true, ..d.inner() };
     let (mut whitespace, mut replace) = (String::new(), String::new());
     let mut action = diff.action;

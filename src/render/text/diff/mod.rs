@@ -8,6 +8,7 @@ mod draw;
 mod dynamic;
 mod json_text;
 mod parts;
+pub mod rows;
 mod slices;
 #[cfg(test)]
 mod tests;

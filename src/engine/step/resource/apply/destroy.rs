@@ -3,6 +3,7 @@
 use base::diag::Diagnostics;
 use base::telemetry::{self, Detail};
 use model::addr::InstanceKey;
+use model::config::policy_file::PolicyOperation;
 use model::config::{ActionEvent, ProvisionerWhen};
 use model::plan::{Action, ResourceChange};
 use model::state::DeposedKey;
@@ -14,6 +15,7 @@ use super::report::{announce, announce_import, describe_task, finish};
 use super::request::apply;
 use crate::graph::Task;
 use crate::ids::TaskId;
+use crate::policy;
 use crate::run::Run;
 use crate::run::results::Each;
 use crate::step::action;
@@ -88,6 +90,10 @@ async fn destroy(instance: &Instance<'_>, task: &Task, deposed: Option<DeposedKe
             planned
         }
     };
+    diagnostics.extend(policy::at_apply::before_change(run, &half, PolicyOperation::Delete));
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
     let started = run.ports.host.now();
     announce(instance, deposed.as_ref(), &half);
     if !stored.is_tainted() && deposed.is_none() {

@@ -2,6 +2,7 @@
 
 use base::diag::Diagnostics;
 use model::config::ProvisionerWhen;
+use model::config::policy_file::PolicyOperation;
 use model::plan::{Action, ResourceChange};
 use model::state::ObjectStatus;
 use terrane_value::Value;
@@ -11,6 +12,7 @@ use super::{deposed, provision, request};
 use crate::change::{breach_text, compatible};
 use crate::graph::Task;
 use crate::graph::walk::Turn;
+use crate::policy;
 use crate::run::object::Stored;
 use crate::step::action;
 use crate::step::resource::plan::change::plan_again;
@@ -54,6 +56,12 @@ pub async fn apply(
         return diagnostics;
     }
     let creates = change.action == Action::Create;
+    let operation = if creates { PolicyOperation::Create } else { PolicyOperation::Update };
+    diagnostics.extend(policy::at_apply::before_change(run, &change, operation));
+    if diagnostics.has_errors() {
+        diagnostics.extend(deposed::restore(instance, deposed.as_ref()).await);
+        return diagnostics;
+    }
     let started = run.ports.host.now();
     announce(instance, None, &change);
     diagnostics.extend(action::apply::before(instance, &task.invocations, &change.change.after).await);
@@ -75,6 +83,7 @@ pub async fn apply(
     }
     // Until what may taint it has run, a new object is tainted, in case this process ends.
     diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, !is_settled)).as_ref()).await);
+    policy::at_apply::after_change(run, &change);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
         publish(Some(applied.value.clone()));
         diagnostics.extend(follow_up(instance, task, applied, creates.then_some(turn)).await);

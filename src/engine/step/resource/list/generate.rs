@@ -35,7 +35,7 @@ pub async fn generate_all(
 }
 
 /// The address that the object at an index gets.
-fn generated_addr(list: &AbsResourceInstance, position: usize, index: usize) -> Resource {
+pub fn generated_addr(list: &AbsResourceInstance, position: usize, index: usize) -> Resource {
     let name = &list.resource.resource.name;
     Resource::managed(
         list.kind(),
@@ -47,7 +47,10 @@ fn generated_addr(list: &AbsResourceInstance, position: usize, index: usize) -> 
 }
 
 /// The configuration of an object: by the provider, if it can. None with errors.
-async fn configuration(instance: &Instance<'_>, state: Value) -> (Option<(Value, write::ValueOrigin)>, Diagnostics) {
+pub async fn configuration(
+    instance: &Instance<'_>,
+    state: Value,
+) -> (Option<(Value, write::ValueOrigin)>, Diagnostics) {
     let schemas = instance.run.blocks.schemas.provider(&instance.provider_addr.provider);
     if !schemas.is_some_and(|schemas| schemas.capabilities().generate_resource_config) {
         return (Some((state, write::ValueOrigin::State)), Diagnostics::new());

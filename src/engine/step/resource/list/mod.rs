@@ -4,6 +4,7 @@
 
 pub mod arguments;
 mod generate;
+mod policies;
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,12 +35,13 @@ const DEFAULT_LIMIT: u64 = 100;
 /// Asks the provider for the objects of an instance. Returns what references see; none with errors. `position`: of the
 /// instance among those of its block.
 pub async fn run(instance: &Instance<'_>, position: usize) -> (Option<Value>, Diagnostics) {
-    let (listing, diagnostics) = request(instance, position).await;
+    let (listing, mut diagnostics) = request(instance, position).await;
     let Some(Listing { config, results, types }) = listing else { return (None, diagnostics) };
     let run = instance.run;
     let data = results.objects.iter().map(|object| types.value(object)).collect();
     let results = Arc::new(results);
     run.ports.observer.event(Event::ListFinished(results.clone()));
+    diagnostics.extend(policies::evaluate(instance, &types, position, &results.objects).await);
     if let Some(block) = instance.block {
         run.results.lists().insert((block.index(), position), results);
     }

@@ -1,14 +1,33 @@
 //! Refreshing: reading the current object from the provider.
 
 use base::diag::Diagnostics;
+use model::addr::AbsResourceInstance;
 use model::state::DeposedKey;
 use terrane_protocol::provider::{ReadRequest, has_errors};
 
 use crate::engine_errors::INVALID_PROVIDER_OBJECT;
 use crate::event::Event;
+use crate::ports::Ports;
 use crate::run::object::{Stored, mark, nonconforming, normalise};
 use crate::step::resource::Instance;
 use crate::step::resource::label::shown_label;
+
+/// Reports a refresh that ends without an object, however that happens.
+struct RefreshReport<'r> {
+    ports: &'r Ports,
+    addr: &'r AbsResourceInstance,
+    deposed: Option<&'r DeposedKey>,
+    is_complete: bool,
+}
+
+impl Drop for RefreshReport<'_> {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            let (addr, deposed) = (self.addr.clone(), self.deposed.cloned());
+            self.ports.observer.event(Event::RefreshFailed { addr, deposed });
+        }
+    }
+}
 
 /// The object as it is now; none: it is gone. With errors and if the provider defers, the object as it was.
 pub async fn refresh(
@@ -28,6 +47,7 @@ pub async fn refresh(
     };
     let label = shown_label(&stored.value);
     run.ports.observer.event(Event::RefreshStarted { addr: addr.clone(), deposed: deposed.cloned(), label });
+    let mut report = RefreshReport { ports: &run.ports, addr, deposed, is_complete: false };
     let request = ReadRequest {
         kind: addr.kind().into(),
         current: prior,
@@ -69,6 +89,7 @@ pub async fn refresh(
     // An unchanged object takes no memory a second time.
     let value = if value == stored.value { stored.value.clone() } else { value };
     let label = shown_label(&value);
+    report.is_complete = true;
     run.ports.observer.event(Event::RefreshFinished { addr: addr.clone(), deposed: deposed.cloned(), label });
     if value.is_null() {
         return (None, diagnostics);

@@ -1,0 +1,79 @@
+//! The policies of a plan: evaluated when all of it is known that will be known before apply.
+
+use std::sync::Arc;
+
+use base::diag::Diagnostics;
+use model::config::policy_file::PolicyLevel;
+use model::plan::{Plan, PolicyFinding, PolicyReport, PolicyVerdict, UndecidedPolicy};
+
+use super::judge::{Judge, denied, undecided};
+use super::run_data::RunData;
+use super::targets;
+use crate::event::Event;
+use crate::ids::ROOT;
+use crate::run::Run;
+
+/// Evaluates the policies of a run for its providers, modules and changes, and reports the results. A denied plan is an errored one.
+pub fn evaluate(run: &Run, plan: &mut Plan) -> Diagnostics {
+    let policies = run.inputs.scope.policies.clone();
+    if policies.is_empty() {
+        return Diagnostics::new();
+    }
+    let reports = {
+        let planned: &Plan = plan;
+        let data = RunData { run, plan: Some(planned) };
+        reports(run, planned, &Judge::new(&policies, &data, &*run.ports.host))
+    };
+    let mut diagnostics = Diagnostics::new();
+    for mut report in reports {
+        note_undecided(&mut report, plan);
+        if denied(&report) {
+            let denying = report.outcomes.iter().filter(|outcome| outcome.denies());
+            plan.denied_by.extend(denying.map(|outcome| format!("{} for {}", outcome.id(), report.target)));
+            (plan.errored, plan.applyable, plan.complete) = (true, false, false);
+        }
+        diagnostics.extend(findings(&report));
+        run.ports.observer.event(Event::PolicyResult(Arc::new(report)));
+    }
+    diagnostics
+}
+
+fn reports(run: &Run, plan: &Plan, judge: &Judge<'_>) -> Vec<PolicyReport> {
+    let mut reports = Vec::new();
+    let configs = std::mem::take(&mut run.results.policy_notes().provider_configs);
+    for (id, config) in configs {
+        reports.extend(judge.report(&targets::of_provider(run, id, config), |_, _| true));
+    }
+    for id in run.blocks.tree.ids().filter(|id| *id != ROOT) {
+        for instance in run.results.module_instances(id) {
+            reports.extend(judge.report(&targets::of_module(run, id, instance), |_, _| true));
+        }
+    }
+    for change in &plan.changes {
+        for operation in targets::operations(change.action) {
+            let target = targets::of_change(run, change, *operation);
+            reports.extend(target.and_then(|target| judge.report(&target, |_, _| true)));
+        }
+    }
+    reports
+}
+
+/// Adds a warning to each mandatory policy whose result is unknown, and keeps it for the apply.
+fn note_undecided(report: &mut PolicyReport, plan: &mut Plan) {
+    let target = report.target.clone();
+    for outcome in &mut report.outcomes {
+        if outcome.verdict != PolicyVerdict::Unknown || outcome.level == PolicyLevel::Advisory {
+            continue;
+        }
+        let diagnostic = undecided(outcome, &target);
+        let verdict = PolicyVerdict::Unknown;
+        outcome.findings.push(PolicyFinding { diagnostic, enforce: None, verdict });
+        plan.undecided_policies.push(UndecidedPolicy { target: target.clone(), policy: outcome.id() });
+    }
+}
+
+/// What is wrong, as diagnostics of the run.
+pub fn findings(report: &PolicyReport) -> Diagnostics {
+    let all = report.outcomes.iter().flat_map(|outcome| &outcome.findings);
+    all.map(|finding| finding.diagnostic.clone()).collect()
+}

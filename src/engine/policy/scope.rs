@@ -1,0 +1,288 @@
+//! The names in a policy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::diag::{Diagnostic, Diagnostics};
+use base::files::Files;
+use base::moment::Moment;
+use base::name::TERRANE;
+use base::source::{Range, SourceFile};
+use lang::eval::{Resolved, Scope, evaluate};
+use lang::functions::{Function, Machine};
+use lang::syntax::ast::{Expression, Traversal, TraversalStep};
+use model::config::policy_file::{Policy, SetFile};
+use model::model_errors::{did_you_mean, undeclared_local, unknown_name};
+use terrane_value::Value;
+
+use super::functions::{self, PolicyFunctions};
+use super::target::PolicyTarget;
+use crate::engine_errors::cycle;
+use crate::ports::Host;
+
+/// The names that have a meaning in policies.
+const ROOTS: [&str; 5] = ["attrs", "input", "local", "meta", "prior_attrs"];
+
+/// The scope of a policy, for one target.
+pub struct PolicyScope<'a> {
+    pub file: &'a SetFile,
+    pub policy: &'a Policy,
+    pub target: &'a PolicyTarget,
+    pub functions: &'a PolicyFunctions<'a>,
+    pub host: &'a dyn Host,
+    /// Local values of the file that are the same for all targets.
+    pub shared: &'a SharedLocals,
+    /// Those of the policy and of the file, as far as they were asked for.
+    locals: Mutex<BTreeMap<(Owner, Arc<str>), Local>>,
+    /// What is wrong with local values: they may be used in several expressions.
+    problems: Mutex<Diagnostics>,
+}
+
+/// Which block a local value is defined in. Those of a policy hide those of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    File,
+    Policy,
+}
+
+enum Local {
+    Running,
+    Done(Value),
+}
+
+/// The local values of a file that do not depend on a target. They are evaluated once.
+pub struct SharedLocals {
+    names: BTreeSet<Arc<str>>,
+    values: Mutex<BTreeMap<Arc<str>, Value>>,
+}
+
+impl SharedLocals {
+    /// Finds out which local values of a file do not refer to a target, neither themselves nor by other local values.
+    pub fn of(locals: &BTreeMap<Arc<str>, Expression>) -> SharedLocals {
+        let mut names: BTreeSet<Arc<str>> = locals.keys().cloned().collect();
+        loop {
+            let depends = |expr: &Expression| {
+                expr.variables().iter().any(|traversal| match traversal.root_name() {
+                    "input" => false,
+                    "local" => !traversal.attr(0).is_some_and(|name| names.contains(name)),
+                    _ => true,
+                })
+            };
+            let left: BTreeSet<Arc<str>> = locals
+                .iter()
+                .filter(|(name, expr)| names.contains(*name) && !depends(expr))
+                .map(|(name, _)| name.clone())
+                .collect();
+            if left.len() == names.len() {
+                return SharedLocals { names, values: Mutex::default() };
+            }
+            names = left;
+        }
+    }
+}
+
+#[cfg(test)]
+impl SharedLocals {
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> PolicyScope<'a> {
+    pub fn new(
+        file: &'a SetFile,
+        policy: &'a Policy,
+        target: &'a PolicyTarget,
+        functions: &'a PolicyFunctions<'a>,
+        host: &'a dyn Host,
+        shared: &'a SharedLocals,
+    ) -> PolicyScope<'a> {
+        let (locals, problems) = (Mutex::default(), Mutex::default());
+        PolicyScope { file, policy, target, functions, host, shared, locals, problems }
+    }
+
+    /// What is wrong with the local values that were used since the last question.
+    pub fn take_problems(&self) -> Diagnostics {
+        std::mem::take(&mut *lock(&self.problems))
+    }
+
+    /// `is_of_file`: the reference stands in a local value of the file, which does not see those of the policy.
+    fn value_of(
+        &self,
+        traversal: &Traversal,
+        file: &Arc<SourceFile>,
+        is_of_file: bool,
+    ) -> Result<(Value, usize), Diagnostic> {
+        let range = traversal.root.span.in_file(file);
+        let whole = traversal.span.in_file(file);
+        match traversal.root_name() {
+            "attrs" => Ok((self.target.attrs.clone(), 0)),
+            "prior_attrs" => Ok((self.target.prior_attrs.clone().unwrap_or_else(Value::null_dynamic), 0)),
+            "meta" => Ok((self.target.meta.clone(), 0)),
+            "input" => {
+                let name = first_name(traversal, &whole)?;
+                match self.file.inputs.get(name) {
+                    Some(value) => Ok((value.clone(), 1)),
+                    None => Err(undeclared_input(name, self.file.inputs.keys(), &whole)),
+                }
+            }
+            "local" => Ok((self.local(first_name(traversal, &whole)?, is_of_file, &whole)?, 1)),
+            other => Err(unknown_name(other, ROOTS, range)),
+        }
+    }
+
+    fn local(&self, name: &Arc<str>, is_of_file: bool, range: &Range) -> Result<Value, Diagnostic> {
+        let own = self.policy.locals.get(name).filter(|_| !is_of_file);
+        let (owner, expr) = match (own, self.file.file.locals.get(name)) {
+            (Some(expr), _) => (Owner::Policy, expr),
+            (None, Some(expr)) => (Owner::File, expr),
+            (None, None) => {
+                let declared = self.policy.locals.keys().filter(|_| !is_of_file).chain(self.file.file.locals.keys());
+                return Err(undeclared_local(name, declared, range));
+            }
+        };
+        let is_shared = owner == Owner::File && self.shared.names.contains(name);
+        if is_shared && let Some(value) = lock(&self.shared.values).get(name) {
+            return Ok(value.clone());
+        }
+        let key = (owner, name.clone());
+        {
+            let mut locals = lock(&self.locals);
+            match locals.get(&key) {
+                Some(Local::Done(value)) => return Ok(value.clone()),
+                Some(Local::Running) => return Err(cycle(&[format!("local.{name}")]).at(range.clone())),
+                None => drop(locals.insert(key.clone(), Local::Running)),
+            }
+        }
+        let (value, found) = match owner {
+            Owner::Policy => evaluate(expr, self),
+            Owner::File => evaluate(expr, &FileScope(self)),
+        };
+        let failed = found.has_errors();
+        lock(&self.problems).extend(found);
+        let value = if failed { Value::dynamic() } else { value };
+        if is_shared && !failed {
+            lock(&self.shared.values).insert(name.clone(), value.clone());
+        }
+        lock(&self.locals).insert(key, Local::Done(value.clone()));
+        Ok(value)
+    }
+}
+
+/// The name behind the first dot.
+fn first_name<'t>(traversal: &'t Traversal, range: &Range) -> Result<&'t Arc<str>, Diagnostic> {
+    match traversal.steps.first() {
+        Some(TraversalStep::Attr { name, .. }) => Ok(&name.name),
+        _ => {
+            let root = traversal.root_name();
+            let detail = format!("The name {root:?} must be followed by a dot and the name of one of its values.");
+            Err(Diagnostic::error("Invalid reference in a policy", detail).at(range.clone()))
+        }
+    }
+}
+
+fn undeclared_input<'n>(name: &str, declared: impl IntoIterator<Item = &'n Arc<str>>, range: &Range) -> Diagnostic {
+    let hint = did_you_mean(name, declared);
+    let detail = format!("The file declares no input {name:?}.{hint}");
+    Diagnostic::error("Reference to undeclared policy input", detail).at(range.clone())
+}
+
+/// The scope of a local value of the file.
+struct FileScope<'s, 'a>(&'s PolicyScope<'a>);
+
+fn resolved(found: Result<(Value, usize), Diagnostic>) -> Resolved {
+    match found {
+        Ok((value, consumed)) => Resolved::value(value, consumed),
+        Err(error) => Resolved::error(error),
+    }
+}
+
+/// The errors about functions of plugins.
+fn refuse_plugin(name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
+    name.strip_prefix("plugin::")?;
+    let detail = format!("{TERRANE} does not run policy plugins, so the function {name:?} does not exist.");
+    Some(vec![Diagnostic::error("Call of a policy plugin", detail).at(place.clone())])
+}
+
+impl Scope for PolicyScope<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        resolved(self.value_of(traversal, file, false))
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        self.functions.find(name)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        functions::names()
+    }
+
+    fn refuse_function(&self, name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
+        refuse_plugin(name, place)
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        Some(self)
+    }
+}
+
+impl Scope for FileScope<'_, '_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        resolved(self.0.value_of(traversal, file, true))
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        self.0.functions.find(name)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        functions::names()
+    }
+
+    fn refuse_function(&self, name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
+        refuse_plugin(name, place)
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        Some(self.0)
+    }
+}
+
+impl Machine for PolicyScope<'_> {
+    fn files(&self) -> &dyn Files {
+        self.host.files()
+    }
+
+    fn base_dir(&self) -> &Path {
+        Path::new(".")
+    }
+
+    fn working_dir(&self) -> PathBuf {
+        self.host.working_dir()
+    }
+
+    fn home_dir(&self) -> Option<PathBuf> {
+        self.host.home_dir()
+    }
+
+    fn pure_only(&self) -> bool {
+        false
+    }
+
+    fn now(&self) -> Moment {
+        self.host.now()
+    }
+
+    fn plan_time(&self) -> Option<Moment> {
+        None
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        self.host.random(bytes);
+    }
+}

@@ -1,0 +1,26 @@
+//! What a run keeps for its policies. Never knows a policy.
+
+use std::collections::BTreeMap;
+
+use lang::functions::FunctionError;
+use model::addr::AbsResourceInstance;
+use model::plan::ListPolicies;
+use rustc_hash::FxHashSet;
+use terrane_value::Value;
+
+use crate::ids::ProviderId;
+
+/// Values that policies are evaluated with, and what is left to evaluate.
+#[derive(Default)]
+pub struct PolicyNotes {
+    /// The values of provider configurations. Empty if the run has no policies.
+    pub provider_configs: BTreeMap<ProviderId, Value>,
+    /// In a query: the results for listed objects, by the positions of the block and of the instance.
+    pub lists: BTreeMap<(usize, usize), ListPolicies>,
+    /// In apply: instances whose planned change was made.
+    pub applied: FxHashSet<AbsResourceInstance>,
+    /// In apply: objects with policies whose results were unknown when their changes were about to be made.
+    pub undecided: Vec<AbsResourceInstance>,
+    /// Data sources that policies read, by their types and configurations.
+    pub data: BTreeMap<(String, String), Result<Value, FunctionError>>,
+}

@@ -1,0 +1,240 @@
+//! Policies in plan and apply: what is denied, what is unknown, and when it is decided.
+
+use std::sync::Arc;
+
+use base::diag::{Diagnostics, Kind};
+use base::source::SourceFile;
+use model::addr::Provider;
+use model::config::Config;
+use model::config::policy_file::{GivenInputs, PolicySet};
+use model::plan::{Mode, Plan};
+use model::state::State;
+
+use super::world::*;
+
+fn policies(text: &str) -> Arc<PolicySet> {
+    let (mut set, found) = PolicySet::parse([SourceFile::new("p.policy.hcl", text)], GivenInputs::new());
+    assert!(!found.has_errors(), "{found:?}");
+    set.provider_versions.insert(Provider::default_for("test"), "1.2.3".to_owned());
+    Arc::new(set)
+}
+
+/// A resource policy with a condition.
+fn rule(kind: &str, more: &str, condition: &str) -> String {
+    format!("resource_policy \"{kind}\" \"n\" {{\n{more}\n  enforce {{\n    condition = {condition}\n  }}\n}}\n")
+}
+
+async fn plan_with(
+    world: &Arc<World>,
+    config: &Arc<Config>,
+    state: &State,
+    mode: Mode,
+    text: &str,
+) -> (Plan, Diagnostics) {
+    let options = Options { mode, policies: policies(text), ..Options::default() };
+    let (planned, found) = plan(world, config, state, options).await;
+    (planned.unwrap(), found)
+}
+
+/// The summaries of what policies say.
+fn said(found: &Diagnostics) -> Vec<&str> {
+    found.iter().filter(|d| d.kind == Kind::Policy).map(|d| &*d.summary).collect()
+}
+
+const CHAIN: &str = r#"
+    resource "test_thing" "a" { name = "a" }
+    resource "test_thing" "b" {
+      name  = "b"
+      input = test_thing.a.output
+    }
+    resource "test_other" "c" {
+      name  = "c"
+      input = test_thing.b.id
+    }"#;
+
+async fn created(world: &Arc<World>) -> State {
+    let (state, found) = apply(world, CHAIN, &State::default()).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    world.took();
+    state
+}
+
+#[tokio::test]
+async fn a_denied_plan_is_errored() {
+    let world = World::new();
+    let config = config(&[("main.tf", CHAIN)]);
+    let text = rule("test_thing", "", "attrs.name != \"a\"");
+    let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, &text).await;
+    assert_eq!(said(&found), ["Policy violation"]);
+    assert!(found.has_errors() && plan.errored && !plan.applyable && !plan.complete);
+    assert_eq!(plan.denied_by, ["resource_policy.test_thing.n (p.policy.hcl) for test_thing.a"]);
+    assert!(found.iter().any(|d| d.detail.contains("test_thing.a (main.tf line 2)")), "{:?}", texts(&found));
+    assert_eq!(actions(&plan).len(), 3);
+    let advisory = rule("test_thing", "enforcement_level = \"advisory\"", "attrs.name != \"a\"");
+    let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, &advisory).await;
+    assert_eq!(said(&found), ["Policy violation"]);
+    assert!(!found.has_errors() && plan.applyable && plan.denied_by.is_empty());
+}
+
+#[tokio::test]
+async fn an_unknown_policy_is_decided_before_the_change() {
+    for (condition, expected) in [("attrs.input != \"out-a\"", false), ("attrs.input == \"out-a\"", true)] {
+        let world = World::new();
+        let config = config(&[("main.tf", CHAIN)]);
+        let text = rule("test_thing", "filter = attrs.name == \"b\"", condition);
+        let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, &text).await;
+        assert_eq!(said(&found), ["Policy result is unknown"]);
+        assert!(!found.has_errors() && plan.applyable && plan.undecided_policies.len() == 1, "{plan:?}");
+        world.took();
+        let (state, found) = apply_plan(&world, &config, plan).await;
+        let changes: Vec<String> = world.took().into_iter().filter(|line| line.starts_with("create")).collect();
+        match expected {
+            true => {
+                assert_eq!(texts(&found), [""; 0]);
+                assert_eq!(changes, ["create a", "create b", "create c"]);
+            }
+            false => {
+                assert_eq!(said(&found), ["Policy violation"]);
+                assert_eq!(changes, ["create a"]);
+                assert_eq!(addresses(&state), ["test_thing.a"]);
+            }
+        }
+    }
+}
+
+/// What a provider makes of an object is known when it is made.
+#[tokio::test]
+async fn a_policy_about_a_computed_value_is_decided_at_the_end() {
+    let world = World::new();
+    let config = config(&[("main.tf", CHAIN)]);
+    let text = rule("test_thing", "filter = attrs.name == \"a\"", "attrs.output == \"other\"");
+    let (plan, _) = plan_with(&world, &config, &State::default(), Mode::Normal, &text).await;
+    let (state, found) = apply_plan(&world, &config, plan).await;
+    assert_eq!(said(&found), ["Policy violation"]);
+    assert!(found.has_errors());
+    assert_eq!(addresses(&state).len(), 3);
+}
+
+#[tokio::test]
+async fn destroys_and_replacements_are_deletions() {
+    let world = World::new();
+    let state = created(&world).await;
+    let text = rule("test_*", "operations = [\"delete\"]", "prior_attrs.name != \"b\"");
+    let plain = config(&[("main.tf", CHAIN)]);
+    let (plan, found) = plan_with(&world, &plain, &state, Mode::Destroy, &text).await;
+    assert_eq!(plan.denied_by, ["resource_policy.test_*.n (p.policy.hcl) for test_thing.b"]);
+    assert_eq!(said(&found), ["Policy violation"]);
+    let replaced = CHAIN.replace("input = test_thing.a.output", "input = test_thing.a.output\nforce = \"x\"");
+    let replaced = config(&[("main.tf", &replaced)]);
+    let (plan, _) = plan_with(&world, &replaced, &state, Mode::Normal, &text).await;
+    assert_eq!(plan.denied_by.len(), 1);
+    let created = rule("test_thing", "operations = [\"create\"]", "false");
+    let (plan, _) = plan_with(&world, &replaced, &state, Mode::Normal, &created).await;
+    assert_eq!(plan.denied_by, ["resource_policy.test_thing.n (p.policy.hcl) for test_thing.b"]);
+}
+
+#[tokio::test]
+async fn unchanged_objects_have_policies() {
+    let world = World::new();
+    let state = created(&world).await;
+    let config = config(&[("main.tf", CHAIN)]);
+    for (operations, expected) in
+        [("", 2), ("operations = [\"no-op\"]", 2), ("operations = [\"create\", \"update\"]", 0)]
+    {
+        let (plan, _) =
+            plan_with(&world, &config, &state, Mode::Normal, &rule("test_thing", operations, "false")).await;
+        assert_eq!(plan.denied_by.len(), expected, "{operations}");
+    }
+}
+
+#[tokio::test]
+async fn policies_see_the_objects_of_plan_and_state() {
+    let world = World::new();
+    let state = created(&world).await;
+    let less = CHAIN.replace("name = \"a\"", "name = \"new\"").replace("input = test_thing.b.id", "");
+    let config = config(&[("main.tf", &less)]);
+    let cases = [
+        ("core::length(core::getresources(\"test_thing\", {})) == 2", true),
+        ("core::length(core::getresources(\"test_thing\", { name = \"new\" })) == 1", true),
+        ("core::length(core::getresources(\"test_thing\", { name = \"a\" })) == 0", true),
+        ("core::length(core::getresources(\"test_nothing\", {})) == 1", false),
+    ];
+    for (condition, expected) in cases {
+        let text = rule("test_other", "", condition);
+        let (plan, found) = plan_with(&world, &config, &state, Mode::Normal, &text).await;
+        assert_eq!(plan.denied_by.is_empty(), expected, "{condition}: {:?}", texts(&found));
+    }
+}
+
+#[tokio::test]
+async fn providers_and_modules_have_policies() {
+    let world = World::new();
+    let main = r#"
+        provider "test" { region = "r" }
+        module "m" {
+          source = "./m"
+          name   = "x"
+          count  = 2
+        }"#;
+    let module = "variable \"name\" {}\nresource \"test_thing\" \"a\" {\n  name = var.name\n}\n";
+    let config = config(&[("main.tf", main), ("m/main.tf", module)]);
+    let policy = |kind: &str, target: &str, condition: &str| {
+        format!("{kind} \"{target}\" \"n\" {{\n  enforce {{\n    condition = {condition}\n  }}\n}}\n")
+    };
+    let cases = [
+        (policy("provider_policy", "test", "attrs.region == \"r\" && meta.version == \"1.2.3\""), 0),
+        (policy("provider_policy", "*", "attrs.region == \"s\""), 1),
+        (policy("provider_policy", "other", "false"), 0),
+        (policy("module_policy", "*", "attrs.name == \"x\" && meta.source == \"./m\""), 0),
+        (policy("module_policy", "./m", "attrs.name == \"y\""), 2),
+        (policy("module_policy", "m", "false"), 0),
+        (policy("resource_policy", "test_thing", "meta.module_path == \"module.m[0]\""), 1),
+    ];
+    for (text, expected) in cases {
+        let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, &text).await;
+        assert_eq!(plan.denied_by.len(), expected, "{text}: {:?}", texts(&found));
+    }
+}
+
+#[tokio::test]
+async fn unknown_arguments_of_modules_and_providers_are_decided_in_apply() {
+    let main = r#"
+        resource "test_thing" "first" {
+          name     = "first"
+          provider = test.base
+        }
+        provider "test" { alias = "base" }
+        provider "test" { region = test_thing.first.output }
+        module "m" {
+          source = "./m"
+          name   = test_thing.first.output
+        }"#;
+    let module = "variable \"name\" {}\nresource \"test_thing\" \"a\" {\n  name = var.name\n}\n";
+    let config = config(&[("main.tf", main), ("m/main.tf", module)]);
+    for kind in ["provider_policy \"test\" \"n\" {\n  filter = meta.alias == null", "module_policy \"*\" \"n\" {"] {
+        let name = if kind.starts_with("module") { "name" } else { "region" };
+        let text = format!("{kind}\n  enforce {{\n    condition = attrs.{name} == \"x\"\n  }}\n}}\n");
+        let world = World::new();
+        let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, &text).await;
+        assert_eq!(said(&found), ["Policy result is unknown"], "{kind}: {:?}", texts(&found));
+        world.took();
+        let (state, found) = apply_plan(&world, &config, plan).await;
+        assert_eq!(said(&found), ["Policy violation"], "{kind}: {:?}", texts(&found));
+        assert_eq!(addresses(&state), ["test_thing.first"], "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn policies_that_are_given_late_are_evaluated_in_apply() {
+    let world = World::new();
+    let config = config(&[("main.tf", CHAIN)]);
+    let (planned, found) = plan(&world, &config, &State::default(), Options::default()).await;
+    assert!(!found.has_errors());
+    let mut planned = planned.unwrap();
+    let mut set = PolicySet::default();
+    set.add_late(PolicySet::clone(&policies(&rule("test_other", "", "false"))));
+    planned.scope.policies = Arc::new(set);
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert_eq!(said(&found), ["Policy violation"]);
+    assert_eq!(addresses(&state), ["test_thing.a", "test_thing.b"]);
+}

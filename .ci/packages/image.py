@@ -169,7 +169,8 @@ def image(arch, layers, seconds, variant):
             "layers": [described(LAYER_TYPE, each.blob) for each in layers],
         }
     )
-    names = {"io.containerd.image.name": f"{project.PROGRAM}:{tag}", "org.opencontainers.image.ref.name": tag}
+    # containerd stores the name as it is here, and Docker on top of it finds only whole names: it resolves `terrane` to this one.
+    names = {"io.containerd.image.name": f"docker.io/library/{project.PROGRAM}:{tag}", "org.opencontainers.image.ref.name": tag}
     platform = {"architecture": arch, "os": "linux"}
     entry = described(MANIFEST_TYPE, manifest, platform=platform, annotations=names)
     blobs = [manifest, made, *(each.blob for each in layers)]

@@ -159,6 +159,12 @@ class Images(unittest.TestCase):
             differences = [hashlib.sha256(gzip.decompress(layout.blob(entry))).hexdigest() for entry in layout.manifest["layers"]]
             self.assertEqual([f"sha256:{each}" for each in differences], config["rootfs"]["diff_ids"])
 
+    def test_docker_with_containerd_finds_the_name(self):
+        for variant in ("", "-ci"):
+            [entry] = self.layout(variant=variant).index["manifests"]
+            names = {"io.containerd.image.name": f"docker.io/library/terrane:{VERSION}{variant}", "org.opencontainers.image.ref.name": f"{VERSION}{variant}"}
+            self.assertEqual(entry["annotations"], names)
+
     def test_older_docker_finds_the_same_blobs(self):
         layout = self.layout(variant="-ci")
         [row] = json.loads(layout.files["manifest.json"])

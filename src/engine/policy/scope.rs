@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::diag::{Diagnostic, Diagnostics};
@@ -24,6 +25,9 @@ use crate::ports::Host;
 /// The names that have a meaning in policies.
 const ROOTS: [&str; 5] = ["attrs", "input", "local", "meta", "prior_attrs"];
 
+/// How many local values may need each other in a row.
+const MAX_DEPTH: usize = 100;
+
 /// The scope of a policy, for one target.
 pub struct PolicyScope<'a> {
     pub file: &'a SetFile,
@@ -35,6 +39,8 @@ pub struct PolicyScope<'a> {
     pub shared: &'a SharedLocals,
     /// Those of the policy and of the file, as far as they were asked for.
     locals: Mutex<BTreeMap<(Owner, Arc<str>), Local>>,
+    /// How many local values are being evaluated, each for the one before it.
+    depth: AtomicUsize,
     /// What is wrong with local values: they may be used in several expressions.
     problems: Mutex<Diagnostics>,
 }
@@ -61,24 +67,26 @@ impl SharedLocals {
     /// Finds out which local values of a file do not refer to a target, neither themselves nor by other local values.
     pub fn of(locals: &BTreeMap<Arc<str>, Expression>) -> SharedLocals {
         let mut names: BTreeSet<Arc<str>> = locals.keys().cloned().collect();
-        loop {
-            let depends = |expr: &Expression| {
-                expr.variables().iter().any(|traversal| match traversal.root_name() {
-                    "input" => false,
-                    "local" => !traversal.attr(0).is_some_and(|name| names.contains(name)),
-                    _ => true,
-                })
-            };
-            let left: BTreeSet<Arc<str>> = locals
-                .iter()
-                .filter(|(name, expr)| names.contains(*name) && !depends(expr))
-                .map(|(name, _)| name.clone())
-                .collect();
-            if left.len() == names.len() {
-                return SharedLocals { names, values: Mutex::default() };
+        // The local values that refer to a local value.
+        let mut users: BTreeMap<&str, Vec<&Arc<str>>> = BTreeMap::new();
+        let mut dependent = Vec::new();
+        for (name, expr) in locals {
+            for traversal in expr.variables() {
+                match (traversal.root_name(), traversal.attr(0)) {
+                    ("input", _) => {}
+                    ("local", Some(other)) if locals.contains_key(other) => {
+                        users.entry(other).or_default().push(name);
+                    }
+                    _ => dependent.push(name),
+                }
             }
-            names = left;
         }
+        while let Some(name) = dependent.pop() {
+            if names.remove(name) {
+                dependent.extend(users.remove(&**name).unwrap_or_default());
+            }
+        }
+        SharedLocals { names, values: Mutex::default() }
     }
 }
 
@@ -102,8 +110,8 @@ impl<'a> PolicyScope<'a> {
         host: &'a dyn Host,
         shared: &'a SharedLocals,
     ) -> PolicyScope<'a> {
-        let (locals, problems) = (Mutex::default(), Mutex::default());
-        PolicyScope { file, policy, target, functions, host, shared, locals, problems }
+        let (locals, depth, problems) = (Mutex::default(), AtomicUsize::new(0), Mutex::default());
+        PolicyScope { file, policy, target, functions, host, shared, locals, depth, problems }
     }
 
     /// What is wrong with the local values that were used since the last question.
@@ -159,10 +167,12 @@ impl<'a> PolicyScope<'a> {
                 None => drop(locals.insert(key.clone(), Local::Running)),
             }
         }
-        let (value, found) = match owner {
-            Owner::Policy => evaluate(expr, self),
-            Owner::File => evaluate(expr, &FileScope(self)),
+        let (value, found) = match (self.depth.fetch_add(1, Ordering::Relaxed) < MAX_DEPTH, owner) {
+            (false, _) => (Value::dynamic(), too_deep(name).at(range.clone()).into()),
+            (true, Owner::Policy) => evaluate(expr, self),
+            (true, Owner::File) => evaluate(expr, &FileScope(self)),
         };
+        self.depth.fetch_sub(1, Ordering::Relaxed);
         let failed = found.has_errors();
         lock(&self.problems).extend(found);
         let value = if failed { Value::dynamic() } else { value };
@@ -172,6 +182,13 @@ impl<'a> PolicyScope<'a> {
         lock(&self.locals).insert(key, Local::Done(value.clone()));
         Ok(value)
     }
+}
+
+fn too_deep(name: &str) -> Diagnostic {
+    let detail = format!(
+        "More than {MAX_DEPTH} local values need each other in a row, and local.{name} is the next one. Write what they do with fewer."
+    );
+    Diagnostic::error("Local values are nested too deeply", detail)
 }
 
 /// The name behind the first dot.

@@ -350,6 +350,16 @@ locals {
 }
 
 #[test]
+fn long_chains_of_local_values_end_with_an_error() {
+    for (last, expected) in [(99, "allow"), (100, "error: More than 100"), (20_000, "error: More than 100")] {
+        let chain: String = (0..last).map(|at| format!("  a{at} = local.a{}\n", at + 1)).collect();
+        let policy = "resource_policy \"aws_x\" \"n\" {\n  enforce {\n    condition = local.a0 != \"\"\n  }\n}";
+        let found = report(&format!("locals {{\n{chain}  a{last} = attrs.type\n}}\n{policy}\n"), &[], &created(ATTRS));
+        assert!(result(found.as_ref()).starts_with(expected), "{last}: {}", result(found.as_ref()));
+    }
+}
+
+#[test]
 fn levels_decide_what_follows() {
     let text = |file: &str, policy: &str| {
         let settings =

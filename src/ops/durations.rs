@@ -104,6 +104,10 @@ pub fn record(path: &Path, times: &BTreeMap<TimedOperation, Vec<Duration>>) {
         tracing::debug!("durations: a type has a strange name");
     }
     let text = read(path);
+    if text.is_none() && path.symlink_metadata().is_ok() {
+        tracing::debug!("durations: {} cannot be read", path.display());
+        return;
+    }
     if text.as_ref().is_some_and(|text| !text.is_empty() && text.lines().next() != Some(HEADER)) {
         tracing::debug!("durations: {} has another format", path.display());
         return;
@@ -123,12 +127,16 @@ fn is_sound((kind, operation): &TimedOperation) -> bool {
     is_word(kind) && is_word(operation)
 }
 
-/// None: there is no file, or it is no text of a size that this program writes.
+/// None: there is no file, or none that can be read. What is longer than this program writes is left out.
 fn read(path: &Path) -> Option<String> {
+    // A pipe would wait for somebody who writes.
+    if !std::fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
     let file = std::fs::File::open(path).ok()?;
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
-    String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)
+    file.take(MAX_BYTES as u64).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn private_folder(folder: &Path) -> std::io::Result<()> {
@@ -233,6 +241,30 @@ mod tests {
         assert_eq!(Durations::read(&path), Durations::default());
         record(&path, &BTreeMap::from([(operation("a", "create"), seconds(&[1]))]));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "durations 2\nx");
+    }
+
+    #[test]
+    fn a_file_that_this_program_did_not_write_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durations");
+        for content in [[b"durations 2\n".as_slice(), &[b'x'; MAX_BYTES]].concat(), b"\xff\xfe".to_vec()] {
+            std::fs::write(&path, &content).unwrap();
+            record(&path, &BTreeMap::from([(operation("a", "create"), seconds(&[1]))]));
+            assert!(std::fs::read(&path).unwrap() == content);
+        }
+        std::fs::write(&path, b"durations 1\n\xff create 1\n").unwrap();
+        record(&path, &BTreeMap::from([(operation("a", "create"), seconds(&[1]))]));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "durations 1\na create 1.0\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_file_of_times() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durations");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(Durations::read(&path), Durations::default());
+        record(&path, &BTreeMap::from([(operation("a", "create"), seconds(&[1]))]));
     }
 
     #[test]

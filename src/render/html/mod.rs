@@ -17,7 +17,7 @@ use escape::escaped;
 use sha2::{Digest, Sha256};
 
 use crate::review::effect::Effect;
-use crate::review::{Review, counted};
+use crate::review::{MOST_CHECKS, Review, counted, more_conditions};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -31,6 +31,10 @@ pub fn page(review: &Review<'_>) -> String {
     let views = graph::views(review);
     let (data, left_out) = data::document(review, &views);
     let mut notes = review.notes.clone();
+    notes.extend(review.failed_checks.iter().take(MOST_CHECKS).map(|check| check.text(str::to_owned)));
+    if let Some(more) = review.failed_checks.len().checked_sub(MOST_CHECKS).filter(|more| *more > 0) {
+        notes.push(more_conditions(more));
+    }
     if left_out > 0 {
         notes.push(format!(
             "The details of {} are left out, because the page would get too large.",

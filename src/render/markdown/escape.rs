@@ -6,6 +6,9 @@
 use crate::html::escape::escaped;
 use crate::review::plain::one_line;
 
+/// Letters of the shortest hash that hosts take for a commit.
+const LEAST_HASH: usize = 7;
+
 /// The text in the middle of a line of Markdown: as it is if nothing in it can mean anything, otherwise as code.
 pub fn in_line(text: &str) -> String {
     if means_nothing(text) { text.to_owned() } else { code(text) }
@@ -55,11 +58,13 @@ fn longest_run(text: &str) -> usize {
     longest
 }
 
-/// Words and numbers that no host takes for something else: `GH-26` and `www.example.com` are links.
+/// Words and numbers that no host takes for something else: `GH-26`, `www.example.com` and hashes of commits are links.
 fn means_nothing(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '(' | ')' | '\'' | '-');
     let has_number = text.as_bytes().windows(2).any(|pair| pair[0] == b'-' && pair[1].is_ascii_digit());
-    text.chars().all(is_plain) && !has_number && !text.to_ascii_lowercase().contains("www.")
+    let is_hash = |word: &str| word.len() >= LEAST_HASH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_hash = text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_hash);
+    text.chars().all(is_plain) && !has_number && !has_hash && !text.to_ascii_lowercase().contains("www.")
 }
 
 #[cfg(test)]
@@ -76,6 +81,8 @@ mod tests {
             ("GH-12", "`GH-12`"),
             ("www.example.com", "`www.example.com`"),
             ("a_b", "`a_b`"),
+            ("see 0123abc.", "`see 0123abc.`"),
+            ("see 0123ab", "see 0123ab"),
             ("a`b", "``a`b``"),
             ("`", "`` ` ``"),
             (" a ", " a "),

@@ -14,7 +14,7 @@ use model::plan::Action;
 
 use crate::review::effect::Effect;
 use crate::review::plain::one_line;
-use crate::review::{Review, ReviewEntry, counted};
+use crate::review::{MOST_CHECKS, Review, ReviewEntry, counted, more_conditions};
 use crate::text::diff::rows::{DiffRow, RowShape};
 
 /// How long a text may be, and what its reader understands.
@@ -50,7 +50,7 @@ const LEAST_DETAILS: usize = 600;
 
 /// The whole text. It is never longer than the limit.
 pub fn markdown(review: &Review<'_>, limit: CommentLimit) -> String {
-    let head = head(review);
+    let head = head(review, limit.bytes);
     let room = limit.bytes.map_or(usize::MAX, |bytes| bytes.saturating_sub(head.len() + TAIL));
     let lines: Vec<String> = review.entries.iter().map(|entry| format!("- {}\n", title(review, entry))).collect();
     // The other half is for details.
@@ -149,11 +149,39 @@ fn fitting<'l>(lines: impl Iterator<Item = &'l String>, room: usize) -> (usize, 
     (count, bytes)
 }
 
-fn head(review: &Review<'_>) -> String {
+/// What comes before the changes. `bytes`: of the whole text, a quarter of which is for checks at most.
+fn head(review: &Review<'_>, bytes: Option<usize>) -> String {
     let mut out = format!("## {}\n\n**{}**\n\n", review.title, review.headline);
     for note in &review.notes {
         let _ = writeln!(out, "> {note}\n");
     }
+    let counts = counts(review);
+    let room = bytes.map_or(usize::MAX, |bytes| (bytes / 4).min(bytes.saturating_sub(out.len() + counts.len() + TAIL)));
+    out + &failed_checks(review, room) + &counts
+}
+
+/// The checks that failed, as many as there is room for: with their messages, without them, or only their number.
+fn failed_checks(review: &Review<'_>, room: usize) -> String {
+    let more = |count: usize| if count > 0 { format!("> {}\n\n", more_conditions(count)) } else { String::new() };
+    let all = review.failed_checks.len();
+    let (mut out, mut named) = (String::new(), 0);
+    for check in review.failed_checks.iter().take(MOST_CHECKS) {
+        let left = room.saturating_sub(out.len() + more(all).len());
+        let whole = format!("> {}\n\n", check.text(in_line));
+        let short = || format!("> A condition of {} failed.\n\n", in_line(&check.address));
+        let text = if whole.len() <= left { whole } else { short() };
+        if text.len() > left {
+            break;
+        }
+        out.push_str(&text);
+        named += 1;
+    }
+    out + &more(all - named)
+}
+
+/// How many changes have which effect.
+fn counts(review: &Review<'_>) -> String {
+    let mut out = String::new();
     let mut counts: BTreeMap<Effect, usize> = BTreeMap::new();
     let (outputs, others): (Vec<_>, Vec<_>) = review.entries.iter().partition(|entry| entry.is_output());
     others.iter().for_each(|entry| *counts.entry(entry.effect).or_default() += 1);

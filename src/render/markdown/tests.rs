@@ -2,6 +2,7 @@
 
 use base::dialect::Dialect;
 use model::plan::Plan;
+use model::state::{CheckResult, CheckStatus};
 use terrane_value::Value;
 
 use super::*;
@@ -86,4 +87,37 @@ fn long_details_lose_their_middle() {
     assert!(text.len() <= 200 && text.starts_with("```diff\n+ 000\n") && text.ends_with("+ 099\n```\n"), "{text}");
     assert!(text.contains("lines left out here"), "{text}");
     assert_eq!(fenced_within("diff", lines, 70), None);
+}
+
+/// A plan with so many checks that failed with this message.
+fn failing(count: usize, message: &str) -> Plan {
+    let check = |at: usize| {
+        let address = format!("check.c{at}");
+        let objects = vec![(address.clone(), CheckStatus::Fail, vec![message.to_owned()])];
+        CheckResult { kind: "check".into(), config_addr: address, status: CheckStatus::Fail, objects }
+    };
+    Plan { checks: (0..count).map(check).collect(), ..large() }
+}
+
+#[test]
+fn messages_of_checks_mean_nothing_to_hosts() {
+    let text = comment(&failing(2, "@team see #1\n</details><img src=x>"), CommentLimit::default());
+    assert!(text.contains("> A condition of check.c1 failed. `@team see #1\\n</details><img src=x>`\n\n"), "{text}");
+    assert!(comment(&failing(1, "Too old"), CommentLimit::default()).contains("failed. Too old\n\n"));
+}
+
+#[test]
+fn messages_of_checks_keep_within_limits() {
+    for (count, length) in [(30, 3_000), (1, 100_000), (5_000, 10)] {
+        let plan = failing(count, &"@".repeat(length));
+        for name in ["github", "bitbucket", "2000", "3000"] {
+            let limit = CommentLimit::parse(name).unwrap();
+            let text = comment(&plan, limit);
+            assert!(text.len() <= limit.bytes.unwrap(), "{name}: {}", text.len());
+            assert!(text.contains("t.gone[0]") && text.contains("failed."), "{name}\n{text}");
+        }
+    }
+    let text = comment(&failing(30, "Too old"), CommentLimit::default());
+    assert!(text.contains("check.c19 ") && !text.contains("check.c20 "), "{text}");
+    assert!(text.contains("> 10 more conditions failed.\n"), "{text}");
 }

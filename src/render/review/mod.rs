@@ -34,8 +34,10 @@ pub struct Review<'a> {
     /// The counts of a plan as its text has them; of a state, how many objects and outputs it has.
     pub headline: String,
     pub is_plan: bool,
-    /// What its readers have to know first.
+    /// What its readers have to know first, in the words of this program.
     pub notes: Vec<String>,
+    /// The conditions that failed. They follow the notes.
+    pub failed_checks: Vec<FailedCheck>,
     /// By effect, the most dangerous first, then by address. Outputs follow the objects.
     pub entries: Vec<ReviewEntry<'a>>,
     pub graph: BlockGraph,
@@ -70,8 +72,16 @@ enum ReviewContent<'a> {
     Invocation,
 }
 
-/// Failed checks that the notes name.
-const MOST_CHECKS: usize = 20;
+/// An object with conditions that failed. Its texts are those of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedCheck {
+    pub address: String,
+    /// The engine left out what is sensitive.
+    pub messages: Vec<String>,
+}
+
+/// Failed checks that are named.
+pub const MOST_CHECKS: usize = 20;
 const NO_SCHEMA: &str = "(values left out: the schema of the provider is not available)";
 
 impl<'a> Review<'a> {
@@ -114,6 +124,7 @@ impl<'a> Review<'a> {
             headline: plan_headline(plan, &entries),
             is_plan: true,
             notes: plan_notes(plan, config.is_some()),
+            failed_checks: failed_checks(plan),
             entries,
             graph,
             schemas,
@@ -148,6 +159,7 @@ impl<'a> Review<'a> {
             headline: format!("{}, {}.", counted(objects, "object"), counted(state.outputs.len(), "output")),
             is_plan: false,
             notes: Vec::new(),
+            failed_checks: Vec::new(),
             entries,
             graph,
             schemas,
@@ -388,12 +400,6 @@ fn plan_notes(plan: &Plan, has_config: bool) -> Vec<String> {
             "Planning failed: {PROGRAM} encountered an error while generating this plan. It cannot be applied."
         ));
     }
-    let failed = failed_checks(plan);
-    let more = failed.len().saturating_sub(MOST_CHECKS);
-    notes.extend(failed.into_iter().take(MOST_CHECKS));
-    if more > 0 {
-        notes.push(format!("{more} more conditions failed."));
-    }
     if !plan.scope.is_whole() {
         notes.push(
             "Targets or exclusions limit this plan: it does not contain all changes of the configuration.".to_owned(),
@@ -411,14 +417,31 @@ fn plan_notes(plan: &Plan, has_config: bool) -> Vec<String> {
     notes
 }
 
-/// Each object with conditions that failed, with their messages, from which the engine left out what is sensitive.
-fn failed_checks(plan: &Plan) -> Vec<String> {
+/// Each object with conditions that failed.
+fn failed_checks(plan: &Plan) -> Vec<FailedCheck> {
     let objects = plan.checks.iter().flat_map(|check| &check.objects);
     let failed = objects.filter(|(_, status, _)| matches!(status, CheckStatus::Fail | CheckStatus::Error));
-    let note = |address: &str, messages: &[String]| {
-        [&[format!("A condition of {address} failed.")][..], messages].concat().join(" ")
-    };
-    failed.map(|(address, _, messages)| note(address, messages)).collect()
+    failed.map(|(address, _, messages)| FailedCheck { address: address.clone(), messages: messages.clone() }).collect()
+}
+
+impl FailedCheck {
+    /// The sentence that names the object, then the messages. `shown` makes texts of others fit the format.
+    pub fn text(&self, shown: fn(&str) -> String) -> String {
+        let mut out = format!("A condition of {} failed.", shown(&self.address));
+        for message in &self.messages {
+            out.push(' ');
+            out.push_str(&shown(message));
+        }
+        out
+    }
+}
+
+/// What is said of checks for whose names there is no room.
+pub fn more_conditions(count: usize) -> String {
+    match count {
+        1 => "1 more condition failed.".to_owned(),
+        _ => format!("{count} more conditions failed."),
+    }
 }
 
 /// `1 object`, `2 objects`

@@ -146,7 +146,7 @@ fn entries_begin_with_the_most_dangerous() {
 }
 
 #[test]
-fn notes_name_failed_checks() {
+fn failed_checks_have_names_and_messages() {
     let objects = |address: &str, status| vec![(address.to_owned(), status, vec!["Too old.".to_owned()])];
     let check = |address: &str, status| CheckResult {
         kind: "check".into(),
@@ -155,8 +155,10 @@ fn notes_name_failed_checks() {
         objects: objects(address, status),
     };
     let checks = vec![check("check.age", CheckStatus::Fail), check("check.size", CheckStatus::Pass)];
-    let notes = plan_notes(&Plan { checks, complete: true, ..Plan::default() }, true);
-    assert_eq!(notes, ["A condition of check.age failed. Too old."]);
+    let plan = Plan { checks, complete: true, ..Plan::default() };
+    let texts: Vec<String> = failed_checks(&plan).iter().map(|check| check.text(str::to_owned)).collect();
+    assert_eq!(texts, ["A condition of check.age failed. Too old."]);
+    assert_eq!(plan_notes(&plan, true), [""; 0]);
 }
 
 #[test]

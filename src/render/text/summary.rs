@@ -67,13 +67,26 @@ struct TableLine {
     names: Vec<String>,
 }
 
+/// What the objects of a line have in common: the action, the module, the type, and the form of a replacement.
+type LineKey<'s> = (ActionWord, &'s ModuleInstance, &'s str, u8);
+
+/// Forms of replacements have symbols of their own.
+fn form(action: Action) -> u8 {
+    match action {
+        Action::CreateThenDelete => 1,
+        Action::CreateThenForget => 2,
+        _ => 0,
+    }
+}
+
 /// The lines in their order: by action, module and type.
 fn lines_of(summary: &Summary<'_>, style: &Style) -> Vec<TableLine> {
-    let mut groups: BTreeMap<(ActionWord, &ModuleInstance, &str), Vec<&SummaryRow<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<LineKey<'_>, Vec<&SummaryRow<'_>>> = BTreeMap::new();
     for row in &summary.rows {
-        groups.entry((row.action, &row.change.addr.module, row.kind.as_str())).or_default().push(row);
+        let form = form(row.change.action);
+        groups.entry((row.action, &row.change.addr.module, row.kind.as_str(), form)).or_default().push(row);
     }
-    let line = |((action, _, kind), rows): ((ActionWord, &ModuleInstance, &str), Vec<&SummaryRow<'_>>)| {
+    let line = |((action, _, kind, _), rows): (LineKey<'_>, Vec<&SummaryRow<'_>>)| {
         let is_dangerous = matches!(action, ActionWord::Delete | ActionWord::Replace | ActionWord::Forget);
         let first = rows.first();
         TableLine {
@@ -273,6 +286,18 @@ Plan: 3 to add, 0 to change, 2 to destroy.
         let found = shown(&plan(), &PlanFilter::default(), &Style::plain());
         assert_eq!(found, expected);
         assert!(!found.contains("secret-value"));
+    }
+
+    #[test]
+    fn replacements_have_the_symbol_of_their_order() {
+        let changes = vec![change("t.a", Action::CreateThenDelete), change("t.b", Action::DeleteThenCreate)];
+        let plan = Plan { changes, applyable: true, ..Plan::default() };
+        let found = shown(&plan, &PlanFilter::default(), &Style::plain());
+        let lines: Vec<&str> =
+            found.lines().map(str::trim).filter(|line| line.contains("t.") || line.contains("replace  ")).collect();
+        let [before, b, after, a] = lines[..] else { panic!("{found}") };
+        assert!(before.starts_with("-/+  replace") && b.starts_with("t.b"), "{found}");
+        assert!(after.starts_with("+/-  replace") && a.starts_with("t.a"), "{found}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn is_sound((kind, operation): &TimedOperation) -> bool {
 
 /// None: there is no file, or none that can be read. What is longer than this program writes is left out.
 fn read(path: &Path) -> Option<String> {
-    // A pipe would wait for somebody who writes.
+    // A pipe would wait for a user who writes.
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
-use model::config::policy_file::{Policy, PolicyOperation, SetFile};
-use model::plan::{PolicyReport, PolicyVerdict, ResourceChange, policy_id};
+use model::addr::AbsResourceInstance;
+use model::config::policy_file::{Policy, PolicyLevel, PolicyOperation, SetFile};
+use model::plan::{Action, PolicyOutcome, PolicyReport, PolicyVerdict, ResourceChange, policy_id};
 use rustc_hash::FxHashSet;
 use terrane_value::Value;
 
 use super::at_plan::findings;
-use super::judge::Judge;
+use super::judge::{Judge, denied, left_undecided};
 use super::run_data::RunData;
 use super::target::PolicyTarget;
 use super::targets;
@@ -25,10 +26,33 @@ pub fn before_change(run: &Run, change: &ResourceChange, operation: PolicyOperat
         return Diagnostics::new();
     };
     let Some(report) = report(run, &target) else { return Diagnostics::new() };
-    if operation != PolicyOperation::Delete && is_unknown(&report) {
-        run.results.policy_notes().undecided.push(change.addr.clone());
+    if is_unknown(&report) {
+        let mut notes = run.results.policy_notes();
+        match operation {
+            PolicyOperation::Delete => notes.undecided_deletions.push(change.clone()),
+            _ => notes.undecided.push(change.addr.clone()),
+        }
     }
     publish(run, report)
+}
+
+/// As [`before_change`], for a deletion. `planned`: what it is a part of. A replacement that deletes first must be allowed to create, as far
+/// as that is known: otherwise the object would be gone, and nothing would take its place.
+pub fn before_deletion(run: &Run, planned: &ResourceChange, deletion: &ResourceChange) -> Diagnostics {
+    if !is_active(run) {
+        return Diagnostics::new();
+    }
+    // The plan knows the object of a replacement as the current one.
+    let deletion = ResourceChange { deposed: planned.deposed.clone(), ..deletion.clone() };
+    let mut diagnostics = before_change(run, &deletion, PolicyOperation::Delete);
+    if planned.action == Action::DeleteThenCreate {
+        let creation = targets::of_change(run, planned, PolicyOperation::Create);
+        // Otherwise, the result is that of the creation.
+        if let Some(report) = creation.and_then(|target| report(run, &target)).filter(denied) {
+            diagnostics.extend(publish(run, report));
+        }
+    }
+    diagnostics
 }
 
 /// Notes that the planned change of an object was made, so that policies see the object as it is.
@@ -50,8 +74,11 @@ pub fn before_configuring(run: &Run, id: ProviderId, config: &Value) -> Diagnost
     if !is_active(run) {
         return Diagnostics::new();
     }
-    let target = targets::of_provider(run, id, config.clone());
-    report(run, &target).map_or_else(Diagnostics::new, |report| publish(run, report))
+    let Some(report) = report(run, &targets::of_provider(run, id, config.clone())) else { return Diagnostics::new() };
+    if is_unknown(&report) {
+        run.results.policy_notes().provider_configs.insert(id, config.clone());
+    }
+    publish(run, report)
 }
 
 /// Evaluates the policies of the instances of a module whose variables all have values in an apply. An error keeps from being used what
@@ -65,6 +92,9 @@ pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
         if instance.variables.iter().all(|slot| slot.get().is_some()) {
             let target = targets::of_module(run, module, instance);
             if let Some(report) = report(run, &target) {
+                if is_unknown(&report) {
+                    run.results.policy_notes().undecided_modules.push((module, instance.clone()));
+                }
                 diagnostics.extend(publish(run, report));
             }
         }
@@ -75,19 +105,72 @@ pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
 /// Evaluates, with the objects as they are now, what depended on their changes.
 pub fn at_end(run: &Run) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let mut undecided: FxHashSet<_> = std::mem::take(&mut run.results.policy_notes().undecided).into_iter().collect();
+    if !is_active(run) {
+        return diagnostics;
+    }
+    for target in left_targets(run) {
+        if let Some(report) = report(run, &target) {
+            diagnostics.extend(publish_last(run, report));
+        }
+    }
+    diagnostics
+}
+
+/// What has policies that were not decided on yet: changed objects, deleted ones, those that the plan does not change, configurations of
+/// providers, instances of modules.
+fn left_targets(run: &Run) -> Vec<PolicyTarget> {
+    let (mut undecided, deletions, configs, modules) = {
+        let mut notes = run.results.policy_notes();
+        let undecided: FxHashSet<_> = std::mem::take(&mut notes.undecided).into_iter().collect();
+        let deletions = std::mem::take(&mut notes.undecided_deletions);
+        (
+            undecided,
+            deletions,
+            std::mem::take(&mut notes.provider_configs),
+            std::mem::take(&mut notes.undecided_modules),
+        )
+    };
+    let mut targets = Vec::new();
     for task in &run.schedule.tasks {
         let operation = targets::operations(task.change.action).first().copied();
         let Some(operation) = operation.filter(|it| *it != PolicyOperation::Delete) else { continue };
         // A replacement has two tasks.
         let is_open = task.change.deposed.is_none() && undecided.remove(&task.change.addr);
         let Some(made) = is_open.then(|| as_made(run, &task.change)).flatten() else { continue };
-        let Some(target) = targets::of_change(run, &made, operation) else { continue };
-        if let Some(report) = report(run, &target) {
-            diagnostics.extend(publish(run, report));
+        targets.extend(targets::of_change(run, &made, operation));
+    }
+    targets.extend(deletions.iter().filter_map(|change| targets::of_change(run, change, PolicyOperation::Delete)));
+    targets.extend(unchanged(run));
+    targets.extend(configs.into_iter().map(|(id, config)| targets::of_provider(run, id, config)));
+    targets.extend(modules.iter().map(|(id, instance)| targets::of_module(run, *id, instance)));
+    targets
+}
+
+/// The objects with undecided policies that the plan does not change: nothing else of an apply is about them.
+fn unchanged(run: &Run) -> Vec<PolicyTarget> {
+    let open: FxHashSet<&str> = run.inputs.undecided_policies.iter().map(|(target, _)| target.as_str()).collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let changes =
+        run.schedule.tasks.iter().filter(|task| task.change.action != Action::NoOp && task.change.deposed.is_none());
+    let changed: FxHashSet<&AbsResourceInstance> = changes.map(|task| &task.change.addr).collect();
+    let states = run.results.states();
+    let mut targets = Vec::new();
+    for (addr, resource) in &states.current.resources {
+        let Some(schema) = run.blocks.schemas.resource(&resource.provider.provider, &addr.resource) else { continue };
+        for (key, instance) in &resource.instances {
+            let instance_addr = addr.instance(key.clone());
+            if changed.contains(&instance_addr) || !open.contains(instance_addr.to_string().as_str()) {
+                continue;
+            }
+            let object = instance.current.as_ref().and_then(|object| decode(object, &schema).ok());
+            targets.extend(
+                object.and_then(|object| targets::of_unchanged(run, &instance_addr, &resource.provider, object.value)),
+            );
         }
     }
-    diagnostics
+    targets
 }
 
 /// The change with the object that it made. None if there is no object.
@@ -117,6 +200,16 @@ fn report(run: &Run, target: &PolicyTarget) -> Option<PolicyReport> {
     };
     let data = RunData { run, plan: None };
     Judge::new(&policies, &data, &*run.ports.host).report(target, is_wanted)
+}
+
+/// As [`publish`], with a warning about each mandatory policy that is unknown for good.
+fn publish_last(run: &Run, report: PolicyReport) -> Diagnostics {
+    let is_open =
+        |outcome: &&PolicyOutcome| outcome.verdict == PolicyVerdict::Unknown && outcome.level != PolicyLevel::Advisory;
+    let left = report.outcomes.iter().filter(is_open).map(|outcome| left_undecided(outcome, &report.target));
+    let mut diagnostics: Diagnostics = left.collect();
+    diagnostics.extend(publish(run, report));
+    diagnostics
 }
 
 /// Reports what is decided. What is still unknown was said of the plan, or is evaluated at the end.

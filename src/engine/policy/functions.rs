@@ -5,7 +5,7 @@ use lang::eval::describe::indented_json;
 use lang::functions::{self, CallContext, Function, FunctionError, Param, Signature};
 use model::deps::{Constraints, Version};
 use terrane_value::convert::convert;
-use terrane_value::{Type, Value};
+use terrane_value::{Marks, Type, Value};
 
 use super::PolicyData;
 
@@ -26,6 +26,9 @@ pub const NAMES: [&str; 8] = [
     "valuetostring",
 ];
 
+/// The error of a call with values that must not be shown.
+const HIDDEN: &str = "the reason is not shown, because an argument is sensitive or ephemeral";
+
 type CallResult = Result<Value, FunctionError>;
 type Body = fn(&[Value], &CallContext<'_>, &dyn PolicyData) -> CallResult;
 
@@ -38,8 +41,9 @@ struct PolicyFunction<'a> {
 
 impl<'a> PolicyFunctions<'a> {
     pub fn new(data: &'a dyn PolicyData) -> PolicyFunctions<'a> {
-        let string = |name: &'static str| Param::new(name, Type::String);
-        let any = |name: &'static str| Param { allow_dynamic: true, ..Param::new(name, Type::Dynamic) };
+        let param = |name: &'static str, ty: Type| Param { allow_marked: true, ..Param::new(name, ty) };
+        let string = |name: &'static str| param(name, Type::String);
+        let any = |name: &'static str| Param { allow_dynamic: true, ..param(name, Type::Dynamic) };
         let entry = |name: &'static str, params: Vec<Param>, variadic: Option<Param>, result: Type, body: Body| {
             let signature = Signature { name: name.into(), params, variadic, description: "".into(), returns: None };
             PolicyFunction { signature, result, body, data }
@@ -85,7 +89,14 @@ impl Function for PolicyFunction<'_> {
     }
 
     fn call(&self, args: &[Value], context: &CallContext<'_>) -> CallResult {
-        (self.body)(args, context, self.data)
+        let marks = args.iter().fold(Marks::NONE, |all, arg| all | arg.deep_marks());
+        let bare: Vec<Value> = args.iter().map(|arg| arg.unmark_deep().0).collect();
+        match (self.body)(&bare, context, self.data) {
+            Ok(value) => Ok(value.mark(marks)),
+            // What is wrong may name the argument.
+            Err(_) if marks.intersects(Marks::SENSITIVE | Marks::EPHEMERAL) => Err(FunctionError::new(HIDDEN)),
+            Err(error) => Err(error),
+        }
     }
 
     fn never_null(&self) -> bool {

@@ -9,7 +9,7 @@ use lang::syntax::ast::Expression;
 use model::config::policy_file::{Enforce, Policy, PolicyKind, PolicyLevel, PolicySet, SetFile};
 use model::plan::{PolicyFinding, PolicyInfo, PolicyOutcome, PolicyReport, PolicyVerdict};
 use terrane_value::convert::convert;
-use terrane_value::{Type, Value};
+use terrane_value::{Marks, Type, Value};
 
 use super::PolicyData;
 use super::functions::PolicyFunctions;
@@ -175,6 +175,7 @@ fn message(expr: &Expression, position: usize, outcome: &mut PolicyOutcome, scop
             None
         }
         Ok(text) if text.is_sensitive() => Some("(the message has sensitive values)".to_owned()),
+        Ok(text) if text.marks().contains(Marks::EPHEMERAL) => Some("(the message has ephemeral values)".to_owned()),
         Ok(text) if !text.is_known() => Some("(the message has values that are known after apply)".to_owned()),
         Ok(text) => text.as_str().map(|text| text.trim().to_owned()),
     };
@@ -217,6 +218,17 @@ fn violation(enforce: &Enforce, message: String, level: PolicyLevel, scope: &Pol
 /// As people name a line: `main.tf line 3`.
 fn line_of(range: &Range) -> String {
     format!("{} line {}", range.filename(), range.start().line)
+}
+
+/// The warning about a policy whose result is not even known at the end of an apply.
+pub fn left_undecided(outcome: &PolicyOutcome, target: &str) -> Diagnostic {
+    let detail = format!(
+        "The {} policy {} depends on values that this apply did not make known, so it was not evaluated for {target}.",
+        outcome.level.name(),
+        outcome.policy
+    );
+    let warning = Diagnostic::warning(UNKNOWN_RESULT, detail);
+    warning.at(outcome.range.clone()).about(target.to_owned()).of_kind(Kind::Policy)
 }
 
 /// The warning about a policy of a plan whose result is not known before apply.

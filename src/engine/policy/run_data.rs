@@ -42,6 +42,9 @@ impl PolicyData for RunData<'_> {
                 Some(found.objects.into_values().collect())
             }
             None => {
+                if self.run.inputs.deferred.has_kind(kind) {
+                    return None;
+                }
                 let mut found = ObjectsOfType::default();
                 {
                     let notes = self.run.results.policy_notes();

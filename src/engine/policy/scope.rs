@@ -176,7 +176,8 @@ impl<'a> PolicyScope<'a> {
         let failed = found.has_errors();
         lock(&self.problems).extend(found);
         let value = if failed { Value::dynamic() } else { value };
-        if is_shared && !failed {
+        // What was evaluated with a failed one says nothing to the next target.
+        if is_shared && !lock(&self.problems).has_errors() {
             lock(&self.shared.values).insert(name.clone(), value.clone());
         }
         lock(&self.locals).insert(key, Local::Done(value.clone()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::source::Range;
-use model::addr::AbsResourceInstance;
+use model::addr::{AbsProviderConfig, AbsResourceInstance};
 use model::config::policy_file::{PolicyKind, PolicyOperation};
 use model::plan::{Action, ResourceChange};
 use terrane_protocol::schema::ResourceMode;
@@ -47,6 +47,26 @@ pub fn of_change(run: &Run, change: &ResourceChange, operation: PolicyOperation)
         prior_attrs,
         meta: TargetMeta::of_resource(&change.addr, &change.provider, operation),
         place: place_of(run, &change.addr),
+    })
+}
+
+/// The target of an object that a plan does not change.
+pub fn of_unchanged(
+    run: &Run,
+    addr: &AbsResourceInstance,
+    provider: &AbsProviderConfig,
+    attrs: Value,
+) -> Option<PolicyTarget> {
+    let operation = PolicyOperation::NoOp;
+    (addr.mode() == ResourceMode::Managed).then(|| PolicyTarget {
+        address: addr.to_string(),
+        kind: PolicyKind::Resource,
+        name: addr.resource.resource.kind.clone(),
+        operation: Some(operation),
+        attrs,
+        prior_attrs: None,
+        meta: TargetMeta::of_resource(addr, provider, operation),
+        place: place_of(run, addr),
     })
 }
 

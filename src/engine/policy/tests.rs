@@ -18,6 +18,8 @@ use terrane_value::{Marks, Type, Value};
 use super::*;
 use crate::tests::world::World;
 
+mod locals;
+
 /// Objects of the type `other`, and a data source that counts what it is asked.
 struct Outside;
 
@@ -298,68 +300,6 @@ fn earlier_objects_are_prior_attrs() {
 }
 
 #[test]
-fn local_values_hide_those_of_the_file() {
-    let text = r#"
-locals {
-  sizes  = ["s", "m"]
-  first  = local.sizes[0]
-  type   = "file"
-  own    = attrs.type
-  here   = local.type
-}
-resource_policy "aws_x" "n" {
-  locals {
-    type    = "policy"
-    all     = "${local.first}-${local.type}-${local.own}-${local.here}"
-    loop_a  = local.loop_b
-    loop_b  = local.loop_a
-    wrong   = attrs.missing
-  }
-  enforce {
-    condition     = CONDITION
-    error_message = local.all
-  }
-}
-"#;
-    let cases = [
-        ("local.all == \"s-policy-t3.micro-file\"", "allow"),
-        ("false", "deny: s-policy-t3.micro-file"),
-        ("local.loop_a == 1", "error: *"),
-        ("local.wrong == 1", "error: This object does not have an attribute named \"missing\"."),
-        ("local.wrong == 1 && local.wrong == 2", "error: This object does not have an attribute named \"missing\"."),
-    ];
-    for (condition, expected) in cases {
-        let found = report(&text.replace("CONDITION", condition), &[], &created(ATTRS));
-        let found = result(found.as_ref());
-        assert!(found == expected || (expected == "error: *" && found.starts_with("error: ")), "{condition}: {found}");
-    }
-}
-
-#[test]
-fn shared_local_values_are_evaluated_once() {
-    let text = r#"
-locals {
-  found = core::getdatasource("ami", {})
-  more  = local.found.id
-  of    = attrs.type
-}
-"#;
-    let (set, _) = PolicySet::parse([SourceFile::new("p.policy.hcl", text)], GivenInputs::new());
-    let names = |wanted: &str| scope::SharedLocals::of(&set.files[0].file.locals).has(wanted);
-    assert_eq!(["found", "more", "of"].map(names), [true, true, false]);
-}
-
-#[test]
-fn long_chains_of_local_values_end_with_an_error() {
-    for (last, expected) in [(99, "allow"), (100, "error: More than 100"), (20_000, "error: More than 100")] {
-        let chain: String = (0..last).map(|at| format!("  a{at} = local.a{}\n", at + 1)).collect();
-        let policy = "resource_policy \"aws_x\" \"n\" {\n  enforce {\n    condition = local.a0 != \"\"\n  }\n}";
-        let found = report(&format!("locals {{\n{chain}  a{last} = attrs.type\n}}\n{policy}\n"), &[], &created(ATTRS));
-        assert!(result(found.as_ref()).starts_with(expected), "{last}: {}", result(found.as_ref()));
-    }
-}
-
-#[test]
 fn levels_decide_what_follows() {
     let text = |file: &str, policy: &str| {
         let settings =
@@ -444,6 +384,38 @@ resource_policy "aws_x" "n" {
     let shown = format!("{report:?}");
     assert!(!shown.contains("hunter2") && !shown.contains("abc123"), "{shown}");
     assert!(result(Some(&report)).starts_with("deny: (the message has sensitive values)"));
+}
+
+#[test]
+fn ephemeral_values_and_arguments_that_functions_refuse_are_not_shown() {
+    let mut target = created("{}");
+    let marked = |marks: Marks| Value::string("hunter2").mark(marks);
+    target.attrs = Value::object([("token", marked(Marks::EPHEMERAL)), ("secret", marked(Marks::SENSITIVE))]);
+    let text = r#"
+resource_policy "aws_x" "n" {
+  enforce {
+    condition     = attrs.token == "x"
+    error_message = "it is ${attrs.token}"
+    info_message  = "still ${core::valuetostring(attrs.token)}"
+  }
+  enforce {
+    condition = core::semvercmp(attrs.secret, "1.0.0") == 0
+  }
+  enforce {
+    condition = core::semverconstraint("1.0.0", attrs.token)
+  }
+  enforce {
+    condition = core::regex_match("a", "[${attrs.secret}")
+  }
+  enforce {
+    condition = core::getdatasource(attrs.secret, {}).id == ""
+  }
+}
+"#;
+    let report = report(text, &[], &target).unwrap();
+    let shown = format!("{report:?}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("(the message has ephemeral values)"), "{shown}");
 }
 
 #[test]

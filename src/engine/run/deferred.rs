@@ -3,6 +3,7 @@
 use model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance};
 use model::plan::DeferredChange;
 use rustc_hash::{FxHashMap, FxHashSet};
+use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
 use crate::run::results::is_placeholder;
@@ -41,6 +42,11 @@ impl DeferredBlocks {
 
     pub fn has_resource(&self, addr: &ConfigResource) -> bool {
         self.resources.contains(addr)
+    }
+
+    /// Whether managed objects of a type are deferred.
+    pub fn has_kind(&self, kind: &str) -> bool {
+        self.resources.iter().any(|addr| addr.resource.mode == ResourceMode::Managed && &*addr.resource.kind == kind)
     }
 
     /// Whether the instances of a block were not known. `addr` is asked for only if there is anything to compare it with.

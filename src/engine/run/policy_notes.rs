@@ -1,19 +1,22 @@
 //! What a run keeps for its policies. Never knows a policy.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lang::functions::FunctionError;
 use model::addr::AbsResourceInstance;
-use model::plan::ListPolicies;
+use model::plan::{ListPolicies, ResourceChange};
 use rustc_hash::FxHashSet;
 use terrane_value::Value;
 
-use crate::ids::ProviderId;
+use crate::ids::{ModuleId, ProviderId};
+use crate::run::results::ModuleSlots;
 
 /// Values that policies are evaluated with, and what is left to evaluate.
 #[derive(Default)]
 pub struct PolicyNotes {
-    /// The values of provider configurations. Empty if the run has no policies.
+    /// The values of provider configurations; in apply, of those whose policies were unknown when they were used. Empty if the run has no
+    /// policies.
     pub provider_configs: BTreeMap<ProviderId, Value>,
     /// In a query: the results for listed objects, by the positions of the block and of the instance.
     pub lists: BTreeMap<(usize, usize), ListPolicies>,
@@ -21,6 +24,10 @@ pub struct PolicyNotes {
     pub applied: FxHashSet<AbsResourceInstance>,
     /// In apply: objects with policies whose results were unknown when their changes were about to be made.
     pub undecided: Vec<AbsResourceInstance>,
+    /// In apply: deletions of which the same is true.
+    pub undecided_deletions: Vec<ResourceChange>,
+    /// In apply: module instances with policies whose results were unknown when their variables had values.
+    pub undecided_modules: Vec<(ModuleId, Arc<ModuleSlots>)>,
     /// Data sources that policies read, by their types and configurations.
     pub data: BTreeMap<(String, String), Result<Value, FunctionError>>,
 }

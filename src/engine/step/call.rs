@@ -6,6 +6,7 @@ use base::diag::Diagnostics;
 
 use super::expansion::{Unknown, expand};
 use crate::ids::ModuleId;
+use crate::policy;
 use crate::run::module_scope::ModuleScope;
 use crate::run::results::{CallSlots, Each, Expansion, ModuleSlots};
 use crate::run::{Run, Verb};
@@ -42,6 +43,10 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let _ = parent.calls[index as usize].set(slots);
     }
     run.results.set_module_instances(child, all);
+    // With variables, the last one of them does this.
+    if run.blocks.tree.module(child).variables.is_empty() {
+        diagnostics.extend(policy::at_apply::with_variables(run, child));
+    }
     diagnostics
 }
 

@@ -238,3 +238,67 @@ async fn policies_that_are_given_late_are_evaluated_in_apply() {
     assert_eq!(said(&found), ["Policy violation"]);
     assert_eq!(addresses(&state), ["test_thing.a", "test_thing.b"]);
 }
+
+/// A policy about deletions whose result needs a value that the apply makes.
+fn while_a_is_not(name: &str, operation: &str) -> String {
+    let condition = format!(
+        "core::length([for o in core::getresources(\"test_thing\", null) : o if o.output == \"out-{name}\"]) == 0"
+    );
+    rule("test_other", &format!("operations = [\"{operation}\"]"), &condition)
+}
+
+#[tokio::test]
+async fn unknown_policies_of_deleted_and_unchanged_objects_are_decided_at_the_end() {
+    let renamed = CHAIN.replace("name = \"a\"", "name = \"z\"");
+    let without_c = renamed.split("resource \"test_other\"").next().unwrap().to_owned();
+    for (text, operation) in [(without_c.as_str(), "delete"), (renamed.as_str(), "no-op")] {
+        for (name, expected) in [("z", vec!["Policy violation"]), ("other", vec![])] {
+            let world = World::new();
+            let state = created(&world).await;
+            let config = config(&[("main.tf", text)]);
+            let policy = while_a_is_not(name, operation);
+            let (plan, found) = plan_with(&world, &config, &state, Mode::Normal, &policy).await;
+            assert_eq!(said(&found), ["Policy result is unknown"], "{operation}: {:?}", texts(&found));
+            let (_, found) = apply_plan(&world, &config, plan).await;
+            assert_eq!(said(&found), expected, "{operation} {name}: {:?}", texts(&found));
+            assert_eq!(found.has_errors(), !expected.is_empty());
+        }
+    }
+}
+
+/// Otherwise the old object would be gone, and the new one not allowed.
+#[tokio::test]
+async fn a_replacement_that_may_not_create_does_not_delete() {
+    let world = World::new();
+    let state = created(&world).await;
+    let replaced = CHAIN.replace("input = test_thing.a.output", "input = test_thing.a.output\nforce = \"x\"");
+    let config = config(&[("main.tf", &replaced)]);
+    let (planned, found) = plan(&world, &config, &state, Options::default()).await;
+    assert!(!found.has_errors());
+    let mut planned = planned.unwrap();
+    let mut set = PolicySet::default();
+    set.add_late(PolicySet::clone(&policies(&rule("test_thing", "operations = [\"create\"]", "false"))));
+    planned.scope.policies = Arc::new(set);
+    world.took();
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
+    assert!(!world.took().iter().any(|line| line.starts_with("destroy")));
+    assert_eq!(addresses(&state).len(), 3);
+}
+
+#[tokio::test]
+async fn late_policies_are_about_modules_without_variables() {
+    let world = World::new();
+    let module = "resource \"test_thing\" \"a\" {\n  name = \"a\"\n}\n";
+    let config = config(&[("main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"), ("m/main.tf", module)]);
+    let (planned, found) = plan(&world, &config, &State::default(), Options::default()).await;
+    assert!(!found.has_errors());
+    let mut planned = planned.unwrap();
+    let text = "module_policy \"./m\" \"n\" {\n  enforce {\n    condition = false\n  }\n}\n";
+    let mut set = PolicySet::default();
+    set.add_late(PolicySet::clone(&policies(text)));
+    planned.scope.policies = Arc::new(set);
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
+    assert_eq!(addresses(&state), [""; 0]);
+}

@@ -98,9 +98,10 @@ impl DenyRule {
 
     /// Reads rules with blanks or line breaks between them, as TERRANE_DENY has them. Blanks in quotes belong to a rule.
     pub fn parse_all(text: &str) -> Result<Vec<DenyRule>, InvalidDenyRule> {
-        let mut is_quoted = false;
+        let (mut is_quoted, mut is_escaped) = (false, false);
         let words = text.split(|c: char| {
-            is_quoted ^= c == '"';
+            is_quoted ^= c == '"' && !is_escaped;
+            is_escaped = is_quoted && c == '\\' && !is_escaped;
             c.is_whitespace() && !is_quoted
         });
         words.filter(|word| !word.is_empty()).map(DenyRule::parse).collect()
@@ -295,6 +296,9 @@ mod tests {
         let rules = DenyRule::parse_all(" delete:db.*\n\tforget:**  update:db.x[\"a b\"] ").unwrap();
         let texts: Vec<String> = rules.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["delete:db.*", "forget:**", "update:db.x[\"a b\"]"]);
+        let escaped = DenyRule::parse_all(r#"delete:db.x["a\" b\\"] forget:**"#).unwrap();
+        let texts: Vec<String> = escaped.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, [r#"delete:db.x["a\" b\\"]"#, "forget:**"]);
         assert_eq!(DenyRule::parse_all(" \n"), Ok(Vec::new()));
     }
 

@@ -125,11 +125,11 @@ fn planned_lock(saved: &SavedPlan) -> Result<Lock, Diagnostics> {
 
 /// A plan that failed shows only what was planned until then.
 fn check_complete(saved: &SavedPlan) -> Result<(), Diagnostics> {
-    if !saved.plan.errored {
-        return Ok(());
-    }
     if !saved.plan.denied_by.is_empty() {
         return Err(deny::refused(&saved.plan.denied_by).into());
+    }
+    if !saved.plan.errored {
+        return Ok(());
     }
     Err(Diagnostic::error(
         "Cannot apply incomplete plan",

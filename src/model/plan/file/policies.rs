@@ -30,9 +30,11 @@ pub(super) fn text_of(plan: &Plan) -> Option<PoliciesText> {
         return None;
     }
     let file = |source: &SourceFile| (source.name().to_owned(), source.text().to_owned());
+    let is_declared = |name: &Arc<str>| set.files.iter().any(|it| it.file.inputs.contains_key(name));
+    let given = set.given.iter().filter(|(name, _)| is_declared(name));
     Some(PoliciesText {
         files: set.files.iter().map(|file_of_set| file(&file_of_set.file.source)).collect(),
-        inputs: set.given.iter().map(|(name, text)| (name.to_string(), text.clone())).collect(),
+        inputs: given.map(|(name, text)| (name.to_string(), text.clone())).collect(),
         versions: set.provider_versions.iter().map(|(name, version)| (name.to_string(), version.clone())).collect(),
         undecided: plan.undecided_policies.iter().map(|open| (open.target.clone(), open.policy.clone())).collect(),
     })

@@ -3,7 +3,6 @@
 use base::diag::Diagnostics;
 use base::telemetry::{self, Detail};
 use model::addr::InstanceKey;
-use model::config::policy_file::PolicyOperation;
 use model::config::{ActionEvent, ProvisionerWhen};
 use model::plan::{Action, ResourceChange};
 use model::state::DeposedKey;
@@ -90,7 +89,7 @@ async fn destroy(instance: &Instance<'_>, task: &Task, deposed: Option<DeposedKe
             planned
         }
     };
-    diagnostics.extend(policy::at_apply::before_change(run, &half, PolicyOperation::Delete));
+    diagnostics.extend(policy::at_apply::before_deletion(run, change, &half));
     if diagnostics.has_errors() {
         return diagnostics;
     }

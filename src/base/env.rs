@@ -83,7 +83,7 @@ variables! {
     TF_CLI_CONFIG_FILE;
     /// The older name of TF_CLI_CONFIG_FILE.
     TERRAFORM_CONFIG;
-    /// Set by services of continuous integration. Any value but `0` and `false`: a terminal shows no more than a pipe, and `test` records
+    /// Set by services of continuous integration. Any value but `0` and `false`: a terminal gets the same output as a pipe, and `test` records
     /// no snapshots.
     CI;
     /// The file that `test -report=github` adds its summary to. Set by GitHub Actions.
@@ -171,7 +171,7 @@ variables! {
     TERRANE_PROGRESS;
     /// `off`: how long operations take is not kept, and there are no estimates.
     TERRANE_ESTIMATES;
-    /// The kind of the terminal; `dumb`: it shows no more than a pipe, and has no status area.
+    /// The kind of the terminal; `dumb`: it gets the same output as a pipe, without a status area.
     TERM;
     /// The name of the terminal program: some show the progress of commands in the task bar.
     TERM_PROGRAM;

@@ -99,7 +99,7 @@ fn of_stores() -> Vec<Message> {
     trust.into_iter().chain([events::store_provider_start("text")]).collect()
 }
 
-/// A policy that denies an object, with an information of its own.
+/// A policy that denies an object, with an `info_message`.
 fn policy_report() -> PolicyReport {
     let policy = SourceFile::new("rules/a.policy.hcl", "resource_policy \"t\" \"p\" {\n  x\n}\n");
     let condition = || Span::new(28, 29).in_file(&policy);

@@ -55,7 +55,7 @@ pub struct Size {
     pub rows: usize,
 }
 
-/// Lines of the area at most, whatever the size of the terminal.
+/// Lines of the area at most, also in a large terminal.
 const MOST_LINES: usize = 12;
 
 /// Times below this are not shown: they would only flicker.

@@ -37,7 +37,7 @@ use super::args::view::{ProgressMode, TimingsOutput};
 /// A command on a terminal that was busy for longer shows its slowest steps.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The progress of one command. Cheap to tell of events that it does not follow.
+/// The progress of one command. An event that it does not follow costs little.
 pub struct Progress {
     pub shown: ProgressForm,
     pub timings: Option<TimingsOutput>,

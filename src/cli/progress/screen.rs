@@ -31,7 +31,7 @@ pub struct Screen {
     is_stale: bool,
     /// The output ends within a line: nothing may be drawn there.
     within_line: bool,
-    /// Who has the terminal, so that nothing may be drawn: questions that wait for an answer, and other programs.
+    /// How many questions and other programs use the terminal now: while there are any, nothing may be drawn.
     loans: usize,
     /// Output that is not written yet.
     waiting: Vec<u8>,
@@ -58,7 +58,7 @@ impl Screen {
         self.piece(now)
     }
 
-    /// Gives what is to be written once no more is waited for.
+    /// Gives what is to be written when it is time for a drawing.
     pub fn pass(&mut self, now: Instant) -> Vec<u8> {
         let is_missing = !self.area.is_empty() && self.may_draw() && !self.is_shown;
         let is_wanted = self.is_stale || is_missing || !self.waiting.is_empty();

@@ -332,7 +332,7 @@ impl<'p> Chain<'_, 'p> {
     fn unknown_repetition(&self, addr: &AbsResourceInstance) -> Option<(Site, &'p Expression)> {
         if *addr.key() == InstanceKey::Wildcard {
             let expression = self.index.block(addr)?.repetition().expressions().next();
-            // Within placeholders of a module, an instance without a key of its own is one too.
+            // Within placeholders of a module, an instance whose resource has no key is one too.
             if let Some(expression) = expression {
                 return Some((Site::once(&addr.module), expression));
             }

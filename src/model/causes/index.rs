@@ -145,7 +145,7 @@ impl<'p> Index<'p> {
     }
 }
 
-/// The part of a value at a path. Whatever is inside of an unknown value is that unknown value.
+/// The part of a value at a path. Each part of an unknown value is that unknown value.
 fn value_at<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
     let mut part = value;
     for step in path.steps() {

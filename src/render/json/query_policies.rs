@@ -12,7 +12,7 @@ use super::policies::{finding_json, metadata};
 /// The results of all objects of a list.
 pub fn summary(list: &ListPolicies) -> Message {
     let outcomes = list.objects.iter().flat_map(|object| &object.report.outcomes);
-    // All that were evaluated, whatever the results are: that is what Terraform means by this name.
+    // All that were evaluated, also those that deny: Terraform means this by the name.
     let policies: BTreeMap<(&str, String), Map<String, Json>> =
         outcomes.map(|outcome| ((outcome.policy.as_str(), outcome.id()), metadata(outcome, None))).collect();
     let members = json!({

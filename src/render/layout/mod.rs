@@ -1,7 +1,7 @@
 //! Layered layout of a dependency graph: places for nodes, lines for edges, boxes for groups.
 //!
-//! What is needed stands to the left of what needs it, as in the pictures of the reference. Each group is arranged like a picture
-//! of its own, and is one item of the picture around it, so boxes do not overlap and hold no foreign nodes. Lines pass other
+//! What is needed stands to the left of what needs it, as in the pictures of the reference. Each group is arranged like a whole
+//! picture, and is one item of the picture around it, so boxes do not overlap and hold no foreign nodes. Lines pass other
 //! nodes in the gaps between them. The same graph always has the same layout.
 //!
 //! Owns coordinates. Never knows what a node stands for, its colours, or a picture's format.

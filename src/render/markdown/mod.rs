@@ -106,7 +106,7 @@ fn are(count: usize, review: &Review<'_>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SectionFit {
     Whole(String),
-    /// There is no more to show of it than its line.
+    /// It has no details.
     Nothing,
     /// There is no room for it.
     TooLong,

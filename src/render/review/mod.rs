@@ -1,4 +1,4 @@
-//! What people review of a plan or a state, whatever the format: what changes, the most dangerous first, why, and what depends on what.
+//! What people review of a plan or a state, for all formats: what changes, the most dangerous first, why, and what depends on what.
 //!
 //! Owns what is shown of it and what is hidden: no sensitive, ephemeral or write-only value leaves this module, nor its length. The
 //! formats are [`crate::html`] and [`crate::markdown`]; the rows of the table are those of [`crate::summary`].
@@ -305,7 +305,7 @@ fn invocation_remarks(summary: &Summary<'_>) -> FxHashMap<String, Vec<String>> {
     remarks
 }
 
-/// The value of a `terraform_data` with a sensitive output if its input is: the output is a copy, and its schema cannot say so.
+/// The value of a `terraform_data` with a sensitive output if its input is: the output is a copy, which the schema cannot mark.
 fn with_copied_marks(addr: &AbsResourceInstance, value: Value) -> Value {
     let is_sensitive = |input: &Value| input.deep_marks().contains(Marks::SENSITIVE);
     if addr.kind() == "terraform_data" && value.get("input").is_some_and(is_sensitive) {
@@ -327,7 +327,7 @@ fn hidden(value: &Value) -> Value {
     marked.unwrap_or_else(|()| value.clone().mark(Marks::SENSITIVE))
 }
 
-/// The only row of a sensitive output. It is the same whatever the values are.
+/// The only row of a sensitive output. It is the same for all values.
 fn sensitive_output(effect: Effect) -> DiffRow {
     let text = || Some("(sensitive value)".to_owned());
     let (action, before, after) = match effect {

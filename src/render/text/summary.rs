@@ -61,7 +61,7 @@ struct TableLine {
     count: usize,
     module: String,
     kind: String,
-    /// Each on a line of its own.
+    /// Each on one line.
     objects: Vec<String>,
     /// In one paragraph.
     names: Vec<String>,

@@ -1,7 +1,7 @@
 //! A difference as rows of a table: a name, and the values before and after beside each other.
 //!
-//! Owns which rows a difference has, for pages and for Markdown. Never reveals a sensitive value, nor how long it is, whatever the
-//! style of the terminal says.
+//! Owns which rows a difference has, for pages and for Markdown. Never reveals a sensitive value, nor how long it is, with any
+//! style of the terminal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -13,7 +13,8 @@ use terrane_value::{Path, PathStep, Value};
 
 use super::index::{Index, IndexedChange, is_same};
 use super::leads::{Lead, Site, depended_on, expressions_in, leads, needs_of_object, references};
-use super::{Cause, Explanation, Fact, Wait};
+use super::waits::waits;
+use super::{Cause, Explanation, Fact};
 use crate::addr::parse::parse_reference;
 use crate::addr::{AbsResourceInstance, InstanceKey};
 use crate::plan::{Action, ActionReason, DeferredReason, Mode};
@@ -472,35 +473,4 @@ fn shown_path(path: &Path) -> String {
         }
     }
     text
-}
-
-/// What has to be done before: what its block refers to, and for a destruction those that depend on it by the state.
-fn waits(index: &Index<'_>, found: &IndexedChange<'_>) -> Vec<Wait> {
-    let (addr, action) = (&found.change.addr, found.change.action);
-    let mut waits = Vec::new();
-    if !matches!(action, Action::Delete | Action::Forget) && found.is_pending() {
-        for need in needs_of_object(index, found).into_iter().filter(|need| need.object.is_pending()) {
-            let of = need.object;
-            waits.push(Wait {
-                addr: of.change.addr.clone(),
-                change: of.summary(),
-                is_destruction: false,
-                place: Some(need.place),
-            });
-        }
-    }
-    let is_destroyed_first = |action: Action| matches!(action, Action::Delete | Action::DeleteThenCreate);
-    if is_destroyed_first(action) && found.deferred.is_none() {
-        let block = addr.config();
-        for other in index.all().filter(|other| other.change.addr != *addr && other.deferred.is_none()) {
-            let depends = index.dependencies_in_state(&other).contains(&block);
-            let module = &other.change.addr.module;
-            let is_beside = module.module() != addr.module.module() || *module == addr.module;
-            if is_destroyed_first(other.change.action) && depends && is_beside {
-                let (addr, change) = (other.change.addr.clone(), other.summary());
-                waits.push(Wait { addr, change, is_destruction: true, place: None });
-            }
-        }
-    }
-    waits
 }

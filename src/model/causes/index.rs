@@ -10,6 +10,7 @@ use super::ChangeSummary;
 use crate::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance};
 use crate::config::{self, Config};
 use crate::plan::{Action, DeferredReason, Plan, ResourceChange};
+use crate::state::Object;
 
 pub struct Index<'p> {
     pub plan: &'p Plan,
@@ -127,12 +128,25 @@ impl<'p> Index<'p> {
 
     /// What an object depends on by the state.
     pub fn dependencies_in_state(&self, found: &IndexedChange<'_>) -> &'p [ConfigResource] {
-        let instance = self.plan.prior_state.instance(&found.change.addr);
-        let object = instance.and_then(|instance| match &found.change.deposed {
+        self.object_in_state(found).map_or(&[], |object| &*object.dependencies)
+    }
+
+    /// Whether the state has the object.
+    pub fn is_in_state(&self, found: &IndexedChange<'_>) -> bool {
+        self.object_in_state(found).is_some()
+    }
+
+    /// Whether the state says that a new object comes before the old one goes.
+    pub fn is_created_before_destroyed(&self, found: &IndexedChange<'_>) -> bool {
+        self.object_in_state(found).is_some_and(|object| object.create_before_destroy)
+    }
+
+    fn object_in_state(&self, found: &IndexedChange<'_>) -> Option<&'p Object> {
+        let instance = self.plan.prior_state.instance(&found.change.addr)?;
+        match &found.change.deposed {
             Some(key) => instance.deposed.get(key),
             None => instance.current.as_ref(),
-        });
-        object.map_or(&[], |object| &*object.dependencies)
+        }
     }
 
     pub fn module(&self, instance: &ModuleInstance) -> Option<&'p config::Module> {

@@ -9,6 +9,7 @@ mod chain;
 mod dependents;
 mod index;
 mod leads;
+mod waits;
 
 use base::source::Range;
 
@@ -105,16 +106,21 @@ pub enum Fact {
 pub struct Wait {
     pub addr: AbsResourceInstance,
     pub change: ChangeSummary,
-    /// The destruction waits for that of the other object.
+    /// Its destruction alone has to be done before.
     pub is_destruction: bool,
     /// The reference to it.
     pub place: Option<Range>,
 }
 
-/// Explains all objects that the plan has at an address: the current one, deposed ones. Nothing if it has none.
+/// Explains all objects that the plan has at an address: the current one, deposed ones. Without any, the one that the plan moves
+/// from there; nothing if there is none either.
 pub fn explain(plan: &Plan, config: &Config, addr: &AbsResourceInstance) -> Vec<Explanation> {
     let index = Index::of(plan, config);
-    index.at(addr).into_iter().map(|found| chain::explanation(&index, found)).collect()
+    let mut found = index.at(addr);
+    if found.is_empty() {
+        found = index.all().filter(|found| found.change.previous_addr == *addr).collect();
+    }
+    found.into_iter().map(|found| chain::explanation(&index, found)).collect()
 }
 
 /// The addresses of all objects of a plan, in its order; deferred ones last.

@@ -11,6 +11,7 @@ use crate::addr::parse::parse_abs_instance;
 use crate::addr::{AbsProviderConfig, Module, Provider};
 use crate::config::{ModuleRequest, ModuleSite, NoInputs, load};
 use crate::plan::{Change, DeferredChange, IdentityChange, Mode, ResourceChange};
+use crate::state::{Attributes, Object, ObjectStatus, State};
 
 fn config(files: &[(&str, &str)]) -> Arc<Config> {
     let resolver = |request: &ModuleRequest<'_>| {
@@ -296,4 +297,86 @@ fn circles_end() {
         Plan { changes: vec![change("t_net.n", Action::Update, ActionReason::None, before, after)], ..Plan::default() };
     assert!(!explained(&plan, &config, "t_net.n").is_empty());
     assert!(reached(&plan, &config, "t_net.n").is_empty());
+}
+
+const ORDER: &str = "variable \"n\" {}
+resource \"t_net\" \"n\" {
+  count = var.n
+}
+resource \"t_host\" \"old\" {
+  net = t_net.n[0].id
+}
+resource \"t_host\" \"new\" {
+  net = t_host.old.net
+}
+resource \"t_host\" \"other\" {
+}
+";
+
+/// A state of objects and what they depend on; those with a `!` outlive the creation of their replacement.
+fn state(objects: &[(&str, &[&str])]) -> State {
+    let mut state = State::default();
+    for (addr, dependencies) in objects {
+        let provider = change("t.t", Action::NoOp, ActionReason::None, None, None).provider;
+        let block = |addr: &&str| parse_abs_instance(addr).unwrap().config();
+        let object = Object {
+            status: ObjectStatus::Ready,
+            schema_version: 0,
+            attributes: Attributes::Json(Arc::from("{}")),
+            sensitive: Arc::from([]),
+            identity: None,
+            private: Arc::from([]),
+            dependencies: dependencies.iter().map(block).collect(),
+            create_before_destroy: addr.ends_with('!'),
+            keep: false,
+            provider_key: None,
+        };
+        let addr = parse_abs_instance(addr.trim_end_matches('!')).unwrap();
+        state.instance_mut(&addr, &provider).current = Some(object);
+    }
+    state
+}
+
+#[test]
+fn destructions_are_waited_for() {
+    let config = config(&[("main.tf", ORDER)]);
+    let (old, new): (Texts<'_>, Texts<'_>) = (Some(&[("net", "1")]), Some(&[("net", "2")]));
+    let none = ActionReason::None;
+    let plan = |last: &str| Plan {
+        prior_state: state(&[
+            ("t_net.n[0]", &[]),
+            (&format!("t_net.n[1]{last}"), &[]),
+            ("t_host.old", &["t_net.n"]),
+            ("t_host.gone", &["t_net.n"]),
+        ]),
+        changes: vec![
+            change("t_host.gone", Action::Delete, none, old, None),
+            change("t_host.new", Action::Create, none, None, new),
+            change("t_host.old", Action::Update, none, old, new),
+            change("t_host.other", Action::Create, none, None, new),
+            change("t_net.n[0]", Action::NoOp, none, old, old),
+            change("t_net.n[1]", Action::Delete, none, old, None),
+        ],
+        ..Plan::default()
+    };
+    let after = |plan: &Plan, addr: &str| -> Vec<String> {
+        explained(plan, &config, addr).into_iter().filter(|line| line.starts_with("after")).collect()
+    };
+    let first = plan("");
+    assert_eq!(after(&first, "t_host.old"), ["after destruction of t_net.n[1] main.tf:6"]);
+    let expected = ["after t_host.old main.tf:9", "after destruction of t_net.n[1]"];
+    assert_eq!(after(&first, "t_host.new"), expected);
+    assert!(after(&first, "t_host.other").is_empty());
+    assert!(after(&first, "t_host.gone").is_empty());
+    assert_eq!(after(&first, "t_net.n[1]"), ["after destruction of t_host.gone"]);
+
+    let last = plan("!");
+    assert!(after(&last, "t_host.old").is_empty());
+    assert_eq!(after(&last, "t_host.new"), ["after t_host.old main.tf:9"]);
+    assert_eq!(after(&last, "t_net.n[1]"), ["after destruction of t_host.gone", "after t_host.old"]);
+
+    let mut grown = plan("");
+    grown.changes.pop();
+    grown.changes[4].action = Action::Update;
+    assert_eq!(after(&grown, "t_net.n[0]"), ["after destruction of t_host.gone"]);
 }

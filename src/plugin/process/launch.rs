@@ -1,7 +1,8 @@
 //! Starting a plugin's process: its environment, its handshake, the connection.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -131,10 +132,7 @@ impl Launch {
             None
         };
         let counted = self.children.add().ok_or(StartError::Ending)?;
-        let mut child = self
-            .command(identity.as_ref())
-            .spawn()
-            .map_err(|error| StartError::Program { path: self.command.clone(), why: os_error_text(&error) })?;
+        let mut child = self.command(identity.as_ref()).spawn().map_err(|error| self.not_started(&error))?;
         let program = self.command.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let group = (self.security == Security::OwnProgram).then(|| Group::of(&child));
         let pid = child.id().unwrap_or(0);
@@ -158,6 +156,14 @@ impl Launch {
         let channel = connect(&handshake, identity.as_ref(), peer, self.start_timeout).await?;
         tracing::debug!("using plugin: pid={pid} version={}", handshake.version);
         Ok(Plugin { channel, version: handshake.version, process })
+    }
+
+    /// The system's error names no file: without /dev/null, which is the input of our own plugins, it is the same as without the
+    /// program.
+    fn not_started(&self, error: &io::Error) -> StartError {
+        let has_no_input = cfg!(unix) && self.security == Security::OwnProgram && !Path::new("/dev/null").exists();
+        let opening = if has_no_input && error.kind() == io::ErrorKind::NotFound { "open /dev/null: " } else { "" };
+        StartError::Program { path: self.command.clone(), why: format!("{opening}{}", os_error_text(error)) }
     }
 
     fn command(&self, identity: Option<&TlsIdentity>) -> Command {

@@ -50,6 +50,22 @@ pub fn write_with(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Re
     replace(&target, mode, fill).map_err(|e| named(e, "write", path))
 }
 
+/// Whether [`write`] can replace the file, as far as that can be known before: its folder takes new files, and it is no folder itself.
+/// Leaves nothing behind. The error has the path.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    let target = link_target(path);
+    let is_folder = target.is_dir() || target.to_string_lossy().ends_with(std::path::is_separator);
+    let attempt = || -> io::Result<()> {
+        match std::fs::metadata(&target) {
+            _ if is_folder => Err(io::ErrorKind::IsADirectory.into()),
+            // A device or a pipe: opening it might wait for a reader.
+            Ok(existing) if !existing.is_file() => Ok(()),
+            _ => temporary_beside(&target, 0o600)?.close().map_err(without_path),
+        }
+    };
+    attempt().map_err(|e| named(e, "write", path))
+}
+
 /// Gives a temporary file, which only its owner may use, the mode of other new files.
 pub fn readable(file: &File) -> io::Result<()> {
     #[cfg(unix)]
@@ -210,6 +226,26 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         let system = std::fs::write(&path, "").unwrap_err();
         assert_eq!(error.to_string(), format!("write {}: {}", path.display(), reason(&system)));
+    }
+
+    #[test]
+    fn checks_before_a_write_leave_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("folder")).unwrap();
+        std::fs::write(at("old"), "old").unwrap();
+        let cases = [
+            ("old", None),
+            ("new", None),
+            ("missing/f", Some(io::ErrorKind::NotFound)),
+            ("folder", Some(io::ErrorKind::IsADirectory)),
+            ("new/", Some(io::ErrorKind::IsADirectory)),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(check_writable(&at(name)).err().map(|e| e.kind()), expected, "{name}");
+        }
+        assert_eq!(std::fs::read(at("old")).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -217,6 +217,7 @@ fn progress_of(
         is_json: args::view::writes_json(rest),
         no_color: view.no_color,
     };
+    live::check_timings(wishes.timings.as_ref())?;
     Progress::of(name, wishes, terminal, environment)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Owns the thread that looks at the clock. Never decides what is drawn: [`crate::progress`] does.
 
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -139,11 +140,23 @@ impl Drop for Live {
     }
 }
 
+/// Whether the file of the timings, if one was asked for, can be written: after an apply it would be too late to find out.
+pub fn check_timings(output: Option<&TimingsOutput>) -> Result<(), Diagnostic> {
+    match output {
+        Some(TimingsOutput::Html(path) | TimingsOutput::Trace(path)) => {
+            atomic::check_writable(path).map_err(|error| unwritable(path, &error))
+        }
+        Some(TimingsOutput::Table) | None => Ok(()),
+    }
+}
+
 fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
-    atomic::write(path, text.as_bytes()).map_err(|error| {
-        let detail = format!("The file {:?} cannot be written: {}.", path.display().to_string(), reason(&error));
-        Diagnostic::error("Failed to write the timings", detail)
-    })
+    atomic::write(path, text.as_bytes()).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Diagnostic {
+    let detail = format!("The file {:?} cannot be written: {}.", path.display().to_string(), reason(error));
+    Diagnostic::error("Failed to write the timings", detail)
 }
 
 /// What the thread works with.

@@ -130,8 +130,15 @@ fn times_of_steps_are_shown_and_written() {
     let trace: serde_json::Value = serde_json::from_str(&project.read("work/t.json")).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     assert!(events.iter().any(|event| event["name"] == "terraform_data.a[0]" && event["cat"] == "delete"), "{trace}");
-    let lost = project.run(&["plan", "-timings=none/t.json"]);
-    lost.expect(1, &["Error: Failed to write the timings", "none/t.json"]);
+    // What cannot be written is found before anything is applied.
+    project.write("work/folder.html/file", "");
+    for file in ["none/t.json", "folder.html"] {
+        let refused = project.run(&["apply", "-auto-approve", &format!("-timings={file}")]);
+        refused.expect(1, &["Error: Failed to write the timings", file]);
+        assert_eq!(refused.out, "");
+    }
+    assert!(!project.read("work/terraform.tfstate").contains("terraform_data"));
+    assert!(!project.path("work/none").exists());
     project.run(&["plan", "-timings=t.txt"]).expect(1, &["Error: Invalid value of -timings"]);
     project.run(&["plan", "-timings", "-json"]).expect(1, &["Error: Invalid output format"]);
 }

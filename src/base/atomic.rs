@@ -38,6 +38,19 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, 0o600, |file| file.write_all(content))
 }
 
+/// As [`write`], for content that only its owner may read: a file with other permissions does not keep them, and a symbolic link is
+/// replaced, not followed.
+pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let attempt = || -> io::Result<()> {
+        let mut temporary = temporary_beside(path, 0o600)?;
+        temporary.write_all(content)?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(path).map_err(|e| e.error)?;
+        sync_directory(directory_of(path))
+    };
+    attempt().map_err(|e| named(e, "write", path))
+}
+
 /// As [`write_content`], for content that only its owner may read when the file is new.
 pub fn write_private_content(path: &Path, content: &[u8]) -> io::Result<()> {
     let replaced = renamed(&link_target(path), 0o600, false, |file| file.write_all(content));
@@ -301,6 +314,24 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&path).unwrap(), b"2");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn replaced_private_files_keep_neither_permissions_nor_links() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("f"), dir.path().join("l"));
+        std::fs::write(&path, "1").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink("f", &link).unwrap();
+        for replaced in [&link, &path] {
+            replace_private(replaced, b"2").unwrap();
+            let metadata = std::fs::symlink_metadata(replaced).unwrap();
+            assert!(metadata.is_file() && metadata.permissions().mode() & 0o777 == 0o600, "{replaced:?}");
+            assert_eq!(std::fs::read(replaced).unwrap(), b"2");
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! A file among what the program has seen, [`FILE`], which only its owner may read: a line with the name and version of the format, then a
 //! line for each type and operation with the seconds of the last [`SAMPLES`] times, the newest last: `aws_instance create 31.2 28.9`. The
-//! lines that were used last are at the end. It has no addresses and no values. A file of another version is neither read nor
-//! replaced; a line that is damaged is left out. Two runs that end at the same time may lose what one of them has seen.
+//! lines that were used last are at the end. It has no addresses and no values. A file of another version, a symbolic link and
+//! what else is no file are neither read nor replaced; a line that is damaged is left out. Two runs that end at the same time may lose
+//! what one of them has seen.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -117,7 +118,7 @@ pub fn record(path: &Path, times: &BTreeMap<TimedOperation, Vec<Duration>>) {
         durations.add(operation, times);
     }
     let folder = atomic::directory_of(path);
-    let written = private_folder(folder).and_then(|()| atomic::write_private(path, durations.text().as_bytes()));
+    let written = private_folder(folder).and_then(|()| atomic::replace_private(path, durations.text().as_bytes()));
     if let Err(why) = written {
         tracing::debug!("durations are not kept: {why}");
     }
@@ -129,8 +130,8 @@ fn is_sound((kind, operation): &TimedOperation) -> bool {
 
 /// None: there is no file, or none that can be read. What is longer than this program writes is left out.
 fn read(path: &Path) -> Option<String> {
-    // A pipe would wait for a user who writes.
-    if !std::fs::metadata(path).ok()?.is_file() {
+    // A pipe would wait for a user who writes; a link may lead to a file of another program.
+    if !std::fs::symlink_metadata(path).ok()?.is_file() {
         return None;
     }
     let file = std::fs::File::open(path).ok()?;
@@ -229,7 +230,9 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            for (place, mode) in [(path.as_path(), 0o600), (path.parent().unwrap(), 0o700)] {
+                assert_eq!(std::fs::metadata(place).unwrap().permissions().mode() & 0o777, mode, "{place:?}");
+            }
         }
     }
 
@@ -255,6 +258,27 @@ mod tests {
         std::fs::write(&path, b"durations 1\n\xff create 1\n").unwrap();
         record(&path, &BTreeMap::from([(operation("a", "create"), seconds(&[1]))]));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "durations 1\na create 1.0\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_becomes_private_and_a_link_is_not_followed() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("durations"), dir.path().join("link"));
+        std::fs::write(&path, HEADER).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink("durations", &link).unwrap();
+        let times = BTreeMap::from([(operation("a", "create"), seconds(&[1]))]);
+        record(&link, &times);
+        assert_eq!(
+            (std::fs::read_to_string(&path).unwrap().as_str(), Durations::read(&link)),
+            (HEADER, Durations::default())
+        );
+        assert!(link.is_symlink());
+        record(&path, &times);
+        assert_eq!(Durations::read(&path).usual().len(), 1);
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[cfg(unix)]

@@ -16,6 +16,7 @@ use render::text::style::Style;
 
 use super::args::view::ViewOptions;
 use super::progress::Progress;
+use super::progress::draw::Size;
 use super::progress::screen::{Screen, TaskBar, task_bar};
 
 /// The first error of writing to standard output.
@@ -114,6 +115,13 @@ impl Default for Streams {
     }
 }
 
+impl Streams {
+    /// Takes note of what the terminal is like now.
+    fn look(&mut self) {
+        self.screen.look(term::output_size().map(|(columns, rows)| Size { columns, rows }));
+    }
+}
+
 fn locked(streams: &Mutex<Streams>) -> MutexGuard<'_, Streams> {
     streams.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -150,8 +158,13 @@ impl Console {
         Console { progress: Arc::new(progress), ..self }
     }
 
+    /// What the terminal is like now is known if there may be an area.
     fn streams(&self) -> MutexGuard<'_, Streams> {
-        locked(&self.streams)
+        let mut streams = locked(&self.streams);
+        if self.progress.has_area() {
+            streams.look();
+        }
+        streams
     }
 
     /// The dialect whose texts and streams are written.
@@ -244,21 +257,22 @@ impl Console {
         }
     }
 
-    /// Shows these lines below everything else until they change; none if there are none. `resized`: the terminal has another size.
-    pub fn set_area(&self, lines: Vec<String>, resized: bool) {
+    /// Shows these lines below everything else until they change; none if there are none.
+    pub fn set_area(&self, lines: Vec<String>) {
         let (mut streams, now) = (self.streams(), Instant::now());
-        let piece = match resized {
-            true => streams.screen.resize(lines, now),
-            false => streams.screen.set_area(lines, now),
-        };
-        write_piece(&piece);
+        write_piece(&streams.screen.set_area(lines, now));
+    }
+
+    /// Takes the status area away at once, until there are lines again.
+    pub fn clear_area(&self) {
+        let mut streams = self.streams();
+        write_piece(&streams.screen.clear(Instant::now()));
     }
 
     /// Takes the status area away for good.
     pub fn end_area(&self) {
         term::on_loan(None);
-        let mut streams = self.streams();
-        write_piece(&streams.screen.end(Instant::now()));
+        self.clear_area();
     }
 
     /// Takes the status area away while another program has the terminal.
@@ -266,6 +280,7 @@ impl Console {
         let streams = self.streams.clone();
         term::on_loan(Some(Box::new(move |begins| {
             let mut streams = locked(&streams);
+            streams.look();
             match begins {
                 true => write_piece(&streams.screen.lend(Instant::now())),
                 false => streams.screen.take_back(),

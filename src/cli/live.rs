@@ -192,15 +192,19 @@ impl Drawer {
     }
 
     fn draw(&mut self, now: Instant, resized: bool) {
+        if resized {
+            // What is laid out now may be too large in a moment: the area comes back when the window keeps its size.
+            return self.console.clear_area();
+        }
         let picture = self.picture(now);
         let Some(picture) = picture else {
             self.busy_since = None;
             self.set_task_bar(None);
-            return self.console.set_area(Vec::new(), resized);
+            return self.console.set_area(Vec::new());
         };
         let since = *self.busy_since.get_or_insert(now);
         if now.saturating_duration_since(since) < DELAY {
-            return self.console.set_area(Vec::new(), false);
+            return self.console.set_area(Vec::new());
         }
         let size = term::output_size().map_or(USUAL, |(columns, rows)| Size { columns, rows });
         let mut lines = draw::lines(&picture, size);
@@ -208,7 +212,7 @@ impl Drawer {
             // The lines of the log are bold too.
             *first = self.console.style.fill("[bold][cyan]{}[reset]", &[&*first]);
         }
-        self.console.set_area(lines, resized);
+        self.console.set_area(lines);
         self.set_task_bar(Some(task_bar(&picture)));
     }
 

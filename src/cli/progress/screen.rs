@@ -6,6 +6,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::draw::Size;
+
 /// Minimum time between two drawings.
 pub const PERIOD: Duration = Duration::from_millis(100);
 
@@ -29,6 +31,8 @@ pub struct Screen {
     is_shown: bool,
     /// What is on the screen is not what is to be shown.
     is_stale: bool,
+    /// The size of the window at the last look.
+    size: Option<Size>,
     /// The output ends within a line: nothing may be drawn there.
     within_line: bool,
     /// How many questions and other programs use the terminal now: while there are any, nothing may be drawn.
@@ -52,10 +56,9 @@ impl Screen {
         self.pass(now)
     }
 
-    /// As [`Screen::set_area`], for a window of another size, where the area is to be drawn again at once.
-    pub fn resize(&mut self, area: Vec<String>, now: Instant) -> Vec<u8> {
-        self.area = area;
-        self.piece(now)
+    /// Takes note of the size of the window, right before something is written: it may have become smaller since the area was laid out.
+    pub fn look(&mut self, size: Option<Size>) {
+        self.size = size;
     }
 
     /// Gives what is to be written when it is time for a drawing.
@@ -90,8 +93,8 @@ impl Screen {
         self.piece(now)
     }
 
-    /// Takes the area away for good. Gives the rest of what is to be written.
-    pub fn end(&mut self, now: Instant) -> Vec<u8> {
+    /// Takes the area away at once, until it is set again. Gives all that is to be written.
+    pub fn clear(&mut self, now: Instant) -> Vec<u8> {
         self.area.clear();
         self.piece(now)
     }
@@ -108,6 +111,12 @@ impl Screen {
         if let Some(last) = without_resets(text).last() {
             self.within_line = *last != b'\n';
         }
+    }
+
+    /// What of the area may be drawn: more than half of a window might scroll it, and what leaves a window cannot be taken away.
+    fn fitting(&self) -> &[String] {
+        let room = self.size.map_or(usize::MAX, |size| (size.rows / 2).max(1));
+        &self.area[..self.area.len().min(room)]
     }
 
     /// All that waits, with the area after it if it may be drawn.
@@ -127,9 +136,10 @@ impl Screen {
         out.extend_from_slice(&text);
         if draws {
             out.extend_from_slice(CUT.as_bytes());
-            out.extend_from_slice(self.area.join("\r\n").as_bytes());
-            if self.area.len() > 1 {
-                out.extend_from_slice(format!("\x1b[{}A", self.area.len() - 1).as_bytes());
+            let area = self.fitting();
+            out.extend_from_slice(area.join("\r\n").as_bytes());
+            if area.len() > 1 {
+                out.extend_from_slice(format!("\x1b[{}A", area.len() - 1).as_bytes());
             }
             out.extend_from_slice(format!("\r{BREAK}").as_bytes());
             self.drawn = Some(now);
@@ -266,7 +276,7 @@ mod tests {
         assert_eq!(model.shown(), "first|second|error|");
         model.feed(&screen.step_back(at(4)));
         assert_eq!(model.shown(), "first|second|error|three");
-        model.feed(&screen.end(at(5)));
+        model.feed(&screen.clear(at(5)));
         assert_eq!(model.shown(), "first|second|error|");
         assert_eq!(screen.print(b"last\n", at(5)), b"last\n");
     }
@@ -284,7 +294,7 @@ mod tests {
             model.feed(&piece);
         }
         assert_eq!(drawings, 9);
-        model.feed(&screen.end(start));
+        model.feed(&screen.clear(start));
         let all: String = (0..1_000).map(|number| format!("{number}|")).collect();
         assert_eq!(model.shown(), all);
     }
@@ -340,16 +350,37 @@ mod tests {
     }
 
     #[test]
+    fn an_area_takes_half_of_the_window_that_there_is_now() {
+        let start = Instant::now();
+        let (mut screen, mut model) = (Screen::default(), Model::new(20));
+        let area = || lines(&["one", "two", "three", "four"]);
+        let cases = [
+            (None, "one|two|three|four"),
+            (Some(24), "one|two|three|four"),
+            (Some(7), "one|two|three"),
+            (Some(2), "one"),
+            (Some(1), "one"),
+        ];
+        for (rows, expected) in cases {
+            screen.look(rows.map(|rows| Size { columns: 20, rows }));
+            model.feed(&screen.set_area(area(), start));
+            assert_eq!((model.shown().as_str(), model.row), (expected, 0), "{rows:?}");
+            model.feed(&screen.clear(start));
+            screen.drawn = None;
+        }
+    }
+
+    #[test]
     fn lines_that_are_too_wide_are_cut() {
         let start = Instant::now();
         let (mut screen, mut model) = (Screen::default(), Model::new(5));
         model.feed(&screen.set_area(lines(&["12345678", "abc"]), start));
         assert_eq!(model.shown(), "12345|abc");
         model.columns = 10;
-        model.feed(&screen.resize(lines(&["12345678", "abc"]), start));
-        assert_eq!(model.shown(), "12345678|abc");
-        model.feed(&screen.end(start));
+        model.feed(&screen.clear(start));
         assert_eq!(model.shown(), "");
+        model.feed(&screen.set_area(lines(&["12345678", "abc"]), start + PERIOD));
+        assert_eq!(model.shown(), "12345678|abc");
     }
 
     #[test]

@@ -71,6 +71,20 @@ pub fn output_size() -> Option<(usize, usize)> {
     Some((usize::from(width.0), usize::from(height.0))).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
+/// How many bytes of whole lines were typed at the terminal of the output that no program has read yet; 0 if systems do not tell.
+#[cfg(unix)]
+pub fn unread_input() -> usize {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the call writes the number, or fails if the output is no terminal.
+    let known = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::FIONREAD, &raw mut bytes) } == 0;
+    usize::try_from(bytes).ok().filter(|_| known).unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+pub fn unread_input() -> usize {
+    0
+}
+
 /// Waits until the size of the terminal changes. Never returns where systems do not report it.
 #[cfg(unix)]
 pub async fn resized() {

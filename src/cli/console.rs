@@ -17,7 +17,7 @@ use render::text::style::Style;
 use super::args::view::ViewOptions;
 use super::progress::Progress;
 use super::progress::draw::Size;
-use super::progress::screen::{Screen, TaskBar, task_bar};
+use super::progress::screen::{Screen, TaskBar, TerminalStatus, task_bar};
 
 /// The first error of writing to standard output.
 static FAILURE: OnceLock<io::Error> = OnceLock::new();
@@ -118,7 +118,8 @@ impl Default for Streams {
 impl Streams {
     /// Takes note of what the terminal is like now.
     fn look(&mut self) {
-        self.screen.look(term::output_size().map(|(columns, rows)| Size { columns, rows }));
+        let size = term::output_size().map(|(columns, rows)| Size { columns, rows });
+        self.screen.look(TerminalStatus { size, typed: term::unread_input() });
     }
 }
 

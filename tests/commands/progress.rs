@@ -38,7 +38,7 @@ fn log(shown: &str) -> String {
         rest = area.split_once("\x1b[?7h").map_or("", |(_, after)| after);
     }
     out.push_str(rest);
-    [BEGIN, "\x1b[?2026l", "\r\x1b[J"].iter().fold(out, |out, code| out.replace(code, ""))
+    [BEGIN, "\x1b[?2026l", "\r\x1b[J", "\x1b7", "\x1b8"].iter().fold(out, |out, code| out.replace(code, ""))
 }
 
 #[test]
@@ -67,6 +67,19 @@ fn an_apply_has_an_area_that_leaves_nothing() {
     let text = std::fs::read_to_string(&durations).unwrap();
     assert!(text.contains("\nterraform_data create ") && !text.contains("second"), "{text}");
     assert_eq!(std::fs::metadata(&durations).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_typed_line_leaves_no_piece_of_an_area() {
+    let project = Project::new(STEPS);
+    let mut screen = start(&project, &["apply", "-auto-approve", "-progress=tty"]);
+    screen.until("terraform_data.second  creating");
+    screen.send("\n");
+    // The cursor returns to where the area starts before it is drawn again.
+    screen.until("\x1b8\r\x1b[J");
+    project.write("work/go", "");
+    let (code, shown) = screen.finish();
+    assert_eq!(code, Some(0), "{shown}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The bytes that a terminal gets where a status area is below the output: an area that comes and goes without traces in what is above it.
 //!
 //! The cursor stays at the start of the area while it is shown, so that taking it away needs neither its height nor its width: both
-//! change when a window is resized. The area is written in one piece with the output before it, and terminals that can show both at
+//! change when a window is resized. Lines that are typed move it; then it returns to a place that the terminal keeps. The area is written in one piece with the output before it, and terminals that can show both at
 //! once receive a mark for that. Output that comes faster than the area may be drawn waits for the next drawing. Owns no stream and no clock.
 
 use std::time::{Duration, Instant};
@@ -22,6 +22,18 @@ const CLEAR: &str = "\r\x1b[J";
 const CUT: &str = "\x1b[?7l";
 const BREAK: &str = "\x1b[?7h";
 
+/// Keeps the place of the cursor, and takes the cursor back there: lines that are typed move it below the start of the area.
+const MARK: &str = "\x1b7";
+const RETURN: &str = "\x1b8";
+
+/// What a terminal says right before something is written to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TerminalStatus {
+    pub size: Option<Size>,
+    /// Bytes of typed lines that no program has read yet.
+    pub typed: usize,
+}
+
 /// A terminal with a status area.
 #[derive(Debug, Default)]
 pub struct Screen {
@@ -31,8 +43,12 @@ pub struct Screen {
     is_shown: bool,
     /// What is on the screen is not what is to be shown.
     is_stale: bool,
-    /// The size of the window at the last look.
-    size: Option<Size>,
+    /// The terminal at the last look.
+    status: TerminalStatus,
+    /// The place that the terminal keeps is where the area starts; it is not after a change of the size.
+    is_marked: bool,
+    /// Lines were typed since the area was drawn.
+    is_moved: bool,
     /// The output ends within a line: nothing may be drawn there.
     within_line: bool,
     /// How many questions and other programs use the terminal now: while there are any, nothing may be drawn.
@@ -56,9 +72,14 @@ impl Screen {
         self.pass(now)
     }
 
-    /// Takes note of the size of the window, right before something is written: it may have become smaller since the area was laid out.
-    pub fn look(&mut self, size: Option<Size>) {
-        self.size = size;
+    /// Takes note of the terminal, right before something is written: the window may have become smaller since the area was laid out, and
+    /// lines may have been typed, which the terminal has shown within the area.
+    pub fn look(&mut self, status: TerminalStatus) {
+        self.is_marked &= status.size == self.status.size;
+        if self.is_shown && status.typed > self.status.typed {
+            (self.is_moved, self.is_stale) = (true, true);
+        }
+        self.status = status;
     }
 
     /// Gives what is to be written when it is time for a drawing.
@@ -115,7 +136,7 @@ impl Screen {
 
     /// What of the area may be drawn: more than half of a window might scroll it, and what leaves a window cannot be taken away.
     fn fitting(&self) -> &[String] {
-        let room = self.size.map_or(usize::MAX, |size| (size.rows / 2).max(1));
+        let room = self.status.size.map_or(usize::MAX, |size| (size.rows / 2).max(1));
         &self.area[..self.area.len().min(room)]
     }
 
@@ -131,8 +152,12 @@ impl Screen {
         let mut out = Vec::with_capacity(text.len() + 512);
         out.extend_from_slice(BEGIN.as_bytes());
         if self.is_shown {
+            if self.is_moved && self.is_marked {
+                out.extend_from_slice(RETURN.as_bytes());
+            }
             out.extend_from_slice(CLEAR.as_bytes());
         }
+        self.is_moved = false;
         out.extend_from_slice(&text);
         if draws {
             out.extend_from_slice(CUT.as_bytes());
@@ -141,8 +166,8 @@ impl Screen {
             if area.len() > 1 {
                 out.extend_from_slice(format!("\x1b[{}A", area.len() - 1).as_bytes());
             }
-            out.extend_from_slice(format!("\r{BREAK}").as_bytes());
-            self.drawn = Some(now);
+            out.extend_from_slice(format!("\r{BREAK}{MARK}").as_bytes());
+            (self.drawn, self.is_marked) = (Some(now), true);
         }
         self.is_shown = draws;
         out.extend_from_slice(END.as_bytes());
@@ -189,11 +214,12 @@ mod tests {
         column: usize,
         columns: usize,
         breaks: bool,
+        mark: (usize, usize),
     }
 
     impl Model {
         fn new(columns: usize) -> Model {
-            Model { rows: vec![String::new()], row: 0, column: 0, columns, breaks: true }
+            Model { rows: vec![String::new()], row: 0, column: 0, columns, breaks: true, mark: (0, 0) }
         }
 
         fn feed(&mut self, bytes: &[u8]) {
@@ -204,6 +230,16 @@ mod tests {
                     let end = after.find(|c: char| c.is_ascii_alphabetic()).unwrap();
                     self.control(&after[..end], &after[end..=end]);
                     rest = &after[end + 1..];
+                    continue;
+                }
+                if let Some(after) = rest.strip_prefix(MARK) {
+                    self.mark = (self.row, self.column);
+                    rest = after;
+                    continue;
+                }
+                if let Some(after) = rest.strip_prefix(RETURN) {
+                    (self.row, self.column) = self.mark;
+                    rest = after;
                     continue;
                 }
                 match c {
@@ -349,6 +385,36 @@ mod tests {
         assert_eq!(model.shown(), "Enter a value: |other");
     }
 
+    fn status(rows: Option<usize>, typed: usize) -> TerminalStatus {
+        TerminalStatus { size: rows.map(|rows| Size { columns: 20, rows }), typed }
+    }
+
+    #[test]
+    fn typed_lines_leave_nothing_of_the_area() {
+        let start = Instant::now();
+        let at = |periods: u32| start + PERIOD * periods;
+        let (mut screen, mut model) = (Screen::default(), Model::new(20));
+        let area = || lines(&["one", "two", "three"]);
+        screen.look(status(Some(24), 2));
+        model.feed(&screen.print(b"output\n", at(0)));
+        model.feed(&screen.set_area(area(), at(1)));
+        // The terminal shows what is typed where the cursor is.
+        model.feed(b"x\n\n");
+        screen.look(status(Some(24), 5));
+        model.feed(&screen.set_area(area(), at(2)));
+        assert_eq!((model.shown().as_str(), model.row), ("output|one|two|three", 1));
+        // Nothing new was typed, and then some program has read all of it.
+        for typed in [5, 0] {
+            screen.look(status(Some(24), typed));
+            assert_eq!(screen.set_area(area(), at(3)), b"");
+        }
+        // In a window of another size, the place is not where the area starts.
+        model.feed(b"\n");
+        screen.look(status(Some(20), 1));
+        let piece = screen.set_area(area(), at(4));
+        assert!(!piece.is_empty() && !String::from_utf8(piece).unwrap().contains(RETURN));
+    }
+
     #[test]
     fn an_area_takes_half_of_the_window_that_there_is_now() {
         let start = Instant::now();
@@ -362,7 +428,7 @@ mod tests {
             (Some(1), "one"),
         ];
         for (rows, expected) in cases {
-            screen.look(rows.map(|rows| Size { columns: 20, rows }));
+            screen.look(status(rows, 0));
             model.feed(&screen.set_area(area(), start));
             assert_eq!((model.shown().as_str(), model.row), (expected, 0), "{rows:?}");
             model.feed(&screen.clear(start));

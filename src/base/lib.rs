@@ -24,5 +24,6 @@ pub mod secret;
 pub mod source;
 pub mod stop;
 pub mod suggest;
+pub mod suspension;
 pub mod telemetry;
 pub mod term;

@@ -12,6 +12,7 @@ use base::activity::Activities;
 use base::diag::Diagnostic;
 use base::files::reason;
 use base::stop::Stop;
+use base::suspension::{self, Suspension};
 use base::{atomic, term};
 use render::timings;
 
@@ -86,6 +87,8 @@ impl Live {
             stop: stop.clone(),
             busy_since: None,
             task_bar: None,
+            suspension: if console.progress.has_area() { Suspension::hear() } else { None },
+            was_suspended: false,
         };
         let of_thread = wake.clone();
         let thread = std::thread::Builder::new().name("status".to_owned()).spawn(move || drawer.run(&of_thread));
@@ -168,12 +171,19 @@ struct Drawer {
     busy_since: Option<Instant>,
     /// What the task bar shows.
     task_bar: Option<TaskBar>,
+    /// None: suspensions need no care.
+    suspension: Option<Suspension>,
+    /// The program was suspended, and may still be in the background.
+    was_suspended: bool,
 }
 
 impl Drawer {
     fn run(mut self, wake: &Wake) {
         loop {
             let signal = wake.wait(PERIOD);
+            if self.suspension.as_ref().is_some_and(Suspension::take) {
+                self.suspend();
+            }
             if signal.ended {
                 self.set_task_bar(None);
                 return;
@@ -187,11 +197,26 @@ impl Drawer {
         }
     }
 
+    /// Suspends the program, with nothing of the area left for the shell.
+    fn suspend(&mut self) {
+        self.set_task_bar(None);
+        self.console.clear_area();
+        if let Some(suspension) = &self.suspension {
+            suspension.stop();
+        }
+        self.was_suspended = true;
+    }
+
     fn picture(&self, now: Instant) -> Option<Picture> {
         self.console.progress.picture(&self.activities.running(), now, self.stop.is_stopping())
     }
 
     fn draw(&mut self, now: Instant, resized: bool) {
+        self.was_suspended = self.was_suspended && suspension::is_in_background();
+        if self.was_suspended {
+            // The shell, or another program, has the terminal.
+            return self.console.clear_area();
+        }
         if resized {
             // What is laid out now may be too large in a moment: the area comes back when the window keeps its size.
             return self.console.clear_area();

@@ -1,6 +1,7 @@
 //! The status area of a terminal, the modes of `-progress`, and the times of steps.
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use crate::support::terminal::Screen;
 use crate::support::{Project, program};
@@ -80,6 +81,28 @@ fn a_typed_line_leaves_no_piece_of_an_area() {
     project.write("work/go", "");
     let (code, shown) = screen.finish();
     assert_eq!(code, Some(0), "{shown}");
+}
+
+#[test]
+fn a_suspended_apply_has_no_area_and_goes_on() {
+    let project = Project::new(STEPS);
+    let mut screen = start(&project, &["apply", "-auto-approve", "-progress=tty"]);
+    screen.until("terraform_data.second  creating");
+    screen.signal(libc::SIGTSTP);
+    // The area is taken away, and nothing is written with that.
+    screen.until("\x1b[?2026h\r\x1b[J\x1b[?2026l");
+    project.write("work/go", "");
+    // It may not be suspended yet; where no shell could continue it, the system does not suspend it.
+    for _ in 0..600 {
+        if screen.child.try_wait().unwrap().is_some() {
+            break;
+        }
+        screen.signal(libc::SIGCONT);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (code, shown) = screen.finish();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("Apply complete!"), "{shown}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The bytes that a terminal gets where a status area is below the output: an area that comes and goes without traces in what is above it.
 //!
 //! The cursor stays at the start of the area while it is shown, so that taking it away needs neither its height nor its width: both
-//! change when a window is resized. Lines that are typed move it; then it returns to a place that the terminal keeps. The area is written in one piece with the output before it, and terminals that can show both at
-//! once receive a mark for that. Output that comes faster than the area may be drawn waits for the next drawing. Owns no stream and no clock.
+//! change when a window is resized. Lines that are typed move it; then it returns to a place that the terminal keeps. The area is
+//! written in one piece with the output before it, and terminals that can show both at once receive a mark for that. Output that comes
+//! faster than the area may be drawn waits for the next drawing. Owns no stream and no clock.
 
 use std::time::{Duration, Instant};
 

@@ -125,12 +125,16 @@ fn a_wait_for_the_lock_names_its_owner() {
     let waiting = start(&project, &["plan", "-lock-timeout=120s", "-progress=tty"]);
     waiting.until("Waiting for the state lock of ");
     waiting.until("for \"apply\"");
+    let explaining = start(&project, &["explain", "-lock-timeout=120s", "-progress=tty", "terraform_data.first"]);
+    explaining.until("Waiting for the state lock of ");
     project.write("work/go", "");
     let (code, shown) = owner.finish();
     assert_eq!((code, shown.contains('\x1b')), (Some(0), false), "{shown}");
     let (code, shown) = waiting.finish();
     assert_eq!(code, Some(0), "{shown}");
     assert!(log(&shown).contains("Acquiring state lock. This may take a few moments...\n"), "{shown}");
+    let (code, shown) = explaining.finish();
+    assert!(code == Some(0) && !log(&shown).contains("Waiting"), "{shown}");
 }
 
 #[test]
@@ -145,6 +149,11 @@ fn an_area_needs_a_terminal_for_people() {
     for args in [&["plan", "-progress=tty"], &["plan", "-progress=plain"], &["plan", "-progress=none"]] {
         let outcome = project.ok(args);
         assert_eq!((&outcome.out, &outcome.err), (&piped.out, &piped.err), "{args:?}");
+    }
+    for command in [&["explain", "terraform_data.a"][..], &["graph"]] {
+        let plain = project.ok(command);
+        let with_flag = [&command[..1], &["-progress=tty"], &command[1..]].concat();
+        assert_eq!(project.ok(&with_flag).out, plain.out, "{command:?}");
     }
     project.run(&["plan", "-progress=fast"]).expect(1, &["invalid value \"fast\" for flag -progress"]);
     project.set("TERRANE_PROGRESS", "fast");

@@ -33,6 +33,7 @@ pub fn command() -> Command {
             parallelism_flag(),
             input_flag(),
             json_flag(),
+            progress_flag(),
         ])
         .args(state_flags())
         .args(view_flags())

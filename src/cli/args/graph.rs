@@ -9,7 +9,7 @@ use ops::inspect::graph_focus::Focus;
 use ops::interface::options::VariableArgument;
 
 use super::ArgsError;
-use super::common::{variable_arguments, variable_flags, view_flags};
+use super::common::{progress_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, number, switch, text};
 
 #[derive(Debug)]
@@ -38,6 +38,7 @@ pub fn command() -> Command {
             switch("draw-cycles", false, "With -type: show cycles in red instead of reporting an error."),
             text("type", "type", "The operation: plan, plan-refresh-only, plan-destroy or apply."),
             number("module-depth", "-1", "Accepted for compatibility; changes nothing.").hide(true),
+            progress_flag(),
         ])
         .args(variable_flags())
         .args(view_flags())

@@ -4,7 +4,7 @@ use ops::inspect::explain;
 
 use crate::Invocation;
 use crate::args::explain::parse;
-use crate::view::explain::view;
+use crate::view::explain::{plan_listener, view};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     explain_address(invocation, args).unwrap_or_else(|code| code)
@@ -20,7 +20,7 @@ fn explain_address(invocation: &Invocation, args: &[String]) -> Result<u8, u8> {
     }
     let variables = args.request.operation.variables.clone();
     let setup = super::setup(invocation, args.input)?.with_variables(&variables);
-    let work = explain::run(&setup, &args.request);
+    let work = explain::run(&setup, &args.request, plan_listener(&invocation.console));
     let (answers, diagnostics) = super::run_with(invocation, &setup, work)?;
     let failed = answers.is_none() || diagnostics.has_errors();
     view.result(answers, diagnostics);

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
+use engine::event::Event;
+use engine::ports::Observer;
 use ops::inspect::explain::Answers;
+use ops::interface::listen::Listener;
+use ops::interface::planning::Planned;
 use render::json::explain::{dependent_json, explanation_json};
 use render::text::explain::explain_text;
 use serde_json::{Value as Json, json};
@@ -19,6 +23,31 @@ pub trait ExplainView {
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ExplainView> {
     if json { Box::new(ExplainJson(console.clone())) } else { Box::new(ExplainHuman(console.clone())) }
+}
+
+/// Passes on how a new plan is made to the progress of the command, and shows nothing else.
+pub fn plan_listener(console: &Arc<Console>) -> Arc<dyn Listener> {
+    Arc::new(PlanProgress(console.clone()))
+}
+
+struct PlanProgress(Arc<Console>);
+
+impl Observer for PlanProgress {
+    fn event(&self, event: Event) {
+        self.0.progress.hear(&event);
+    }
+}
+
+impl Listener for PlanProgress {
+    fn planned(&self, planned: &Planned) {
+        self.0.progress.planned(&planned.plan);
+    }
+
+    fn loaded(&self, _planned: &Planned) {}
+
+    fn diagnostics(&self, _diagnostics: Diagnostics) {}
+
+    fn waiting_for_lock(&self) {}
 }
 
 struct ExplainHuman(Arc<Console>);

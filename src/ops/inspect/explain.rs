@@ -9,7 +9,7 @@ use model::addr::{AbsResourceInstance, command_line};
 use model::causes::{self, Dependent, Explanation};
 
 use super::show::{self, ShowRequest, ShowSubject};
-use crate::interface::listen::{Listener, SilentListener};
+use crate::interface::listen::Listener;
 use crate::interface::planning::Planned;
 use crate::interface::requests::{OperationRequest, PlanRequest};
 use crate::run;
@@ -39,15 +39,19 @@ pub struct Answers {
     pub dependents: Option<Vec<Dependent>>,
 }
 
-/// The answers, with warnings; without them, the errors.
-pub async fn run(setup: &Setup, request: &ExplainRequest) -> (Option<Answers>, Diagnostics) {
+/// The answers, with warnings; without them, the errors. `listener` hears how a new plan is made.
+pub async fn run(
+    setup: &Setup,
+    request: &ExplainRequest,
+    listener: Arc<dyn Listener>,
+) -> (Option<Answers>, Diagnostics) {
     let addr = match command_line::resource_instance(&request.address) {
         Ok(addr) => addr,
         Err(problems) => return (None, problems),
     };
     let (planned, mut diagnostics) = match &request.plan {
         Some(path) => saved_plan(setup, path.display().to_string()).await,
-        None => new_plan(setup, request).await,
+        None => new_plan(setup, request, &listener).await,
     };
     let Some(planned) = planned.filter(|_| !diagnostics.has_errors()) else { return (None, diagnostics) };
     let explanations = causes::explain(&planned.plan, &planned.config, &addr);
@@ -68,10 +72,13 @@ async fn saved_plan(setup: &Setup, path: String) -> (Option<Planned>, Diagnostic
     }
 }
 
-async fn new_plan(setup: &Setup, request: &ExplainRequest) -> (Option<Planned>, Diagnostics) {
-    let listener: Arc<dyn Listener> = Arc::new(SilentListener);
+async fn new_plan(
+    setup: &Setup,
+    request: &ExplainRequest,
+    listener: &Arc<dyn Listener>,
+) -> (Option<Planned>, Diagnostics) {
     let request = PlanRequest { operation: request.operation.clone(), out: None, generate: None };
-    run::plan_here(setup, &request, &listener).await
+    run::plan_here(setup, &request, listener).await
 }
 
 /// Names the instances of the same resource, or the address that was probably meant.

@@ -91,7 +91,7 @@ mod tests {
     fn streams_of_modules_have_the_form_of_each_dialect() {
         let event = ModuleEvent::Installed { path: Module::root().child("m"), dir: PathBuf::from("m") };
         let line = |dialect| {
-            let line = module_message(&event, dialect).line(dialect, "T");
+            let line = module_message(&event, dialect).unwrap().line(dialect, "T");
             (line.contains(r#""type":"log""#), line.contains("installing m in m"))
         };
         assert_eq!(ALL.map(line), [(true, false), (true, false), (false, true)]);

@@ -187,24 +187,33 @@ pub enum ModuleEvent {
         package: String,
         version: Option<Version>,
     },
+    /// How far the download of an archive is: bytes so far, and all if the host says. Comes immediately, also before the
+    /// `Downloading` of a module whose turn is later.
+    Progress {
+        path: addr::Module,
+        have: u64,
+        all: Option<u64>,
+    },
+    /// The download is over, well or not.
+    Downloaded {
+        path: addr::Module,
+    },
     Installed {
         path: addr::Module,
         dir: PathBuf,
     },
 }
 
-/// As people read it.
-impl std::fmt::Display for ModuleEvent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl ModuleEvent {
+    /// As people read it. None: it has no line.
+    pub fn text(&self) -> Option<String> {
         match self {
             ModuleEvent::Downloading { path, package, version } => {
-                write!(f, "Downloading {package} ")?;
-                if let Some(version) = version {
-                    write!(f, "{version} ")?;
-                }
-                write!(f, "for {}...", path.0.join("."))
+                let version = version.as_ref().map_or_else(String::new, |version| format!("{version} "));
+                Some(format!("Downloading {package} {version}for {}...", path.0.join(".")))
             }
-            ModuleEvent::Installed { path, dir } => write!(f, "- {} in {}", path.0.join("."), dir.display()),
+            ModuleEvent::Progress { .. } | ModuleEvent::Downloaded { .. } => None,
+            ModuleEvent::Installed { path, dir } => Some(format!("- {} in {}", path.0.join("."), dir.display())),
         }
     }
 }

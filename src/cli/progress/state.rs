@@ -248,9 +248,7 @@ impl State {
     pub fn install(&mut self, event: &InstallEvent, now: Instant) {
         match event {
             InstallEvent::Progress { provider, have, all } if *all != Some(*have) => {
-                let new = || Download { began: now, have: 0, all: None };
-                let download = self.downloads.entry(provider.for_display()).or_insert_with(new);
-                (download.have, download.all) = (*have, *all);
+                self.download(provider.for_display(), *have, *all, now);
             }
             InstallEvent::Progress { provider, .. }
             | InstallEvent::Downloaded { provider, .. }
@@ -261,11 +259,21 @@ impl State {
         }
     }
 
+    fn download(&mut self, name: String, have: u64, all: Option<u64>, now: Instant) {
+        let new = || Download { began: now, have: 0, all: None };
+        let download = self.downloads.entry(name).or_insert_with(new);
+        (download.have, download.all) = (have, all);
+    }
+
     /// Takes note of an event of the installation of modules.
     pub fn module(&mut self, event: &ModuleEvent, now: Instant) {
         match event {
             ModuleEvent::Downloading { path, .. } => {
                 self.begin(path.0.join("."), String::new(), "download", "downloading", now);
+            }
+            ModuleEvent::Progress { path, have, all } => self.download(path.0.join("."), *have, *all, now),
+            ModuleEvent::Downloaded { path } => {
+                self.downloads.remove(&path.0.join("."));
             }
             ModuleEvent::Installed { path, .. } => {
                 self.jobs.remove(&path.0.join("."));
@@ -310,7 +318,9 @@ impl State {
     /// What there is to draw; none if nothing is known to run. `tasks`: what runs that has no events.
     pub fn picture(&self, tasks: &[Task], now: Instant, is_stopping: bool) -> Option<Picture> {
         let mut rows: Vec<(Instant, Row)> = Vec::with_capacity(self.jobs.len() + tasks.len());
-        rows.extend(self.jobs.iter().map(|(name, job)| (job.began, job.row(name, now))));
+        // Of a module that comes as an archive, the download says more.
+        let jobs = self.jobs.iter().filter(|(name, _)| !self.downloads.contains_key(*name));
+        rows.extend(jobs.map(|(name, job)| (job.began, job.row(name, now))));
         rows.extend(self.downloads.iter().map(|(name, download)| (download.began, download.row(name, now))));
         let mut tasks = tasks.iter();
         let (title, since) = match &self.title {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
+use model::addr::{Module, Provider};
 
 use super::*;
 
@@ -185,6 +185,31 @@ fn downloads_have_a_rate() {
     assert_eq!(doing(&state, 0).as_deref(), Some("hashicorp/a 1.0 MiB"));
     state.install(&progress(3 << 20, Some(3 << 20)), start);
     assert_eq!(doing(&state, 0), None);
+}
+
+#[test]
+fn a_module_that_is_an_archive_has_one_row_with_a_rate() {
+    let start = Instant::now();
+    let mut state = State::default();
+    state.set_title(Some("Installing modules"), start);
+    let path = Module::root().child("net");
+    let rows = |state: &State| {
+        let picture = state.picture(&[], start + Duration::from_secs(2), false).unwrap();
+        picture.rows.iter().map(|row| format!("{} {}", row.name, row.doing)).collect::<Vec<_>>()
+    };
+    let downloading = ModuleEvent::Downloading { path: path.clone(), package: "x".to_owned(), version: None };
+    let progress = |have| ModuleEvent::Progress { path: path.clone(), have, all: Some(4 << 20) };
+    let steps: [(ModuleEvent, &[&str]); 5] = [
+        (progress(1 << 20), &["net 1.0 of 4.0 MiB at 0.5 MiB/s,"]),
+        (downloading, &["net 1.0 of 4.0 MiB at 0.5 MiB/s,"]),
+        (progress(2 << 20), &["net 2.0 of 4.0 MiB at 1.0 MiB/s,"]),
+        (ModuleEvent::Downloaded { path: path.clone() }, &["net downloading"]),
+        (ModuleEvent::Installed { path: path.clone(), dir: "net".into() }, &[]),
+    ];
+    for (event, expected) in steps {
+        state.module(&event, start);
+        assert_eq!(rows(&state), expected, "{event:?}");
+    }
 }
 
 #[test]

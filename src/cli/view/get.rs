@@ -42,7 +42,9 @@ impl GetHuman {
 impl GetView for GetHuman {
     fn module(&self, event: &ModuleEvent) {
         self.0.progress.module(event);
-        self.0.line(&event.to_string());
+        if let Some(text) = event.text() {
+            self.0.line(&text);
+        }
     }
 
     fn finish(&self, diagnostics: Diagnostics) {
@@ -60,20 +62,23 @@ impl GetJson {
     }
 }
 
-/// The message of an event.
-pub fn module_message(event: &ModuleEvent, dialect: Dialect) -> Message {
-    match (event, opentofu::has_plain_streams(dialect)) {
+/// The message of an event; some have none.
+pub fn module_message(event: &ModuleEvent, dialect: Dialect) -> Option<Message> {
+    let text = event.text()?;
+    Some(match (event, opentofu::has_plain_streams(dialect)) {
         (ModuleEvent::Installed { path, dir }, true) => {
             events::note(format!("installing {} in {}", path.0.join("."), dir.display()))
         }
-        (_, true) => events::note(event.to_string()),
-        (_, false) => events::log(event.to_string()),
-    }
+        (_, true) => events::note(text),
+        (_, false) => events::log(text),
+    })
 }
 
 impl GetView for GetJson {
     fn module(&self, event: &ModuleEvent) {
-        write(&self.0, &module_message(event, self.0.dialect()));
+        if let Some(message) = module_message(event, self.0.dialect()) {
+            write(&self.0, &message);
+        }
     }
 
     fn finish(&self, diagnostics: Diagnostics) {

@@ -39,11 +39,18 @@ pub struct Context {
     pub resolutions: Resolutions,
     /// Work on the disk, which is not worth more threads than there are processors.
     pub work: Semaphore,
+    /// Gets how far downloads are, which does not wait for the turn of the module.
+    pub downloads: UnboundedSender<ModuleEvent>,
 }
 
 impl Context {
     pub fn stop(&self) -> &Stop {
         self.fetcher.http.stop()
+    }
+
+    pub fn report(&self, progress: ModuleEvent) {
+        // The receiver is only gone if the whole installation was abandoned.
+        let _ = self.downloads.send(progress);
     }
 
     /// Where a module's package belongs.

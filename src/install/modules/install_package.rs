@@ -1,39 +1,41 @@
 //! From the address of a package to its place: fetched once, checked, copied for further calls.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use model::addr;
 use model::deps::PackageId;
 
 use super::checksum::{self, Checksums};
 use super::context::Context;
 use super::fetch::{FetchError, Fetched};
 use super::packages::{ModulePackage, ModulePackageError};
+use crate::event::ModuleEvent;
 
 impl Context {
-    /// Fetches the package at an address, unless that was done already, and puts it in its place.
+    /// Fetches the package at an address for a module, unless that was done already, and puts it in its place.
     pub async fn install_package(
         self: &Arc<Self>,
         address: &str,
         id: &PackageId,
-        place: &Path,
+        path: &addr::Module,
     ) -> Result<Arc<ModulePackage>, ModulePackageError> {
         let cell = self.packages.cell(address);
-        let package = cell.get_or_init(|| self.fetch(address, id, place)).await.clone()?;
+        let package = cell.get_or_init(|| self.fetch(address, id, path)).await.clone()?;
         let (copy, attic) = (self.packages.temporary(), self.packages.temporary());
-        let (shared, target) = (package.clone(), place.to_owned());
+        let (shared, target) = (package.clone(), self.place(path));
         let done = self.on_disk(move || shared.install(&target, &copy, &attic)).await.and_then(|done| done);
         done.map_err(|e| ModulePackageError::Fetch(FetchError::Failed(e.to_string())))?;
         Ok(package)
     }
 
-    /// `place`: what messages call the folder of the package, in place of the temporary one.
+    /// Messages name the place of the module, in place of the temporary folder.
     async fn fetch(
         self: &Arc<Self>,
         address: &str,
         id: &PackageId,
-        place: &Path,
+        path: &addr::Module,
     ) -> Result<Arc<ModulePackage>, ModulePackageError> {
+        let place = self.place(path);
         let failed = |why: String| ModulePackageError::Fetch(FetchError::Failed(why));
         let _permit = self.packages.permits.acquire().await.map_err(|e| failed(e.to_string()))?;
         let staged = self.packages.temporary();
@@ -41,7 +43,10 @@ impl Context {
             FetchError::Failed(why) => failed(why.replace(&*staged.to_string_lossy(), &place.to_string_lossy())),
             FetchError::Interrupted => ModulePackageError::Fetch(error),
         };
-        let fetched = self.fetcher.fetch(address, &staged).await.map_err(named)?;
+        let progress = |have, all| self.report(ModuleEvent::Progress { path: path.clone(), have, all });
+        let fetched = self.fetcher.fetch(address, &staged, &progress).await;
+        self.report(ModuleEvent::Downloaded { path: path.clone() });
+        let fetched = fetched.map_err(named)?;
         let mut content = None;
         if self.checksums != Checksums::Off && fetched == Fetched::Files {
             let folder = staged.clone();

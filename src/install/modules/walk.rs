@@ -76,6 +76,7 @@ pub async fn install(
             return outcome;
         }
     };
+    let (downloads, progress) = unbounded_channel();
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let context = Arc::new(Context {
         hosts,
@@ -90,6 +91,7 @@ pub async fn install(
         packages: Packages::new(staging.path()),
         resolutions: Resolutions::default(),
         work: Semaphore::new(processors * 2),
+        downloads,
     });
     let caller = |path: addr::Module, early| {
         Arc::new(Caller { path, dir: input.root.dir.clone(), source: None, parent: None, early, fresh: false })
@@ -99,7 +101,7 @@ pub async fn install(
     for (path, call) in input.test_calls {
         tree.extend(spawn(&context, &caller(path, None), vec![call]));
     }
-    let collected = collect(tree, &mut outcome, tell).await;
+    let collected = collect(tree, progress, &mut outcome, tell).await;
     collected.finish(&context, &mut outcome);
     outcome
 }
@@ -131,9 +133,11 @@ struct Collected {
     hashes: Vec<(PackageId, model::deps::Hash)>,
 }
 
-/// Receives from every task to its end, in the order of the tree: a module, then what it calls, then its next sibling.
+/// Receives from every task to its end, in the order of the tree: a module, then what it calls, then its next sibling. Reports
+/// at once how far downloads are.
 async fn collect(
     mut tree: Vec<UnboundedReceiver<Item>>,
+    mut downloads: UnboundedReceiver<ModuleEvent>,
     outcome: &mut Outcome,
     tell: &mut (dyn FnMut(ModuleEvent) + Send),
 ) -> Collected {
@@ -141,7 +145,15 @@ async fn collect(
     let mut interrupted = false;
     tree.reverse();
     while let Some(task) = tree.last_mut() {
-        match task.recv().await {
+        let item = tokio::select! {
+            biased;
+            Some(progress) = downloads.recv() => {
+                tell(progress);
+                continue;
+            }
+            item = task.recv() => item,
+        };
+        match item {
             None => drop(tree.pop()),
             Some(Item::Event(event)) => tell(event),
             // All of them were interrupted; that is said once.
@@ -349,7 +361,7 @@ impl Task {
         }));
         let remote = self.locate(module, &version).await?;
         let (place, shown) = (self.context.place(&self.path), redacted(&remote.to_string()));
-        self.install_package(&remote, &place, Some(&version)).await.map_err(|why| match why {
+        self.install_package(&remote, Some(&version)).await.map_err(|why| match why {
             Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
@@ -382,7 +394,7 @@ impl Task {
         let path = self.path.clone();
         self.send(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
         let place = self.context.place(&self.path);
-        self.install_package(remote, &place, None).await.map_err(|why| match why {
+        self.install_package(remote, None).await.map_err(|why| match why {
             Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
@@ -398,14 +410,9 @@ impl Task {
         Err(self.problem(module_source::UNREADABLE_FOLDER, detail).into())
     }
 
-    async fn install_package(
-        &self,
-        remote: &RemoteSource,
-        place: &Path,
-        version: Option<&Version>,
-    ) -> Result<(), Failed> {
+    async fn install_package(&self, remote: &RemoteSource, version: Option<&Version>) -> Result<(), Failed> {
         let id = self.id(version).unwrap_or_else(|| PackageId { source: String::new(), version: String::new() });
-        match self.context.install_package(&remote.package, &id, place).await {
+        match self.context.install_package(&remote.package, &id, &self.path).await {
             Ok(package) => {
                 if package.content.is_some() {
                     self.send(Item::Package(self.path.clone(), id, package.content.clone()));

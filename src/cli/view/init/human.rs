@@ -203,6 +203,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             &[list],
         ),
         InitEvent::Install(event) => return install(event, style),
+        InitEvent::Module(event) => return event.text(),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => plain_text(event, style),
     })

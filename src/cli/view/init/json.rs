@@ -59,7 +59,10 @@ impl InitJson {
                     None => return,
                 }
             }
-            InitEvent::Module(event) => return write(&self.console, &module_message(event, self.console.dialect())),
+            InitEvent::Module(event) => {
+                let message = module_message(event, self.console.dialect());
+                return message.iter().for_each(|message| write(&self.console, message));
+            }
             _ => match message(event, self.console.dialect()) {
                 Some((text, _)) => text,
                 None => return,

@@ -69,7 +69,7 @@ pub fn message(event: &InitEvent, dialect: Dialect) -> Option<(String, Option<&'
         InitEvent::ModuleLockCreated => (module_lock_created(), "module_lock_info"),
         InitEvent::ModuleLockChanged => (module_lock_changed(), "module_lock_changes_info"),
         InitEvent::Strangers(text) => return Some(((*text).into(), None)),
-        InitEvent::Module(event) => return Some((event.to_string(), None)),
+        InitEvent::Module(event) => return event.text().map(|text| (text, None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_message(event).map(|text| (text, None)),
         InitEvent::StoreProviderInstalled

@@ -25,7 +25,7 @@ use base::env::{self, Environment};
 use base::limits::Limit;
 use base::secret::redacted;
 use bucket::Bucket;
-use net::http::{Client, Failure, FailureKind};
+use net::http::{Client, Failure, FailureKind, Progress};
 
 use crate::oci::OciClient;
 
@@ -94,13 +94,19 @@ impl Fetcher {
     }
 
     /// Brings the package at a normal address to `target`, whose parent folder exists and is on the disk where the package
-    /// is to stay.
-    pub async fn fetch(&self, package: &str, target: &Path) -> Result<Fetched, FetchError> {
-        self.fetch_led(package, target, 0).await
+    /// is to stay. `progress`: how far the download of an archive is.
+    pub async fn fetch(&self, package: &str, target: &Path, progress: Progress<'_>) -> Result<Fetched, FetchError> {
+        self.fetch_led(package, target, 0, progress).await
     }
 
     /// `led`: how many hosts have said by now that the package is elsewhere.
-    async fn fetch_led(&self, package: &str, target: &Path, led: usize) -> Result<Fetched, FetchError> {
+    async fn fetch_led(
+        &self,
+        package: &str,
+        target: &Path,
+        led: usize,
+        progress: Progress<'_>,
+    ) -> Result<Fetched, FetchError> {
         let mut address = Address::parse(package)?;
         let archive = address.take("archive");
         let names_kind = archive.clone().and_then(|name| ArchiveKind::of(Some(name), "")).is_some();
@@ -119,7 +125,7 @@ impl Fetcher {
             other => return Err(FetchError::new(format!("download not supported for scheme '{other}'"))),
         };
         if let Some(kind) = single {
-            let file = self.file(&address, target).await?;
+            let file = self.file(&address, target, progress).await?;
             if let Some(wanted) = &checksum {
                 self.check_file(wanted, file.path(), &address).await?;
             }
@@ -133,12 +139,12 @@ impl Fetcher {
             "file" => folder::link(&address, target).map_err(in_folder),
             "git" => git::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
             "hg" => hg::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
-            "oci" => oci::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
+            "oci" => oci::fetch(self, address, target, progress).await.map_err(in_folder).map(|()| Fetched::Files),
             "s3" | "gcs" => {
                 let bucket = Bucket::open(self, &address).await.map_err(in_folder)?;
                 bucket.folder(self, target).await.map_err(in_folder).map(|()| Fetched::Files)
             }
-            _ => Box::pin(web::follow(self, &address, target, led)).await.map_err(in_folder),
+            _ => Box::pin(web::follow(self, &address, target, led, progress)).await.map_err(in_folder),
         }
     }
 
@@ -154,7 +160,7 @@ impl Fetcher {
     }
 
     /// The one file that an address names, in a temporary place beside `target` if it has to be fetched.
-    async fn file(&self, address: &Address, target: &Path) -> Result<OneFile, FetchError> {
+    async fn file(&self, address: &Address, target: &Path, progress: Progress<'_>) -> Result<OneFile, FetchError> {
         if address.method == "file" {
             return folder::file(address).map(OneFile::There);
         }
@@ -169,12 +175,13 @@ impl Fetcher {
         let beside = target.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new().prefix("download-").tempfile_in(beside)?;
         let shown = redacted(request.url.as_str());
-        let progress = |have: u64, all: Option<u64>| {
+        let noted = |have: u64, all: Option<u64>| {
+            progress(have, all);
             if all == Some(have) || have % (16 << 20) < 16 << 10 {
                 tracing::debug!("modules: {have} of {all:?} bytes of {shown}");
             }
         };
-        let answer = self.http.download(&request, file.as_file_mut(), self.limit(), &progress).await?;
+        let answer = self.http.download(&request, file.as_file_mut(), self.limit(), &noted).await?;
         match (answer.status.as_u16(), &bucket) {
             (200, _) => Ok(OneFile::Fetched(file)),
             (403, Some(bucket)) => Err(bucket.refused()),

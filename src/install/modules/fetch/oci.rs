@@ -4,6 +4,7 @@ use std::path::Path;
 
 use model::service::Repository;
 use model::service::oci_repository::is_tag;
+use net::http::Progress;
 use serde::Deserialize;
 
 use super::address::Address;
@@ -51,7 +52,12 @@ impl From<OciError> for FetchError {
 }
 
 /// Downloads and unpacks the package at `oci://REGISTRY/REPOSITORY`, with `?tag=` or `?digest=`.
-pub async fn fetch(fetcher: &Fetcher, address: Address, target: &Path) -> Result<(), FetchError> {
+pub async fn fetch(
+    fetcher: &Fetcher,
+    address: Address,
+    target: &Path,
+    progress: Progress<'_>,
+) -> Result<(), FetchError> {
     let address = ManifestAddress::of(&address).map_err(FetchError::Failed)?;
     let repository = &address.repository;
     let accept = format!("{MANIFEST}, {INDEX}");
@@ -61,7 +67,7 @@ pub async fn fetch(fetcher: &Fetcher, address: Address, target: &Path) -> Result
     let digest = layer(&decode(repository, &content)?).map_err(|why| client::failed(repository, &why))?;
     let beside = target.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix("download-").tempfile_in(beside)?;
-    fetcher.oci.download(repository, &digest, file.as_file_mut(), fetcher.limit(), &|_, _| {}).await?;
+    fetcher.oci.download(repository, &digest, file.as_file_mut(), fetcher.limit(), progress).await?;
     fetcher.unpack(ArchiveKind::Zip, file.path(), target).await
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base::secret::redacted;
 use model::config::module_source::{self, SourceError};
-use net::http::Request;
+use net::http::{Progress, Request};
 
 use super::address::Address;
 use super::{FetchError, Fetched, Fetcher, netrc};
@@ -21,7 +21,13 @@ pub fn request(fetcher: &Fetcher, address: &Address) -> Result<Request, FetchErr
 }
 
 /// Asks with `terraform-get=1` and gets what the answer names.
-pub async fn follow(fetcher: &Fetcher, address: &Address, target: &Path, led: usize) -> Result<Fetched, FetchError> {
+pub async fn follow(
+    fetcher: &Fetcher,
+    address: &Address,
+    target: &Path,
+    led: usize,
+    progress: Progress<'_>,
+) -> Result<Fetched, FetchError> {
     if led >= MOST_LED {
         return Err(FetchError::new(format!("too many X-Terraform-Get redirects: {led}")));
     }
@@ -51,11 +57,11 @@ pub async fn follow(fetcher: &Fetcher, address: &Address, target: &Path, led: us
         return Err(FetchError::new("no getter available for X-Terraform-Get source protocol: \"file\""));
     }
     if source.folder.is_empty() {
-        return fetcher.fetch_led(&source.package, target, led + 1).await;
+        return fetcher.fetch_led(&source.package, target, led + 1, progress).await;
     }
     let beside = tempfile::Builder::new().prefix("package-").tempdir_in(target.parent().unwrap_or(Path::new(".")))?;
     let whole = beside.path().join("p");
-    fetcher.fetch_led(&source.package, &whole, led + 1).await?;
+    fetcher.fetch_led(&source.package, &whole, led + 1, progress).await?;
     let folder =
         crate::modules::folders::sub_folder(&whole, &source.folder).map_err(|why| FetchError::new(why.to_string()))?;
     std::fs::rename(&folder, target)

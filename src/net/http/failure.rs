@@ -85,6 +85,11 @@ fn tls_words(error: &rustls::Error) -> String {
         rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
             "tls: failed to verify certificate: x509: certificate signed by unknown authority".to_owned()
         }
+        rustls::Error::InvalidCertificate(CertificateError::Other(why)) if why.to_string() == "CaUsedAsEndEntity" => {
+            "tls: failed to verify certificate: the host presents the certificate of an authority as its own; give the \
+             host a certificate that the authority signed"
+                .to_owned()
+        }
         rustls::Error::InvalidCertificate(why) => format!("tls: failed to verify certificate: {why}"),
         other => format!("tls: {other}"),
     }

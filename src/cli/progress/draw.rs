@@ -41,11 +41,21 @@ pub struct Row {
     pub name: String,
     /// "creating"; empty if the name says it.
     pub doing: String,
+    /// "at 4.7 MiB/s"
+    pub rate: Option<String>,
     pub elapsed: Duration,
     /// How long it usually takes.
     pub usual: Option<Duration>,
     /// What it waits for: "hashicorp/aws".
     pub waits_for: Option<String>,
+}
+
+impl Row {
+    /// `12.1 of 38.0 MiB at 4.7 MiB/s,`
+    pub fn doing_at_rate(&self) -> String {
+        let rate = self.rate.as_ref().map_or_else(String::new, |rate| format!(" {rate},"));
+        format!("{}{rate}", one_line(&self.doing))
+    }
 }
 
 /// Columns and rows of a terminal.
@@ -125,17 +135,22 @@ fn row_line(row: &Row, is_slowest: bool, width: usize) -> String {
     let usual = usual.map_or_else(String::new, |usual| format!(" of about {}", rounded(usual)));
     let waits = row.waits_for.as_ref().filter(|_| is_slowest && row.elapsed >= SHORTEST);
     let waits = waits.map_or_else(String::new, |waits| format!(", waits for {}", one_line(waits)));
-    let doing = one_line(&row.doing);
+    let (doing, rated) = (one_line(&row.doing), row.doing_at_rate());
     let apart = if doing.is_empty() || time.is_empty() { "" } else { " " };
     let room = width.saturating_sub(2);
-    let whole = format!("{doing}{apart}{time}{usual}{waits}");
-    let candidates =
-        [whole, format!("{doing}{apart}{time}{usual}"), format!("{doing}{apart}{time}"), time.clone(), String::new()];
+    let candidates = [
+        format!("{rated}{apart}{time}{usual}{waits}"),
+        format!("{rated}{apart}{time}{usual}"),
+        format!("{rated}{apart}{time}"),
+        format!("{doing}{apart}{time}"),
+        time.clone(),
+        String::new(),
+    ];
     let least = name.width().min(LEAST_NAME);
     let fits = |end: &&String| end.is_empty() || end.width() + 2 + least <= room;
     let leaves_name = |end: &&String| end.width() + 2 + name.width() <= room;
     // A whole name says more than what it waits for and how long that takes.
-    let end = candidates[..3].iter().find(leaves_name).or_else(|| candidates.iter().find(fits));
+    let end = candidates[..4].iter().find(leaves_name).or_else(|| candidates.iter().find(fits));
     let end = end.cloned().unwrap_or_default();
     if end.is_empty() {
         return format!("  {}", fit_end(&name, room));
@@ -153,7 +168,7 @@ pub fn keep_alive(picture: &Picture, elapsed: Duration) -> String {
         };
     }
     if let Some(row) = picture.rows.first() {
-        let doing = if row.doing.is_empty() { String::new() } else { format!(" {}", one_line(&row.doing)) };
+        let doing = if row.doing.is_empty() { String::new() } else { format!(" {}", row.doing_at_rate()) };
         line += &format!(", {}{doing} for {}", one_line(&row.name), whole_seconds(row.elapsed.as_secs()));
     }
     if let Some(others) = picture.rows.len().checked_sub(1).filter(|others| *others > 0) {
@@ -289,6 +304,24 @@ mod tests {
                 "  data.aws_ami.a  reading",
             ],
         );
+    }
+
+    #[test]
+    fn a_download_without_room_for_its_rate() {
+        let rate = Some("at 4.7 MiB/s".to_owned());
+        let picture = Picture {
+            title: "Installing providers".to_owned(),
+            rows: vec![Row { rate, ..row("hashicorp/aws", "15.3 of 38.1 MiB", 3) }],
+            ..Picture::default()
+        };
+        let cases = [
+            (60, "  hashicorp/aws  15.3 of 38.1 MiB at 4.7 MiB/s, 3s"),
+            (40, "  hashicorp/aws  15.3 of 38.1 MiB 3s"),
+            (30, "  hashicorp/aws  3s"),
+        ];
+        for (columns, expected) in cases {
+            assert_eq!(lines(&picture, Size { columns, rows: 24 })[1], expected);
+        }
     }
 
     #[test]

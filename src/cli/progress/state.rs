@@ -396,6 +396,7 @@ impl Job {
         Row {
             name: name.to_owned(),
             doing: self.doing.to_owned(),
+            rate: None,
             elapsed: now.saturating_duration_since(self.began),
             usual: self.usual,
             waits_for: self.waits_for.clone(),
@@ -407,14 +408,13 @@ impl Download {
     fn row(&self, name: &str, now: Instant) -> Row {
         let elapsed = now.saturating_duration_since(self.began);
         let have = self.have as f64 / MIB;
-        let mut doing = match self.all {
+        let doing = match self.all {
             Some(all) => format!("{have:.1} of {:.1} MiB", all as f64 / MIB),
             None => format!("{have:.1} MiB"),
         };
-        if elapsed >= Duration::from_secs(1) {
-            doing += &format!(" at {:.1} MiB/s,", have / elapsed.as_secs_f64());
-        }
-        Row { name: name.to_owned(), doing, elapsed, ..Row::default() }
+        let has_rate = elapsed >= Duration::from_secs(1);
+        let rate = has_rate.then(|| format!("at {:.1} MiB/s", have / elapsed.as_secs_f64()));
+        Row { name: name.to_owned(), doing, rate, elapsed, ..Row::default() }
     }
 }
 

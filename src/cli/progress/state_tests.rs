@@ -176,7 +176,7 @@ fn downloads_have_a_rate() {
     let progress = |have: u64, all| InstallEvent::Progress { provider: provider.clone(), have, all };
     let doing = |state: &State, seconds| {
         let picture = state.picture(&[], start + Duration::from_secs(seconds), false).unwrap();
-        picture.rows.first().map(|row| format!("{} {}", row.name, row.doing))
+        picture.rows.first().map(|row| format!("{} {}", row.name, row.doing_at_rate()))
     };
     state.install(&progress(3 << 19, Some(3 << 20)), start);
     assert_eq!(doing(&state, 0).as_deref(), Some("hashicorp/a 1.5 of 3.0 MiB"));
@@ -195,7 +195,7 @@ fn a_module_that_is_an_archive_has_one_row_with_a_rate() {
     let path = Module::root().child("net");
     let rows = |state: &State| {
         let picture = state.picture(&[], start + Duration::from_secs(2), false).unwrap();
-        picture.rows.iter().map(|row| format!("{} {}", row.name, row.doing)).collect::<Vec<_>>()
+        picture.rows.iter().map(|row| format!("{} {}", row.name, row.doing_at_rate())).collect::<Vec<_>>()
     };
     let downloading = ModuleEvent::Downloading { path: path.clone(), package: "x".to_owned(), version: None };
     let progress = |have| ModuleEvent::Progress { path: path.clone(), have, all: Some(4 << 20) };
@@ -222,7 +222,7 @@ fn test_files_are_counted_and_their_runs_end_with_them() {
     state.test_file("a", TestProgress::TearDown, now);
     let rows = |state: &State| {
         let picture = state.picture(&[], now, false).unwrap();
-        picture.rows.iter().map(|row| format!("{} {}", row.name, row.doing)).collect::<Vec<_>>()
+        picture.rows.iter().map(|row| format!("{} {}", row.name, row.doing_at_rate())).collect::<Vec<_>>()
     };
     assert_eq!(rows(&state), ["a tearing down", "a/one running", "b/one running"]);
     state.test_file("a", TestProgress::Complete, now);

@@ -2,6 +2,7 @@
 //!
 //! Owns the order of two objects of which one depends on the other. Never knows why they change.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::source::Range;
@@ -138,9 +139,8 @@ fn used_blocks(
     let mut open: Vec<IndexedChange<'_>> = needs.iter().map(|need| need.object).collect();
     while let Some(next) = open.pop() {
         for need in needs_of_object(index, &next) {
-            let block = need.object.change.addr.config();
-            if !used.contains_key(&block) {
-                used.insert(block, None);
+            if let Entry::Vacant(free) = used.entry(need.object.change.addr.config()) {
+                free.insert(None);
                 open.push(need.object);
             }
         }

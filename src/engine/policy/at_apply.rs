@@ -58,7 +58,16 @@ pub fn before_deletion(run: &Run, planned: &ResourceChange, deletion: &ResourceC
 /// Notes that the planned change of an object was made, so that policies see the object as it is.
 pub fn after_change(run: &Run, change: &ResourceChange) {
     if is_active(run) {
-        run.results.policy_notes().applied.insert(change.addr.clone());
+        let mut notes = run.results.policy_notes();
+        notes.applied.insert(change.addr.clone());
+        notes.outdate(&change.addr);
+    }
+}
+
+/// Notes that the working state has another object of an instance than before.
+pub fn after_saving(run: &Run, addr: &AbsResourceInstance) {
+    if is_active(run) {
+        run.results.policy_notes().outdate(addr);
     }
 }
 
@@ -198,7 +207,7 @@ fn report(run: &Run, target: &PolicyTarget) -> Option<PolicyReport> {
         let id = policy_id(file.file.path(), &policy.address());
         file.is_late || run.inputs.undecided_policies.contains(&(target.address.clone(), id))
     };
-    let data = RunData { run, plan: None };
+    let data = RunData::new(run, None);
     Judge::new(&policies, &data, &*run.ports.host).report(target, is_wanted)
 }
 

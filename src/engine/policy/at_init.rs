@@ -2,6 +2,8 @@
 //!
 //! Nothing of a configuration is evaluated then, so only `meta` has values: what depends on `attrs` is unknown.
 
+use std::sync::Arc;
+
 use base::diag::{Diagnostic, Kind};
 use base::name::COMMAND;
 use base::source::Range;
@@ -16,12 +18,13 @@ use super::PolicyData;
 use super::judge::{Judge, UNKNOWN_RESULT};
 use super::target::{PolicyTarget, TargetMeta};
 use crate::ports::Host;
+use crate::run::policy_objects::ObjectList;
 
 /// There is no plan and no provider yet.
 struct NothingKnown;
 
 impl PolicyData for NothingKnown {
-    fn resources(&self, _kind: &str) -> Option<Vec<Value>> {
+    fn resources(&self, _kind: &str) -> Option<Arc<ObjectList>> {
         None
     }
 

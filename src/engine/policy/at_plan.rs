@@ -21,7 +21,7 @@ pub fn evaluate(run: &Run, plan: &mut Plan) -> Diagnostics {
     }
     let reports = {
         let planned: &Plan = plan;
-        let data = RunData { run, plan: Some(planned) };
+        let data = RunData::new(run, Some(planned));
         reports(run, planned, &Judge::new(&policies, &data, &*run.ports.host))
     };
     let mut diagnostics = Diagnostics::new();

@@ -36,7 +36,7 @@ pub fn for_objects(
     objects: Vec<FoundObject>,
 ) -> ListPolicies {
     let policies = run.inputs.scope.policies.clone();
-    let data = RunData { run, plan: None };
+    let data = RunData::new(run, None);
     let judge = Judge::new(&policies, &data, &*run.ports.host);
     let judged = objects.into_iter().map(|object| {
         let operation = PolicyOperation::Create;
@@ -65,7 +65,7 @@ pub fn finish(run: &Run) -> Diagnostics {
     if policies.is_empty() {
         return diagnostics;
     }
-    let data = RunData { run, plan: None };
+    let data = RunData::new(run, None);
     let judge = Judge::new(&policies, &data, &*run.ports.host);
     let configs = std::mem::take(&mut run.results.policy_notes().provider_configs);
     for (id, config) in configs {

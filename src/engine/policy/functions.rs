@@ -169,32 +169,7 @@ fn get_resources(args: &[Value], _: &CallContext<'_>, data: &dyn PolicyData) -> 
         return Err(FunctionError::argument(1, "an object is required"));
     }
     let Some(objects) = data.resources(text(args, 0)) else { return Ok(Value::dynamic()) };
-    let mut found = Vec::new();
-    for object in objects {
-        match matches_filter(&object, filter) {
-            Some(true) => found.push(object),
-            Some(false) => {}
-            None => return Ok(Value::dynamic()),
-        }
-    }
-    Ok(Value::tuple(found))
-}
-
-/// Whether an object has the attributes of a filter; none: it is not known.
-fn matches_filter(object: &Value, filter: Option<&Value>) -> Option<bool> {
-    let (object, _) = object.unmark_deep();
-    let mut is_unknown = false;
-    for (name, wanted) in filter.into_iter().flat_map(|filter| filter.entries().iter()) {
-        let Some(value) = object.get(name) else { return Some(false) };
-        // What is written is of no certain type: `{}` may be a map.
-        let wanted = convert(wanted, value.ty()).unwrap_or_else(|_| wanted.clone());
-        match value.equals(&wanted).as_bool() {
-            Some(true) => {}
-            Some(false) => return Some(false),
-            None => is_unknown = true,
-        }
-    }
-    (!is_unknown).then_some(true)
+    Ok(objects.find(filter.unwrap_or(&Value::empty_object())))
 }
 
 fn get_data_source(args: &[Value], _: &CallContext<'_>, data: &dyn PolicyData) -> CallResult {

@@ -21,6 +21,7 @@ use super::PolicyData;
 use super::target::{PolicyTarget, TargetMeta, null_object};
 use crate::engine_errors::cycle;
 use crate::ports::Host;
+use crate::run::policy_objects::ObjectList;
 
 /// A mock with its values.
 #[derive(Clone, Debug)]
@@ -92,8 +93,9 @@ impl MockedObjects<'_> {
 }
 
 impl PolicyData for MockedObjects<'_> {
-    fn resources(&self, kind: &str) -> Option<Vec<Value>> {
-        Some(self.of(PolicyMockKind::Resource, kind).filter_map(|object| object.attrs.clone()).collect())
+    fn resources(&self, kind: &str) -> Option<Arc<ObjectList>> {
+        let objects = self.of(PolicyMockKind::Resource, kind).filter_map(|object| object.attrs.clone());
+        Some(Arc::new(ObjectList::new(objects.collect())))
     }
 
     /// The first mock that has what is asked for.

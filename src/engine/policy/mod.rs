@@ -28,8 +28,12 @@ mod scope;
 mod target;
 mod targets;
 
+use std::sync::Arc;
+
 use lang::functions::FunctionError;
 use terrane_value::Value;
+
+use crate::run::policy_objects::ObjectList;
 
 pub use at_init::{before_install, called_module, selected_provider};
 pub use at_plan::findings;
@@ -40,7 +44,7 @@ pub use target::{PolicyTarget, TargetMeta, null_object};
 /// What policies can look up beside their target.
 pub trait PolicyData: Sync {
     /// The objects of a type of managed resources. None: which there are is not known yet.
-    fn resources(&self, kind: &str) -> Option<Vec<Value>>;
+    fn resources(&self, kind: &str) -> Option<Arc<ObjectList>>;
 
     /// A data source that is read with a configuration.
     fn data_source(&self, kind: &str, config: &Value) -> Result<Value, FunctionError>;

@@ -1,7 +1,7 @@
 //! The objects and the data sources that policies of a run can look up.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lang::functions::FunctionError;
 use model::addr::AbsResourceInstance;
@@ -20,39 +20,36 @@ use super::PolicyData;
 use crate::ids::ProviderId;
 use crate::run::Run;
 use crate::run::object::{decode, mark, normalise};
+use crate::run::policy_notes::PolicyNotes;
+use crate::run::policy_objects::{CurrentObjects, ObjectList};
 
 /// What a run knows: of a plan, the objects as they will be; of an apply, as they are or will be; of a query, as they are stored.
 pub struct RunData<'r> {
-    pub run: &'r Run,
+    run: &'r Run,
     /// None in an apply and in a query.
-    pub plan: Option<&'r Plan>,
+    plan: Option<&'r Plan>,
+    /// In a plan and in a query, where they stay as they are: the objects of the types that were looked up.
+    lists: Mutex<BTreeMap<String, Option<Arc<ObjectList>>>>,
+}
+
+impl<'r> RunData<'r> {
+    pub fn new(run: &'r Run, plan: Option<&'r Plan>) -> RunData<'r> {
+        RunData { run, plan, lists: Mutex::default() }
+    }
 }
 
 impl PolicyData for RunData<'_> {
-    fn resources(&self, kind: &str) -> Option<Vec<Value>> {
-        match self.plan {
-            Some(plan) => {
-                let is_of_kind = |addr: &AbsResourceInstance| is_managed(addr, kind);
-                if plan.deferred.iter().any(|deferred| is_of_kind(&deferred.change.addr)) {
-                    return None;
-                }
-                let mut found = ObjectsOfType::default();
-                plan.changes.iter().for_each(|change| found.add_planned(change, kind));
-                found.add_stored(self.run, &plan.prior_state, kind);
-                Some(found.objects.into_values().collect())
-            }
+    fn resources(&self, kind: &str) -> Option<Arc<ObjectList>> {
+        if self.run.is_apply() {
+            return objects_in_apply(self.run, kind);
+        }
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        match lists.get(kind) {
+            Some(known) => known.clone(),
             None => {
-                if self.run.inputs.deferred.has_kind(kind) {
-                    return None;
-                }
-                let mut found = ObjectsOfType::default();
-                {
-                    let notes = self.run.results.policy_notes();
-                    let open = self.run.schedule.tasks.iter().filter(|task| !notes.applied.contains(&task.change.addr));
-                    open.for_each(|task| found.add_planned(&task.change, kind));
-                }
-                found.add_stored(self.run, &self.run.results.states().current, kind);
-                Some(found.objects.into_values().collect())
+                let found = self.settled_objects(kind);
+                lists.insert(kind.to_owned(), found.clone());
+                found
             }
         }
     }
@@ -70,6 +67,19 @@ impl PolicyData for RunData<'_> {
 }
 
 impl RunData<'_> {
+    /// The objects of a plan or of a query.
+    fn settled_objects(&self, kind: &str) -> Option<Arc<ObjectList>> {
+        let run = self.run;
+        let list = |changes: &[ResourceChange], state: &State| {
+            objects_of(changes, state, kind).list(&FxHashSet::default(), |addr| stored(run, state, addr))
+        };
+        match self.plan {
+            Some(plan) if plan.deferred.iter().any(|deferred| is_managed(&deferred.change.addr, kind)) => None,
+            Some(plan) => Some(list(&plan.changes, &plan.prior_state)),
+            None => Some(list(&[], &run.results.states().current)),
+        }
+    }
+
     fn read_data_source(&self, kind: &str, config: &Value) -> Result<Value, FunctionError> {
         let blocks = &self.run.blocks;
         let configs = &blocks.providers.configs;
@@ -141,42 +151,36 @@ fn is_managed(addr: &AbsResourceInstance, kind: &str) -> bool {
     addr.mode() == ResourceMode::Managed && addr.kind() == kind
 }
 
-/// Objects of a type, in the order of their addresses.
-#[derive(Default)]
-struct ObjectsOfType {
-    objects: BTreeMap<AbsResourceInstance, Value>,
-    /// Also those that will be gone.
-    seen: FxHashSet<AbsResourceInstance>,
+/// The objects of an apply, which change in it.
+fn objects_in_apply(run: &Run, kind: &str) -> Option<Arc<ObjectList>> {
+    if run.inputs.deferred.has_kind(kind) {
+        return None;
+    }
+    let mut notes = run.results.policy_notes();
+    let PolicyNotes { objects, applied, .. } = &mut *notes;
+    let states = run.results.states();
+    let changes = run.schedule.tasks.iter().map(|task| &*task.change);
+    let current = objects.entry(kind.to_owned()).or_insert_with(|| objects_of(changes, &states.current, kind));
+    Some(current.list(applied, |addr| stored(run, &states.current, addr)))
 }
 
-impl ObjectsOfType {
-    fn add_planned(&mut self, change: &ResourceChange, kind: &str) {
-        if change.deposed.is_some() || !is_managed(&change.addr, kind) {
-            return;
-        }
-        self.seen.insert(change.addr.clone());
-        if !change.change.after.is_null() {
-            self.objects.insert(change.addr.clone(), change.change.after.clone());
-        }
-    }
+/// The objects of planned changes and of a state.
+fn objects_of<'c>(changes: impl IntoIterator<Item = &'c ResourceChange>, state: &State, kind: &str) -> CurrentObjects {
+    let changes = changes.into_iter().filter(|change| change.deposed.is_none() && is_managed(&change.addr, kind));
+    let planned = changes.map(|change| (change.addr.clone(), change.change.after.clone()));
+    let of_kind = state
+        .resources
+        .iter()
+        .filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed && &*addr.resource.kind == kind);
+    let stored =
+        of_kind.flat_map(|(addr, resource)| resource.instances.keys().map(move |key| addr.instance(key.clone())));
+    CurrentObjects::new(planned, stored)
+}
 
-    /// Adds the objects of a state that no change is planned for.
-    fn add_stored(&mut self, run: &Run, state: &State, kind: &str) {
-        let of_kind = state
-            .resources
-            .iter()
-            .filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed && &*addr.resource.kind == kind);
-        for (addr, resource) in of_kind {
-            let Some(schema) = run.blocks.schemas.resource(&resource.provider.provider, &addr.resource) else {
-                continue;
-            };
-            for (key, instance) in &resource.instances {
-                let instance_addr = addr.instance(key.clone());
-                let object = instance.current.as_ref().filter(|_| !self.seen.contains(&instance_addr));
-                if let Some(stored) = object.and_then(|object| decode(object, &schema).ok()) {
-                    self.objects.insert(instance_addr, stored.value);
-                }
-            }
-        }
-    }
+/// The current object that a state has of an instance.
+fn stored(run: &Run, state: &State, addr: &AbsResourceInstance) -> Option<Value> {
+    let resource = state.resources.get(&addr.containing_resource())?;
+    let schema = run.blocks.schemas.resource(&resource.provider.provider, &addr.resource.resource)?;
+    let object = resource.instances.get(addr.key())?.current.as_ref()?;
+    Some(decode(object, &schema).ok()?.value)
 }

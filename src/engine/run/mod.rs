@@ -5,6 +5,7 @@ pub mod deferred;
 pub mod module_scope;
 pub mod object;
 pub mod policy_notes;
+pub mod policy_objects;
 pub mod records;
 pub mod renewal;
 pub mod results;

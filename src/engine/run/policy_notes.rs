@@ -7,9 +7,11 @@ use lang::functions::FunctionError;
 use model::addr::AbsResourceInstance;
 use model::plan::{ListPolicies, ResourceChange};
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
 use crate::ids::{ModuleId, ProviderId};
+use crate::run::policy_objects::CurrentObjects;
 use crate::run::results::ModuleSlots;
 
 /// Values that policies are evaluated with, and what is left to evaluate.
@@ -30,4 +32,17 @@ pub struct PolicyNotes {
     pub undecided_modules: Vec<(ModuleId, Arc<ModuleSlots>)>,
     /// Data sources that policies read, by their types and configurations.
     pub data: BTreeMap<(String, String), Result<Value, FunctionError>>,
+    /// In apply: the objects of the types that policies looked up.
+    pub objects: BTreeMap<String, CurrentObjects>,
+}
+
+impl PolicyNotes {
+    /// Notes that the object of an instance changed.
+    pub fn outdate(&mut self, addr: &AbsResourceInstance) {
+        if addr.mode() == ResourceMode::Managed
+            && let Some(objects) = self.objects.get_mut(addr.kind())
+        {
+            objects.outdate(addr);
+        }
+    }
 }

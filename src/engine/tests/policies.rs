@@ -266,6 +266,23 @@ async fn unknown_policies_of_deleted_and_unchanged_objects_are_decided_at_the_en
     }
 }
 
+/// The first look-up is made while the object is not there yet.
+#[tokio::test]
+async fn policies_see_what_an_apply_has_made_so_far() {
+    for (output, expected) in [("out-a", 3), ("other", 1)] {
+        let world = World::new();
+        let config = config(&[("main.tf", CHAIN)]);
+        let condition = format!("core::getresources(\"test_thing\", {{ name = \"a\" }})[0].output == \"{output}\"");
+        let text = rule("test_*", "", &condition);
+        let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, &text).await;
+        assert_eq!(said(&found), ["Policy result is unknown"; 3], "{:?}", texts(&found));
+        let (state, found) = apply_plan(&world, &config, plan).await;
+        assert_eq!(addresses(&state).len(), expected, "{output}: {:?}", texts(&found));
+        // The object that depends on it is denied before it is made, the object itself at the end.
+        assert_eq!(said(&found).len(), if expected == 3 { 0 } else { 2 }, "{output}: {:?}", texts(&found));
+    }
+}
+
 /// Otherwise the old object would be gone, and the new one not allowed.
 #[tokio::test]
 async fn a_replacement_that_may_not_create_does_not_delete() {

@@ -8,6 +8,7 @@ use model::version::at_least;
 use terrane_value::{Path, Value};
 
 use super::Instance;
+use crate::policy;
 use crate::run::records::States;
 use crate::run::results::Results;
 use crate::run::{Prior, Run, Verb};
@@ -100,6 +101,7 @@ pub async fn save(
         states.current.prune(addr);
         instance
     };
+    policy::at_apply::after_saving(run, addr);
     match run.ports.sink.finished(addr, provider, &instance).await {
         Ok(()) => Diagnostics::new(),
         Err(errors) => errors,

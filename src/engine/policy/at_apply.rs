@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use base::diag::Diagnostics;
+use base::diag::{Diagnostic, Diagnostics};
+use base::name::PROGRAM;
 use model::addr::AbsResourceInstance;
 use model::config::policy_file::{Policy, PolicyLevel, PolicyOperation, SetFile};
 use model::plan::{Action, PolicyOutcome, PolicyReport, PolicyVerdict, ResourceChange, policy_id};
 use rustc_hash::FxHashSet;
+use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
 use super::at_plan::findings;
@@ -22,6 +24,9 @@ use crate::run::object::decode;
 
 /// Evaluates the policies of a change that is about to be made. An error keeps it from being made.
 pub fn before_change(run: &Run, change: &ResourceChange, operation: PolicyOperation) -> Diagnostics {
+    if let Some(error) = refused_with_module(run, &change.addr) {
+        return error.into();
+    }
     let Some(target) = is_active(run).then(|| targets::of_change(run, change, operation)).flatten() else {
         return Diagnostics::new();
     };
@@ -90,8 +95,19 @@ pub fn before_configuring(run: &Run, id: ProviderId, config: &Value) -> Diagnost
     publish(run, report)
 }
 
-/// Evaluates the policies of the instances of a module whose variables all have values in an apply. An error keeps from being used what
-/// was evaluated last.
+/// The error of an object in a module that a policy denies, or in a module that such a module calls: its change is not made.
+pub fn refused_with_module(run: &Run, addr: &AbsResourceInstance) -> Option<Diagnostic> {
+    if !is_active(run) || addr.mode() != ResourceMode::Managed {
+        return None;
+    }
+    let notes = run.results.policy_notes();
+    let module = notes.denied_modules.iter().find(|denied| addr.module.starts_with(denied))?;
+    let detail = format!("A policy denies {module}, so {PROGRAM} did not change {addr}.");
+    Some(Diagnostic::error("Module is denied", detail).about(addr.to_string()))
+}
+
+/// Evaluates the policies of the instances of a module whose variables all have values in an apply. With an error, nothing more of the
+/// instance is changed: what was evaluated last is not used, and each object that does not depend on it is refused.
 pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     if !is_active(run) {
@@ -103,6 +119,9 @@ pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
             if let Some(report) = report(run, &target) {
                 if is_unknown(&report) {
                     run.results.policy_notes().undecided_modules.push((module, instance.clone()));
+                }
+                if denied(&report) {
+                    run.results.policy_notes().denied_modules.push(instance.addr.clone());
                 }
                 diagnostics.extend(publish(run, report));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lang::functions::FunctionError;
-use model::addr::AbsResourceInstance;
+use model::addr::{AbsResourceInstance, ModuleInstance};
 use model::plan::{ListPolicies, ResourceChange};
 use rustc_hash::FxHashSet;
 use terrane_protocol::schema::ResourceMode;
@@ -30,6 +30,8 @@ pub struct PolicyNotes {
     pub undecided_deletions: Vec<ResourceChange>,
     /// In apply: module instances with policies whose results were unknown when their variables had values.
     pub undecided_modules: Vec<(ModuleId, Arc<ModuleSlots>)>,
+    /// In apply: module instances that policies deny.
+    pub denied_modules: Vec<ModuleInstance>,
     /// Data sources that policies read, by their types and configurations.
     pub data: BTreeMap<(String, String), Result<Value, FunctionError>>,
     /// In apply: the objects of the types that policies looked up.

@@ -303,6 +303,45 @@ async fn a_replacement_that_may_not_create_does_not_delete() {
     assert_eq!(addresses(&state).len(), 3);
 }
 
+/// Objects that do not depend on the variable that was evaluated last are stopped too, once the module is denied.
+#[tokio::test]
+async fn a_denied_module_changes_no_more_objects() {
+    let main = r#"
+        resource "test_thing" "first" { name = "first" }
+        module "m" {
+          source = "./m"
+          early  = "y0"
+          late   = test_thing.first.output
+        }
+        resource "test_thing" "after" {
+          name  = "after"
+          input = module.m.last
+        }"#;
+    let mut module = "variable \"early\" {}\nvariable \"late\" {}\n".to_owned();
+    module += "resource \"test_thing\" \"y0\" {\n  name = var.early\n}\n";
+    for at in 1..10 {
+        let before = at - 1;
+        module += &format!(
+            "resource \"test_thing\" \"y{at}\" {{\n  name  = \"y{at}\"\n  input = test_thing.y{before}.output\n}}\n"
+        );
+    }
+    module +=
+        "resource \"test_thing\" \"z\" {\n  name = var.late\n}\noutput \"last\" {\n  value = test_thing.y9.output\n}\n";
+    let config = config(&[("main.tf", main), ("m/main.tf", &module)]);
+    let text = "module_policy \"./m\" \"n\" {\n  enforce {\n    condition = attrs.late == \"x\"\n  }\n}\n";
+    let world = World::new();
+    let (plan, found) = plan_with(&world, &config, &State::default(), Mode::Normal, text).await;
+    assert_eq!(said(&found), ["Policy result is unknown"], "{:?}", texts(&found));
+    let (state, found) = apply_plan(&world, &config, plan).await;
+    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
+    assert!(found.iter().any(|d| d.summary == "Module is denied"), "{:?}", texts(&found));
+    let made = addresses(&state);
+    assert!(made.iter().any(|addr| addr == "test_thing.first"), "{made:?}");
+    for refused in ["module.m.test_thing.y9", "module.m.test_thing.z", "test_thing.after"] {
+        assert!(!made.iter().any(|addr| addr == refused), "{refused}: {made:?}");
+    }
+}
+
 #[tokio::test]
 async fn late_policies_are_about_modules_without_variables() {
     let world = World::new();

@@ -37,6 +37,9 @@ async fn destroy_task(run: &Run, id: TaskId) -> Diagnostics {
         return save(run, &change.addr, &change.provider, |place| drop(place.deposed.remove(&key))).await;
     }
     if change.action == Action::Forget || change.addr.mode() == ResourceMode::Data {
+        if let Some(error) = policy::at_apply::refused_with_module(run, &change.addr) {
+            return error.into();
+        }
         return save(run, &change.addr, &change.provider, |place| match &change.deposed {
             Some(key) => drop(place.deposed.remove(key)),
             None => place.current = None,

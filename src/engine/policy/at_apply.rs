@@ -17,10 +17,12 @@ use super::judge::{Judge, denied, left_undecided};
 use super::run_data::RunData;
 use super::target::PolicyTarget;
 use super::targets;
+use crate::engine_errors;
 use crate::event::Event;
 use crate::ids::{ModuleId, ProviderId};
 use crate::run::Run;
 use crate::run::object::decode;
+use crate::run::policy_notes::PolicyNotes;
 
 /// Evaluates the policies of a change that is about to be made. An error keeps it from being made.
 pub fn before_change(run: &Run, change: &ResourceChange, operation: PolicyOperation) -> Diagnostics {
@@ -31,14 +33,10 @@ pub fn before_change(run: &Run, change: &ResourceChange, operation: PolicyOperat
         return Diagnostics::new();
     };
     let Some(report) = report(run, &target) else { return Diagnostics::new() };
-    if is_unknown(&report) {
-        let mut notes = run.results.policy_notes();
-        match operation {
-            PolicyOperation::Delete => notes.undecided_deletions.push(change.clone()),
-            _ => notes.undecided.push(change.addr.clone()),
-        }
-    }
-    publish(run, report)
+    decide(run, report, |notes| match operation {
+        PolicyOperation::Delete => notes.undecided_deletions.push(change.clone()),
+        _ => notes.undecided.push(change.addr.clone()),
+    })
 }
 
 /// As [`before_change`], for a deletion. `planned`: what it is a part of. A replacement that deletes first must be allowed to create, as far
@@ -89,10 +87,7 @@ pub fn before_configuring(run: &Run, id: ProviderId, config: &Value) -> Diagnost
         return Diagnostics::new();
     }
     let Some(report) = report(run, &targets::of_provider(run, id, config.clone())) else { return Diagnostics::new() };
-    if is_unknown(&report) {
-        run.results.policy_notes().provider_configs.insert(id, config.clone());
-    }
-    publish(run, report)
+    decide(run, report, |notes| drop(notes.provider_configs.insert(id, config.clone())))
 }
 
 /// The error of an object in a module that a policy denies, or in a module that such a module calls: its change is not made.
@@ -117,13 +112,11 @@ pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
         if instance.variables.iter().all(|slot| slot.get().is_some()) {
             let target = targets::of_module(run, module, instance);
             if let Some(report) = report(run, &target) {
-                if is_unknown(&report) {
-                    run.results.policy_notes().undecided_modules.push((module, instance.clone()));
-                }
                 if denied(&report) {
                     run.results.policy_notes().denied_modules.push(instance.addr.clone());
                 }
-                diagnostics.extend(publish(run, report));
+                let undecided = (module, instance.clone());
+                diagnostics.extend(decide(run, report, |notes| notes.undecided_modules.push(undecided)));
             }
         }
     }
@@ -228,6 +221,18 @@ fn report(run: &Run, target: &PolicyTarget) -> Option<PolicyReport> {
     };
     let data = RunData::new(run, None);
     Judge::new(&policies, &data, &*run.ports.host).report(target, is_wanted)
+}
+
+/// Reports what is decided before something is done. What is unknown is noted, to be evaluated at the end. If an interrupt may be the
+/// reason why it is unknown, nothing is done.
+fn decide(run: &Run, report: PolicyReport, note: impl FnOnce(&mut PolicyNotes)) -> Diagnostics {
+    if is_unknown(&report) {
+        if run.ports.stop.is_stopping() {
+            return engine_errors::halted().into();
+        }
+        note(&mut run.results.policy_notes());
+    }
+    publish(run, report)
 }
 
 /// As [`publish`], with a warning about each mandatory policy that is unknown for good.

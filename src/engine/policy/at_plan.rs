@@ -9,6 +9,7 @@ use model::plan::{Plan, PolicyFinding, PolicyReport, PolicyVerdict, UndecidedPol
 use super::judge::{Judge, denied, undecided};
 use super::run_data::RunData;
 use super::targets;
+use crate::engine_errors;
 use crate::event::Event;
 use crate::ids::ROOT;
 use crate::run::Run;
@@ -24,6 +25,11 @@ pub fn evaluate(run: &Run, plan: &mut Plan) -> Diagnostics {
         let data = RunData::new(run, Some(planned));
         reports(run, planned, &Judge::new(&policies, &data, &*run.ports.host))
     };
+    // An interrupt leaves policies without a result, and a plan with such policies is not complete.
+    if run.ports.stop.is_stopping() {
+        (plan.errored, plan.applyable, plan.complete) = (true, false, false);
+        return engine_errors::halted().into();
+    }
     let mut diagnostics = Diagnostics::new();
     for mut report in reports {
         note_undecided(&mut report, plan);

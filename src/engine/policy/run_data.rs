@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::stop::Stop;
 use lang::functions::FunctionError;
 use model::addr::AbsResourceInstance;
 use model::plan::{Plan, ResourceChange};
@@ -80,6 +81,7 @@ impl RunData<'_> {
         }
     }
 
+    /// Unknown if the run is interrupted before the provider answers.
     fn read_data_source(&self, kind: &str, config: &Value) -> Result<Value, FunctionError> {
         let blocks = &self.run.blocks;
         let configs = &blocks.providers.configs;
@@ -93,14 +95,24 @@ impl RunData<'_> {
             return Err(FunctionError::new(detail));
         };
         let config = as_configuration(&schema.block, config)?;
-        let asked = match Handle::try_current() {
+        let answer = match Handle::try_current() {
             Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
-                tokio::task::block_in_place(|| handle.block_on(read(provider, kind.into(), config)))
+                let asked = unless_stopped(&self.run.ports.stop, read(provider, kind.into(), config));
+                tokio::task::block_in_place(|| handle.block_on(asked))?
             }
             // One thread cannot both wait for the provider and drive it.
-            _ => Err(FunctionError::new("data sources cannot be read here")),
+            _ => return Err(FunctionError::new("data sources cannot be read here")),
         };
-        asked.map(|value| mark(&value, &[], &schema.block))
+        Ok(answer.map_or_else(Value::dynamic, |value| mark(&value, &[], &schema.block)))
+    }
+}
+
+/// The answer; none if the run is interrupted before. The run waits for it on one of its threads, and nothing else ends that wait.
+async fn unless_stopped<T, E>(stop: &Stop, answer: impl Future<Output = Result<T, E>>) -> Result<Option<T>, E> {
+    tokio::select! {
+        biased;
+        () = stop.stopping() => Ok(None),
+        answer = answer => answer.map(Some),
     }
 }
 

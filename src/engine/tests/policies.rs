@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostics, Kind};
 use base::source::SourceFile;
+use base::stop::Stage;
 use model::addr::Provider;
 use model::config::Config;
 use model::config::policy_file::{GivenInputs, PolicySet};
 use model::plan::{Mode, Plan};
 use model::state::State;
 
+use super::schedule::{Interrupt, Schedule};
 use super::world::*;
 
 fn policies(text: &str) -> Arc<PolicySet> {
@@ -357,4 +359,25 @@ async fn late_policies_are_about_modules_without_variables() {
     let (state, found) = apply_plan(&world, &config, planned).await;
     assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
     assert_eq!(addresses(&state), [""; 0]);
+}
+
+/// The data source never answers. The interrupt comes later and later, at last with the request for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_interrupt_ends_the_wait_for_a_data_source() {
+    let config = config(&[("main.tf", CHAIN)]);
+    let condition = "core::getdatasource(\"test_thing\", { name = \"x\" }).output == \"read-x\"";
+    let text = rule("test_thing", "", condition);
+    for after in 0.. {
+        let interrupt = Interrupt { after, stage: Stage::Stopping };
+        let world = World::scheduled(Schedule::seeded(1, 2, Some(interrupt)));
+        *world.hanging.lock().unwrap() = Some(("ReadDataSource", 1_000_000));
+        let options = Options { policies: policies(&text), ..Options::default() };
+        let (planned, found) = plan(&world, &config, &State::default(), options).await;
+        let interrupted = found.iter().filter(|d| d.kind == Kind::Interrupted).count();
+        assert_eq!((interrupted, said(&found).len()), (1, 0), "{after}: {:?}", texts(&found));
+        assert!(planned.is_none_or(|plan| plan.errored && !plan.applyable), "{after}");
+        if world.took().iter().any(|line| line == "read x") {
+            return;
+        }
+    }
 }

@@ -405,6 +405,7 @@ impl Provider for Things {
     async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
         self.0.schedule.point().await;
         self.0.say(format!("read {}", name(&request.config)));
+        self.0.hang_if_asked("ReadDataSource").await;
         let value = with(&request.config, "id", Value::string("data"));
         let output = Value::string(format!("read-{}", name(&value)));
         let deferred = deferral(&request.config, request.client, DeferralReason::AbsentPrereq);

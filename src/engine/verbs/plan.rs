@@ -17,6 +17,7 @@ use super::prepare::{RunRequest, prepare};
 use super::{undecodable, unmatched};
 use crate::build::destroy_order::Extent;
 use crate::build::{apply as apply_graph, config, derive};
+use crate::engine_errors;
 use crate::execute::execute;
 use crate::facts::Facts;
 use crate::graph::cycles;
@@ -81,7 +82,9 @@ async fn planned_run(input: &PlanInput, ports: &Ports) -> (Option<(Plan, Arc<Run
         diagnostics.extend(check_apply_graph(&input.facts, &run, &plan));
     }
     diagnostics.extend(forget_warnings(input.facts.config().dialect(), &plan.changes, input.scope.mode));
-    diagnostics.extend(policy::at_plan::evaluate(&run, &mut plan));
+    if !diagnostics.iter().any(engine_errors::is_halted) {
+        diagnostics.extend(policy::at_plan::evaluate(&run, &mut plan));
+    }
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.scope.is_whole() && !run.results.changes().has_deferrals;
     (Some((plan, run)), with(warnings, diagnostics))

@@ -7,6 +7,7 @@ use model::plan::{ListResults, PlanScope};
 use terrane_protocol::schema::ResourceMode;
 
 use super::prepare::{RunRequest, prepare};
+use crate::engine_errors;
 use crate::execute::execute;
 use crate::input::QueryInput;
 use crate::policy;
@@ -33,6 +34,9 @@ pub async fn query(input: QueryInput, ports: &Ports) -> (Vec<Arc<ListResults>>, 
         Ok(run) => {
             let (run, mut diagnostics) = execute(run).await;
             diagnostics.extend(policy::at_query::finish(&run));
+            if ports.stop.is_stopping() && !diagnostics.iter().any(engine_errors::is_halted) {
+                diagnostics.push(engine_errors::halted());
+            }
             let lists = std::mem::take(&mut *run.results.lists());
             (lists.into_values().collect(), diagnostics)
         }

@@ -60,3 +60,15 @@ fn apply_denies_new_and_saved_plans() {
     project.ok(&["apply", "p"]);
     assert_eq!(project.ok(&["state", "list"]).out, "terraform_data.db\nterraform_data.other\n");
 }
+
+#[test]
+fn refreshes_have_nothing_to_deny() {
+    let mut project = Project::new(MAIN);
+    project.ok(&["apply", "-auto-approve"]);
+    let refused = project.run(&["refresh", "-var=size=2", DELETE]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.err.contains("Error: Option not supported by refresh"), "{refused:?}");
+    project.set("TERRANE_DENY", "delete:** update:**");
+    project.ok(&["refresh", "-var=size=2"]);
+    project.ok(&["plan", "-refresh-only", "-var=size=2"]);
+}

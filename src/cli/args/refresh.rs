@@ -8,6 +8,9 @@ use super::common::*;
 use super::flags::{self, Given, list};
 use super::{ArgsError, gather, lint};
 
+/// Flags that forbid changes of a plan. Without an error, they would forbid what the next plan changes, and nothing would be refreshed.
+const FORBIDDING_FLAGS: [&str; 2] = ["deny", "policies"];
+
 pub fn command() -> Command {
     let command = flags::command("refresh")
         .about("Update the state to match remote systems")
@@ -45,6 +48,13 @@ pub fn parse(args: &[String]) -> Result<OperationArgs, ArgsError> {
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }
+    for flag in FORBIDDING_FLAGS.iter().filter(|flag| !given.texts(flag).is_empty()) {
+        let detail = format!(
+            "A refresh changes no objects, so there is nothing that -{flag} could forbid. Use it with \"{COMMAND} plan\" or \
+             \"{COMMAND} apply\"."
+        );
+        diagnostics.error("Option not supported by refresh", detail);
+    }
     let mut args = operation_args(&given, &mut diagnostics);
     args.request.plan.scope.refresh = Refresh::All;
     if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, args.json)) } else { Ok(args) }
@@ -54,4 +64,33 @@ pub fn parse(args: &[String]) -> Result<OperationArgs, ArgsError> {
 fn hidden_operation_flags() -> impl Iterator<Item = clap::Arg> {
     let known: Vec<_> = command().get_arguments().map(|flag| flag.get_id().clone()).collect();
     operation_flags().into_iter().filter(move |flag| !known.contains(flag.get_id())).map(|flag| flag.hide(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use base::diag::Diagnostics;
+
+    use super::*;
+
+    #[test]
+    fn flags_that_forbid_changes_are_refused() {
+        let cases: [(&[&str], &[&str]); 5] = [
+            (&[], &[]),
+            (&["-target=a.b"], &[]),
+            (&["-deny=delete:**"], &["-deny"]),
+            (&["-policies=p"], &["-policies"]),
+            (&["-deny=delete:**", "-deny=forget:**", "-policies=p"], &["-deny", "-policies"]),
+        ];
+        for (args, expected) in cases {
+            let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+            let found = match parse(&args) {
+                Ok(_) => Diagnostics::new(),
+                Err(ArgsError::Diagnostics { diagnostics, hint: true }) => diagnostics,
+                Err(other) => panic!("{args:?}: {other:?}"),
+            };
+            let named: Vec<bool> =
+                found.iter().zip(expected).map(|(d, flag)| d.detail.contains(&format!(" {flag} "))).collect();
+            assert_eq!(named, vec![true; expected.len()], "{args:?}: {found:?}");
+        }
+    }
 }

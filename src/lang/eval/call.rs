@@ -12,6 +12,7 @@ use terrane_value::{Marks, Type, Value};
 use super::env::Env;
 use super::expression::Evaluator;
 use crate::functions::consistency::confirm;
+use crate::functions::redaction::{placeholder, without_secrets};
 use crate::functions::{CallContext, Function, FunctionError, Param, Signature};
 use crate::syntax::ast::{Call, Expr};
 use crate::syntax::syntax_errors::{FUNCTIONS_MEAN_NOTHING, NO_FUNCTIONS};
@@ -455,6 +456,7 @@ pub fn invoke(
 ) -> Result<Value, FunctionError> {
     let signature = function.signature();
     let mut marks = Marks::NONE;
+    let mut secrets = Vec::new();
     let (mut dynamic, mut unknown) = (false, false);
     for (i, arg) in args.iter_mut().enumerate() {
         let Some(param) = param(signature, i) else { continue };
@@ -466,6 +468,9 @@ pub fn invoke(
             let (bare, found) = arg.unmark_deep();
             *arg = bare;
             marks |= found;
+            if placeholder(found).is_some() {
+                secrets.push((i, found));
+            }
         }
         dynamic |= arg.ty().is_dynamic() && !param.allow_dynamic;
         unknown |= !arg.is_known() && !param.allow_unknown;
@@ -473,11 +478,16 @@ pub fn invoke(
     if dynamic {
         return Ok(Value::dynamic().mark(marks));
     }
+    // Messages may quote an argument, of which the function does not know that it is a secret.
+    let shown = |error: FunctionError| match secrets.is_empty() {
+        true => error,
+        false => without_secrets(error, &secrets.iter().map(|(i, marks)| (&args[*i], *marks)).collect::<Vec<_>>()),
+    };
     let result = if unknown {
-        Value::unknown(function.return_type(&args)?)
+        Value::unknown(function.return_type(&args).map_err(shown)?)
     } else {
-        let result = function.call(&args, context);
-        let is_secret = marks.contains(Marks::SENSITIVE) || args.iter().any(Value::is_sensitive);
+        let result = function.call(&args, context).map_err(shown);
+        let is_secret = placeholder(args.iter().fold(marks, |all, arg| all | arg.marks())).is_some();
         confirm(function.reads(), function.identity(), (&args, is_secret), result.as_ref().ok(), context)?;
         result?
     };

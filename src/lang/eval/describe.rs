@@ -13,6 +13,7 @@ use terrane_value::{Marks, PathStep, Type, Value};
 use super::env::{Env, bound};
 use super::scope::Scope;
 use super::steps::apply_step;
+use crate::functions::redaction::placeholder;
 use crate::syntax::ast::{Expr, Expression, IndexKey, Traversal, TraversalStep};
 
 /// Why a message is given. Values that did not cause it are left out, lest people think they did.
@@ -213,13 +214,7 @@ fn write_indented(value: &Value, depth: usize, out: &mut String) {
 
 /// What stands for a value that is not shown.
 fn redaction(value: &Value) -> Option<&'static str> {
-    if value.marks().contains(Marks::SENSITIVE) {
-        return Some("(sensitive value)");
-    }
-    if value.marks().contains(Marks::EPHEMERAL) {
-        return Some("(ephemeral value)");
-    }
-    (!value.is_known()).then_some("(not yet known)")
+    placeholder(value.marks()).or_else(|| (!value.is_known()).then_some("(not yet known)"))
 }
 
 fn write_parts(value: &Value, depth: usize, out: &mut String) {

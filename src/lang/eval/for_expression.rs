@@ -9,6 +9,7 @@ use terrane_value::{Marks, Type, Value};
 
 use super::env::{Bound, Env, Frame};
 use super::expression::Evaluator;
+use crate::functions::redaction::placeholder;
 use crate::syntax::ast::{Expr, ForExpr};
 
 const INVALID_CONDITION: &str = "Invalid 'for' condition";
@@ -163,10 +164,10 @@ impl Evaluator<'_> {
         match progress.object.entry(key) {
             Entry::Vacant(place) => drop(place.insert(item)),
             Entry::Occupied(taken) => {
+                let shown = placeholder(progress.marks).map_or_else(|| format!("{:?}", taken.key()), str::to_owned);
                 let detail = format!(
-                    "Two different items produced the key {:?} in this 'for' expression. If duplicates are expected, use the ellipsis \
-                     (...) after the value expression to enable grouping by key.",
-                    taken.key(),
+                    "Two different items produced the key {shown} in this 'for' expression. If duplicates are expected, use the ellipsis \
+                     (...) after the value expression to enable grouping by key."
                 );
                 self.error("Duplicate object key", detail, key_expr, Some(expr.span), inner);
             }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use terrane_value::{Number, Type, Value};
 
+use super::redaction::placeholder;
 use super::signature::{CallContext, Function, FunctionError, Param, Reads, Signature};
 
 pub type Outcome = Result<Value, FunctionError>;
@@ -195,7 +196,10 @@ pub fn int_argument(args: &[Value], i: usize) -> Result<i64, FunctionError> {
 
 /// A string argument for a message: quoted, unless it must not be shown.
 pub fn quoted_argument(value: &Value) -> String {
-    if value.is_sensitive() { "(sensitive value)".into() } else { quoted(value.as_str().unwrap_or_default()) }
+    match placeholder(value.marks()) {
+        Some(text) => text.to_owned(),
+        None => quoted(value.as_str().unwrap_or_default()),
+    }
 }
 
 /// A text in Go's quotes, for messages.

@@ -8,7 +8,9 @@ use terrane_value::unify::unify_unsafe;
 use terrane_value::{Marks, Number, Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p, quoted, string};
+use super::builtin::{
+    Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p, quoted, quoted_argument, string,
+};
 use super::signature::{CallContext, FunctionError};
 
 pub(super) fn table() -> Vec<Builtin> {
@@ -204,7 +206,9 @@ fn lookup_type(a: &[Value]) -> TypeOutcome {
             match (object.attributes.get(key), a.get(2)) {
                 (Some(ty), _) => Ok(ty.clone()),
                 (None, Some(default)) => Ok(default.ty().clone()),
-                (None, None) => fail_argument(0, format!("the given object has no attribute {}", quoted(key))),
+                (None, None) => {
+                    fail_argument(0, format!("the given object has no attribute {}", quoted_argument(&a[1])))
+                }
             }
         }
         Type::Map(element) => {
@@ -232,10 +236,7 @@ fn lookup(a: &[Value], _: &CallContext<'_>) -> Outcome {
             let default = convert(default, &ty).map_err(|e| FunctionError::new(e.message))?;
             Ok(default.mark(marks))
         }
-        None => {
-            let shown = if key.is_sensitive() { "(sensitive value)".to_owned() } else { quoted(name) };
-            fail(format!("lookup failed to find key {shown}"))
-        }
+        None => fail(format!("lookup failed to find key {}", quoted_argument(key))),
     }
 }
 

@@ -13,6 +13,7 @@ use terrane_value::{Marks, Type, Value};
 
 use super::builtin::{Allow, Builtin, Outcome, fail, quoted, quoted_argument, string, text};
 use super::glob;
+use super::redaction::placeholder;
 use super::signature::{CallContext, FunctionError, Machine};
 
 pub(super) fn table() -> Vec<Builtin> {
@@ -174,7 +175,7 @@ fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let machine = machine(context)?;
     let path = expand_home(text(a, 0), machine).map_err(|e| FunctionError::new(format!("failed to expand ~: {e}")))?;
     let full = normal(&machine.base_dir().join(path));
-    let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&path_text(&full)) };
+    let shown = placeholder(a[0].marks()).map_or_else(|| quoted(&path_text(&full)), str::to_owned);
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
             FileKind::File => true,
@@ -198,7 +199,8 @@ fn file_set(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let pattern = text(a, 1);
     let found = glob::find(machine.files(), &root, pattern).map_err(|_| {
         let whole = path_text(&normal(&root.join(pattern)));
-        FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(&whole)))
+        let shown = placeholder(a[0].marks() | a[1].marks()).map_or_else(|| quoted(&whole), str::to_owned);
+        FunctionError::new(format!("failed to glob pattern {shown}: syntax error in pattern"))
     })?;
     let names = found.into_iter().map(Value::string).collect();
     Ok(Value::set(Type::String, names).mark(a[0].marks() | a[1].marks()))

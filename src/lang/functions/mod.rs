@@ -20,6 +20,7 @@ mod go_regex;
 mod json_text;
 mod network;
 mod numeric;
+pub(crate) mod redaction;
 mod rsa;
 mod sequence;
 mod sets;

@@ -9,9 +9,10 @@ use base::source::SourceFile;
 use terrane_value::convert::convert;
 use terrane_value::{Marks, Type, Value};
 
-use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, quoted_argument, string};
+use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, string};
 use super::consistency::confirm;
 use super::filesystem::read_text;
+use super::redaction::placeholder;
 use super::signature::{CallContext, Function, FunctionError, Machine, Reads};
 use crate::eval::scope::Resolved;
 use crate::eval::{Scope, evaluate};
@@ -100,9 +101,9 @@ fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
     // The template, not what it renders to: its values may differ for good reasons, and functions that it calls are
     // looked at by themselves.
     let source = content.as_ref().ok().map(|content| Value::string(content.as_str()));
-    confirm(Reads::Files, "templatefile", (&a[..1], a[0].is_sensitive()), source.as_ref(), context)?;
+    confirm(Reads::Files, "templatefile", (&a[..1], placeholder(a[0].marks()).is_some()), source.as_ref(), context)?;
     let content = content?;
-    let name = if a[0].is_sensitive() { "(sensitive value)" } else { a[0].as_str().unwrap_or_default() };
+    let name = placeholder(a[0].marks()).unwrap_or_else(|| a[0].as_str().unwrap_or_default());
     let (expression, diagnostics) = parse_template(SourceFile::written_in(context.dialect, name, content));
     if diagnostics.has_errors() {
         return fail(joined(&diagnostics));
@@ -114,7 +115,7 @@ fn template_string(a: &[Value], context: &CallContext<'_>) -> Outcome {
     if !a[0].is_known() || !a[1].is_known() {
         return Ok(Value::unknown_not_null(Type::String).mark(a[0].marks()));
     }
-    let name = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { "<templatestring argument>".to_owned() };
+    let name = placeholder(a[0].marks()).unwrap_or("<templatestring argument>");
     let (expression, diagnostics) =
         parse_template(SourceFile::written_in(context.dialect, name, a[0].as_str().unwrap_or_default()));
     if diagnostics.has_errors() {

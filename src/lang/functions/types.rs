@@ -109,6 +109,7 @@ fn refuse(value: &Value, want: &Type) -> Outcome {
     let shown = || quoted(value.as_str().unwrap_or_default());
     let message = match (value.ty(), want) {
         _ if value.is_sensitive() => format!("cannot convert this sensitive {have} to {wanted}"),
+        _ if value.marks().contains(Marks::EPHEMERAL) => format!("cannot convert this ephemeral {have} to {wanted}"),
         (Type::String, Type::Bool) => {
             format!("cannot convert {} to bool; only the strings \"true\" or \"false\" are allowed", shown())
         }

@@ -6,6 +6,7 @@ use base::diag::{Diagnostics, Kind};
 use base::source::SourceFile;
 use base::stop::Stage;
 use model::addr::Provider;
+use model::addr::parse::parse_abs_instance;
 use model::config::Config;
 use model::config::policy_file::{GivenInputs, PolicySet};
 use model::plan::{Mode, Plan};
@@ -379,5 +380,59 @@ async fn an_interrupt_ends_the_wait_for_a_data_source() {
         if world.took().iter().any(|line| line == "read x") {
             return;
         }
+    }
+}
+
+/// Applies a plan that was made without these policies.
+async fn apply_with_late(world: &Arc<World>, config: &Arc<Config>, state: &State, text: &str) -> (State, Diagnostics) {
+    let (planned, found) = plan(world, config, state, Options::default()).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    let mut planned = planned.unwrap();
+    let mut set = PolicySet::default();
+    set.add_late(PolicySet::clone(&policies(text)));
+    planned.scope.policies = Arc::new(set);
+    world.took();
+    apply_plan(world, config, planned).await
+}
+
+/// The object is put aside before its successor is made, and destroyed after it.
+#[tokio::test]
+async fn denied_halves_of_replacements_that_create_first_keep_the_old_object() {
+    let more = "input = test_thing.a.output\nforce = \"x\"\nlifecycle {\n  create_before_destroy = true\n}";
+    let replaced = CHAIN.replace("input = test_thing.a.output", more);
+    let config = config(&[("main.tf", &replaced)]);
+    let addr = parse_abs_instance("test_thing.b").unwrap();
+    for (operation, made, deposed) in [("create", false, 0), ("delete", true, 1)] {
+        let world = World::new();
+        let state = created(&world).await;
+        let text = rule("test_thing", &format!("operations = [\"{operation}\"]"), "false");
+        let (state, found) = apply_with_late(&world, &config, &state, &text).await;
+        assert_eq!(said(&found), ["Policy violation"], "{operation}: {:?}", texts(&found));
+        let log = world.took();
+        assert_eq!(log.iter().any(|line| line == "create b"), made, "{operation}: {log:?}");
+        assert!(!log.iter().any(|line| line.starts_with("destroy")), "{operation}: {log:?}");
+        let instance = state.instance(&addr).unwrap();
+        assert_eq!((instance.current.is_some(), instance.deposed.len()), (true, deposed), "{operation}");
+        // What is left of it is a deletion of its own in the next plan.
+        let (plan, _) = plan_with(&world, &config, &state, Mode::Normal, &text).await;
+        let target = "for test_thing.b (deposed object ";
+        assert_eq!(plan.denied_by.iter().filter(|name| name.contains(target)).count(), deposed, "{:?}", plan.denied_by);
+    }
+}
+
+#[tokio::test]
+async fn forgotten_objects_and_data_sources_have_no_policies() {
+    let world = World::new();
+    let state = created(&world).await;
+    let rest = CHAIN.split("resource \"test_other\"").next().unwrap();
+    let forgotten =
+        format!("{rest}\nremoved {{\n  from = test_other.c\n  lifecycle {{\n    destroy = false\n  }}\n}}\n");
+    let data = "data \"test_thing\" \"d\" {\n  name = \"d\"\n}\n".to_owned();
+    for (text, state, kind) in [(forgotten, state, "test_other"), (data, State::default(), "test_*")] {
+        let config = config(&[("main.tf", &text)]);
+        let policy = rule(kind, "operations = []", "false");
+        let (plan, found) = plan_with(&world, &config, &state, Mode::Normal, &policy).await;
+        assert_eq!((said(&found).len(), plan.denied_by.len()), (0, 0), "{text}: {:?}", texts(&found));
+        assert!(!plan.errored, "{text}: {:?}", texts(&found));
     }
 }

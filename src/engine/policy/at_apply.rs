@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::diag::{Diagnostic, Diagnostics};
+use base::diag::{Diagnostic, Diagnostics, Severity};
 use base::name::PROGRAM;
 use model::addr::AbsResourceInstance;
 use model::config::policy_file::{Policy, PolicyLevel, PolicyOperation, SetFile};
@@ -235,11 +235,15 @@ fn decide(run: &Run, report: PolicyReport, note: impl FnOnce(&mut PolicyNotes)) 
     publish(run, report)
 }
 
-/// As [`publish`], with a warning about each mandatory policy that is unknown for good.
+/// As [`publish`], with each mandatory policy that is unknown for good: an error, because nobody else asks about these changes; a
+/// warning, if a later plan is needed anyway.
 fn publish_last(run: &Run, report: PolicyReport) -> Diagnostics {
+    let scope = &run.inputs.scope;
+    let is_partial = !run.inputs.deferred.is_empty() || !scope.targets.is_empty() || !scope.excludes.is_empty();
+    let severity = if is_partial { Severity::Warning } else { Severity::Error };
     let is_open =
         |outcome: &&PolicyOutcome| outcome.verdict == PolicyVerdict::Unknown && outcome.level != PolicyLevel::Advisory;
-    let left = report.outcomes.iter().filter(is_open).map(|outcome| left_undecided(outcome, &report.target));
+    let left = report.outcomes.iter().filter(is_open).map(|outcome| left_undecided(outcome, &report.target, severity));
     let mut diagnostics: Diagnostics = left.collect();
     diagnostics.extend(publish(run, report));
     diagnostics

@@ -220,15 +220,15 @@ fn line_of(range: &Range) -> String {
     format!("{} line {}", range.filename(), range.start().line)
 }
 
-/// The warning about a policy whose result is not even known at the end of an apply.
-pub fn left_undecided(outcome: &PolicyOutcome, target: &str) -> Diagnostic {
+/// What is said of a policy whose result is not even known at the end of an apply.
+pub fn left_undecided(outcome: &PolicyOutcome, target: &str, severity: Severity) -> Diagnostic {
     let detail = format!(
         "The {} policy {} depends on values that this apply did not make known, so it was not evaluated for {target}.",
         outcome.level.name(),
         outcome.policy
     );
-    let warning = Diagnostic::warning(UNKNOWN_RESULT, detail);
-    warning.at(outcome.range.clone()).about(target.to_owned()).of_kind(Kind::Policy)
+    let found = Diagnostic { severity, ..Diagnostic::warning(UNKNOWN_RESULT, detail) };
+    found.at(outcome.range.clone()).about(target.to_owned()).of_kind(Kind::Policy)
 }
 
 /// The warning about a policy of a plan whose result is not known before apply.

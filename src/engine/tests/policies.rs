@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostics, Kind};
 use base::source::SourceFile;
-use base::stop::Stage;
 use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
 use model::config::Config;
@@ -12,7 +11,6 @@ use model::config::policy_file::{GivenInputs, PolicySet};
 use model::plan::{Mode, Plan};
 use model::state::State;
 
-use super::schedule::{Interrupt, Schedule};
 use super::world::*;
 
 fn policies(text: &str) -> Arc<PolicySet> {
@@ -362,25 +360,25 @@ async fn late_policies_are_about_modules_without_variables() {
     assert_eq!(addresses(&state), [""; 0]);
 }
 
-/// The data source never answers. The interrupt comes later and later, at last with the request for it.
+/// The data source never answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupt_ends_the_wait_for_a_data_source() {
     let config = config(&[("main.tf", CHAIN)]);
     let condition = "core::getdatasource(\"test_thing\", { name = \"x\" }).output == \"read-x\"";
-    let text = rule("test_thing", "", condition);
-    for after in 0.. {
-        let interrupt = Interrupt { after, stage: Stage::Stopping };
-        let world = World::scheduled(Schedule::seeded(1, 2, Some(interrupt)));
-        *world.hanging.lock().unwrap() = Some(("ReadDataSource", 1_000_000));
-        let options = Options { policies: policies(&text), ..Options::default() };
-        let (planned, found) = plan(&world, &config, &State::default(), options).await;
-        let interrupted = found.iter().filter(|d| d.kind == Kind::Interrupted).count();
-        assert_eq!((interrupted, said(&found).len()), (1, 0), "{after}: {:?}", texts(&found));
-        assert!(planned.is_none_or(|plan| plan.errored && !plan.applyable), "{after}");
-        if world.took().iter().any(|line| line == "read x") {
-            return;
+    let world = World::new();
+    *world.hanging.lock().unwrap() = Some(("ReadDataSource", 1_000_000));
+    let user = world.clone();
+    tokio::spawn(async move {
+        while !user.log.lock().unwrap().iter().any(|line| line == "read x") {
+            tokio::task::yield_now().await;
         }
-    }
+        user.schedule.stop.stop();
+    });
+    let options = Options { policies: policies(&rule("test_thing", "", condition)), ..Options::default() };
+    let (planned, found) = plan(&world, &config, &State::default(), options).await;
+    let interrupted = found.iter().filter(|d| d.kind == Kind::Interrupted).count();
+    assert_eq!((interrupted, said(&found).len()), (1, 0), "{:?}", texts(&found));
+    assert!(planned.is_none_or(|plan| plan.errored && !plan.applyable));
 }
 
 /// Applies a plan that was made without these policies.

@@ -235,7 +235,7 @@ fn decide(run: &Run, report: PolicyReport, note: impl FnOnce(&mut PolicyNotes)) 
     publish(run, report)
 }
 
-/// As [`publish`], with each mandatory policy that is unknown for good: an error, because nobody else asks about these changes; a
+/// As [`publish`], with each mandatory policy that is unknown for good: an error, because no later plan asks about these changes; a
 /// warning, if a later plan is needed anyway.
 fn publish_last(run: &Run, report: PolicyReport) -> Diagnostics {
     let scope = &run.inputs.scope;

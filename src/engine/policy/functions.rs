@@ -2,6 +2,7 @@
 
 use base::name::TERRANE;
 use lang::eval::describe::indented_json;
+use lang::functions::type_of::type_text;
 use lang::functions::{self, CallContext, Function, FunctionError, Param, Signature};
 use model::deps::{Constraints, Version};
 use terrane_value::convert::convert;
@@ -15,7 +16,7 @@ pub struct PolicyFunctions<'a> {
 }
 
 /// The names, sorted.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "contains_substring",
     "getdatasource",
     "gethttprequest",
@@ -23,6 +24,7 @@ pub const NAMES: [&str; 8] = [
     "regex_match",
     "semvercmp",
     "semverconstraint",
+    "type",
     "valuetostring",
 ];
 
@@ -49,7 +51,7 @@ impl<'a> PolicyFunctions<'a> {
             PolicyFunction { signature, result, body, data }
         };
         let nullable = |param: Param| Param { allow_null: true, ..param };
-        let shown = Param { allow_null: true, allow_unknown: true, ..any("value") };
+        let shown = || Param { allow_null: true, allow_unknown: true, ..any("value") };
         let two = |a, b| vec![string(a), string(b)];
         PolicyFunctions {
             all: vec![
@@ -66,7 +68,8 @@ impl<'a> PolicyFunctions<'a> {
                 entry("regex_match", two("str", "pattern"), None, Type::Bool, regex_match),
                 entry("semvercmp", two("version_a", "version_b"), None, Type::Number, compare_versions),
                 entry("semverconstraint", two("version", "constraint"), None, Type::Bool, meets_constraint),
-                entry("valuetostring", vec![shown], None, Type::String, value_to_string),
+                entry("type", vec![shown()], None, Type::String, type_of_value),
+                entry("valuetostring", vec![shown()], None, Type::String, value_to_string),
             ],
         }
     }
@@ -135,6 +138,10 @@ fn meets_constraint(args: &[Value], _: &CallContext<'_>, _: &dyn PolicyData) -> 
     let constraints =
         Constraints::parse(text(args, 1)).map_err(|error| FunctionError::argument(1, error.to_string()))?;
     Ok(Value::bool(constraints.allows(&version)))
+}
+
+fn type_of_value(args: &[Value], _: &CallContext<'_>, _: &dyn PolicyData) -> CallResult {
+    Ok(Value::string(type_text(args[0].ty())))
 }
 
 fn value_to_string(args: &[Value], _: &CallContext<'_>, _: &dyn PolicyData) -> CallResult {

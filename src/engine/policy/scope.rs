@@ -10,6 +10,7 @@ use base::files::Files;
 use base::moment::Moment;
 use base::name::TERRANE;
 use base::source::{Range, SourceFile};
+use base::suggest;
 use lang::eval::{Resolved, Scope, evaluate};
 use lang::functions::{Function, Machine};
 use lang::syntax::ast::{Expression, Traversal, TraversalStep};
@@ -220,11 +221,18 @@ fn resolved(found: Result<(Value, usize), Diagnostic>) -> Resolved {
     }
 }
 
-/// The errors about functions of plugins.
-fn refuse_plugin(name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
-    name.strip_prefix("plugin::")?;
-    let detail = format!("{TERRANE} does not run policy plugins, so the function {name:?} does not exist.");
-    Some(vec![Diagnostic::error("Call of a policy plugin", detail).at(place.clone())])
+/// The errors about functions of plugins, and about unknown names with `core::`.
+fn refuse_function(name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
+    let (summary, detail) = if name.starts_with("plugin::") {
+        let detail = format!("{TERRANE} does not run policy plugins, so the function {name:?} does not exist.");
+        ("Call of a policy plugin", detail)
+    } else {
+        let names = functions::names();
+        let close = suggest::name(name.strip_prefix("core::")?, names.iter().map(String::as_str));
+        let hint = close.map_or_else(String::new, |close| format!(" Did you mean \"core::{close}\"?"));
+        ("Call to unknown function", format!("There is no function named {name:?}.{hint}"))
+    };
+    Some(vec![Diagnostic::error(summary, detail).at(place.clone())])
 }
 
 impl Scope for PolicyScope<'_> {
@@ -241,7 +249,7 @@ impl Scope for PolicyScope<'_> {
     }
 
     fn refuse_function(&self, name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
-        refuse_plugin(name, place)
+        refuse_function(name, place)
     }
 
     fn machine(&self) -> Option<&dyn Machine> {
@@ -263,7 +271,7 @@ impl Scope for FileScope<'_, '_> {
     }
 
     fn refuse_function(&self, name: &str, place: &Range) -> Option<Vec<Diagnostic>> {
-        refuse_plugin(name, place)
+        refuse_function(name, place)
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

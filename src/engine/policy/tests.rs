@@ -184,13 +184,14 @@ fn functions_are_those_of_the_language_and_of_policies() {
             ("core::semvercmp(\"1.0.0-beta\", \"1.0.0\") < 0", "allow"),
             ("core::valuetostring(attrs.size) == \"10\" && core::valuetostring(attrs.none) == \"(null)\"", "allow"),
             ("core::valuetostring(attrs.later) == \"(unknown)\"", "allow"),
+            ("core::type(attrs.size) == \"number\" && core::type(attrs.off) == \"bool\"", "allow"),
             ("core::contains_substring(core::valuetostring(attrs.tags), \"\\\"env\\\": \\\"prod\\\"\")", "allow"),
             (
                 "core::gethttprequest(\"https://x\", {}).statusCode == 200",
                 "error: Call to function \"core::gethttprequest\" failed*",
             ),
             ("plugin::x::f(1)", "error: Terrane does not run policy plugins*"),
-            ("core::nope(1)", "error: *"),
+            ("core::lenght([])", "error: There is no function named \"core::lenght\". Did you mean \"core::length\"?"),
         ],
     );
 }

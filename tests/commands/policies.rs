@@ -186,6 +186,17 @@ fn policies_are_validated() {
 }
 
 #[test]
+fn examples_of_the_documentation_pass_their_tests() {
+    let folder = concat!("-policies=", env!("CARGO_MANIFEST_DIR"), "/docs/examples/policies");
+    let project = Project::new("");
+    project.ok(&["policy", "validate", folder]).expect(0, &["Success! The policies are valid."]);
+    let outcome = project.ok(&["policy", "test", folder]);
+    outcome.expect(0, &["Success! 86 passed, 0 failed."]);
+    // One object breaks an advisory policy and does not expect it.
+    assert_eq!(outcome.text().matches("Warning: Policy violation").count(), 1, "{outcome:?}");
+}
+
+#[test]
 fn results_of_tests_are_a_stream_for_programs() {
     let project = project(MAIN);
     project.write("work/policies/size.policytest.hcl", TESTS);

@@ -74,11 +74,10 @@ fn moment_text(moment: Timestamp, json: bool) -> String {
 fn local_offset(second: i64) -> i32 {
     #[cfg(unix)]
     {
-        let second = second as libc::time_t;
         // SAFETY: localtime_r fills the structure it is given and nothing else.
         unsafe {
             let mut parts: libc::tm = std::mem::zeroed();
-            if libc::localtime_r(&second, &mut parts).is_null() { 0 } else { parts.tm_gmtoff as i32 }
+            if libc::localtime_r(&(second as _), &mut parts).is_null() { 0 } else { parts.tm_gmtoff as i32 }
         }
     }
     #[cfg(not(unix))]

@@ -56,7 +56,8 @@ fn change(addr: &str, action: Action, reason: ActionReason, before: Texts<'_>, a
 }
 
 fn at(place: Option<&Range>) -> String {
-    place.map_or_else(String::new, |range| format!(" {}:{}", range.filename(), range.start().line))
+    // Windows has other separators.
+    place.map_or_else(String::new, |range| format!(" {}:{}", range.filename().replace('\\', "/"), range.start().line))
 }
 
 fn lines(causes: &[Cause], depth: usize, out: &mut Vec<String>) {

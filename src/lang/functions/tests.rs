@@ -285,6 +285,11 @@ fn cases(recorded: &str) -> impl Iterator<Item = (&str, &str)> {
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?.trim_start())))
 }
 
+/// The answers were recorded on Linux; on Windows, paths have backslashes.
+fn is_about_paths_on_windows(expression: &str) -> bool {
+    cfg!(windows) && ["basename(", "dirname(", "fileset(", "pathexpand("].iter().any(|name| expression.contains(name))
+}
+
 #[test]
 fn answers_as_recorded() {
     let scope = fixture();
@@ -295,7 +300,8 @@ fn answers_as_recorded() {
         let got = answer(expression, &scope);
         let is_other = takes_null(expression, expected)
             || is_outside_of_prefix(expression)
-            || hides_ephemeral(expression, &got, expected);
+            || hides_ephemeral(expression, &got, expected)
+            || is_about_paths_on_windows(expression);
         if got != expected && !is_other {
             wrong.push(format!("{expression}\n    got  {got}\n    want {expected}"));
         }

@@ -86,7 +86,7 @@ impl Running {
 }
 
 impl ProviderProcess {
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     pub(super) fn process(&self) -> Arc<Process> {
         self.running.process.clone()
     }

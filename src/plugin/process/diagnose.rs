@@ -93,12 +93,12 @@ pub fn os_error_text(error: &io::Error) -> String {
     }
 }
 
-#[cfg(test)]
+// Modes, owners and texts of Unix.
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(unix)]
     fn notes_as_the_reference_has_them() {
         use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();

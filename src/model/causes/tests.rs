@@ -300,6 +300,18 @@ fn circles_end() {
     assert!(reached(&plan, &config, "t_net.n").is_empty());
 }
 
+#[test]
+fn old_addresses_of_moved_objects_are_explained() {
+    let config = config(&[("main.tf", "resource \"t_net\" \"new\" {\n}\n")]);
+    let same: Texts<'_> = Some(&[("id", "1")]);
+    let mut moved = change("t_net.new", Action::NoOp, ActionReason::None, same, same);
+    moved.previous_addr = parse_abs_instance("t_net.old").unwrap();
+    let plan = Plan { changes: vec![moved], ..Plan::default() };
+    let found = explain(&plan, &config, &parse_abs_instance("t_net.old").unwrap());
+    assert_eq!(found.iter().map(|found| found.addr.to_string()).collect::<Vec<_>>(), ["t_net.new"]);
+    assert!(matches!(found[0].causes[..], [Cause { fact: Fact::MovedFrom(_), .. }]), "{:?}", found[0].causes);
+}
+
 const ORDER: &str = "variable \"n\" {}
 resource \"t_net\" \"n\" {
   count = var.n

@@ -71,12 +71,23 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     let attempt = || -> io::Result<()> {
         match std::fs::metadata(&target) {
             _ if is_folder => Err(io::ErrorKind::IsADirectory.into()),
-            // A device or a pipe: opening it might wait for a reader.
+            Ok(existing) if is_pipe(&existing) => Err(io::Error::other("it is a named pipe, which may have no reader")),
             Ok(existing) if !existing.is_file() => Ok(()),
             _ => temporary_beside(&target, 0o600)?.close().map_err(without_path),
         }
     };
     attempt().map_err(|e| named(e, "write", path))
+}
+
+#[cfg(unix)]
+fn is_pipe(existing: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    existing.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// Gives a temporary file, which only its owner may use, the mode of other new files.
@@ -281,6 +292,7 @@ mod tests {
         assert!(made.success());
         std::os::unix::fs::symlink(&pipe, &link).unwrap();
         for path in [pipe.clone(), link] {
+            assert!(check_writable(&path).unwrap_err().to_string().contains("it is a named pipe"));
             let reader = std::thread::spawn({
                 let pipe = pipe.clone();
                 move || std::fs::read(pipe).unwrap()

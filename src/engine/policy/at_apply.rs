@@ -123,15 +123,15 @@ pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
     diagnostics
 }
 
-/// Evaluates, with the objects as they are now, what depended on their changes.
-pub fn at_end(run: &Run) -> Diagnostics {
+/// Evaluates, with the objects as they are now, what depended on their changes. `failed`: not all changes were made.
+pub fn at_end(run: &Run, failed: bool) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     if !is_active(run) {
         return diagnostics;
     }
     for target in left_targets(run) {
         if let Some(report) = report(run, &target) {
-            diagnostics.extend(publish_last(run, report));
+            diagnostics.extend(publish_last(run, report, failed));
         }
     }
     diagnostics
@@ -237,9 +237,10 @@ fn decide(run: &Run, report: PolicyReport, note: impl FnOnce(&mut PolicyNotes)) 
 
 /// As [`publish`], with each mandatory policy that is unknown for good: an error, because no later plan asks about these changes; a
 /// warning, if a later plan is needed anyway.
-fn publish_last(run: &Run, report: PolicyReport) -> Diagnostics {
+fn publish_last(run: &Run, report: PolicyReport, failed: bool) -> Diagnostics {
     let scope = &run.inputs.scope;
-    let is_partial = !run.inputs.deferred.is_empty() || !scope.targets.is_empty() || !scope.excludes.is_empty();
+    let is_limited = !scope.targets.is_empty() || !scope.excludes.is_empty();
+    let is_partial = failed || is_limited || !run.inputs.deferred.is_empty();
     let severity = if is_partial { Severity::Warning } else { Severity::Error };
     let is_open =
         |outcome: &&PolicyOutcome| outcome.verdict == PolicyVerdict::Unknown && outcome.level != PolicyLevel::Advisory;

@@ -90,7 +90,7 @@ async fn applied_run(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Option<
         return (ApplyOutcome::default(), None, errors);
     }
     let (run, mut diagnostics) = execute(run).await;
-    diagnostics.extend(policy::at_apply::at_end(&run));
+    diagnostics.extend(policy::at_apply::at_end(&run, diagnostics.has_errors()));
     diagnostics.extend(remove_outputs(&run.results, plan, ports).await);
     let mut state = std::mem::take(&mut run.results.states().current);
     let checks = std::mem::take(&mut run.results.checks().records);

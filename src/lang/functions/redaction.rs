@@ -24,7 +24,30 @@ pub fn without_secrets(error: FunctionError, secrets: &[(&Value, Marks)]) -> Fun
         rest = after;
     }
     message.push_str(rest);
+    for (value, marks) in secrets {
+        let Some(shown) = placeholder(*marks) else { continue };
+        let mut texts = Vec::new();
+        collect_texts(value, &mut texts);
+        // A longer text may contain a shorter one.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        for text in texts {
+            message = message.replace(text, shown);
+        }
+    }
     FunctionError { message, ..error }
+}
+
+/// Texts below this length also stand in words of messages.
+const SHORTEST: usize = 4;
+
+/// The texts in a value, keys included, that a message may have without quotes.
+fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    texts.extend(value.as_str().filter(|text| text.len() >= SHORTEST));
+    value.elements().iter().for_each(|part| collect_texts(part, texts));
+    for (key, part) in value.entries().iter() {
+        texts.extend(Some(&**key).filter(|key| key.len() >= SHORTEST));
+        collect_texts(part, texts);
+    }
 }
 
 /// The first text in quotes or backquotes with its quotes, and what stands before and after it.
@@ -70,6 +93,7 @@ mod tests {
             ("a part \"b\\\"\", and `\"b\"`", "a part (sensitive value), and (sensitive value)"),
             ("in a list: \"deep\" and \"x\"", "in a list: (ephemeral value) and \"x\""),
             ("empty \"\" and open \"a", "empty \"\" and open \"a"),
+            ("bare: a \"b\" c, deep, deeper", "bare: a (sensitive value) c, (ephemeral value), (ephemeral value)er"),
         ];
         for (message, expected) in cases {
             let error = without_secrets(FunctionError::argument(1, message), &secrets);

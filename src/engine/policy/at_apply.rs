@@ -238,9 +238,7 @@ fn decide(run: &Run, report: PolicyReport, note: impl FnOnce(&mut PolicyNotes)) 
 /// As [`publish`], with each mandatory policy that is unknown for good: an error, because no later plan asks about these changes; a
 /// warning, if a later plan is needed anyway.
 fn publish_last(run: &Run, report: PolicyReport, failed: bool) -> Diagnostics {
-    let scope = &run.inputs.scope;
-    let is_limited = !scope.targets.is_empty() || !scope.excludes.is_empty();
-    let is_partial = failed || is_limited || !run.inputs.deferred.is_empty();
+    let is_partial = failed || !run.inputs.scope.is_whole() || !run.inputs.deferred.is_empty();
     let severity = if is_partial { Severity::Warning } else { Severity::Error };
     let is_open =
         |outcome: &&PolicyOutcome| outcome.verdict == PolicyVerdict::Unknown && outcome.level != PolicyLevel::Advisory;

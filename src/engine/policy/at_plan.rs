@@ -27,7 +27,7 @@ pub fn evaluate(run: &Run, plan: &mut Plan) -> Diagnostics {
     };
     // An interrupt leaves policies without a result, and a plan with such policies is not complete.
     if run.ports.stop.is_stopping() {
-        (plan.errored, plan.applyable, plan.complete) = (true, false, false);
+        mark_errored(plan);
         return engine_errors::halted().into();
     }
     let mut diagnostics = Diagnostics::new();
@@ -36,7 +36,7 @@ pub fn evaluate(run: &Run, plan: &mut Plan) -> Diagnostics {
         if denied(&report) {
             let denying = report.outcomes.iter().filter(|outcome| outcome.denies());
             plan.denied_by.extend(denying.map(|outcome| format!("{} for {}", outcome.id(), report.target)));
-            (plan.errored, plan.applyable, plan.complete) = (true, false, false);
+            mark_errored(plan);
         }
         diagnostics.extend(findings(&report));
         run.ports.observer.event(Event::PolicyResult(Arc::new(report)));
@@ -62,6 +62,11 @@ fn reports(run: &Run, plan: &Plan, judge: &Judge<'_>) -> Vec<PolicyReport> {
         }
     }
     reports
+}
+
+/// The plan is shown and saved, but not to be applied.
+fn mark_errored(plan: &mut Plan) {
+    (plan.errored, plan.applyable, plan.complete) = (true, false, false);
 }
 
 /// Adds a warning to each mandatory policy whose result is unknown, and keeps it for the apply.

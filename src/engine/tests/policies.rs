@@ -411,7 +411,7 @@ async fn denied_halves_of_replacements_that_create_first_keep_the_old_object() {
         assert!(!log.iter().any(|line| line.starts_with("destroy")), "{operation}: {log:?}");
         let instance = state.instance(&addr).unwrap();
         assert_eq!((instance.current.is_some(), instance.deposed.len()), (true, deposed), "{operation}");
-        // What is left of it is a deletion of its own in the next plan.
+        // The next plan deletes the deposed object, and the policies deny that too.
         let (plan, _) = plan_with(&world, &config, &state, Mode::Normal, &text).await;
         let target = "for test_thing.b (deposed object ";
         assert_eq!(plan.denied_by.iter().filter(|name| name.contains(target)).count(), deposed, "{:?}", plan.denied_by);

@@ -63,8 +63,8 @@ pub fn write_with(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Re
     replace(&target, mode, fill).map_err(|e| named(e, "write", path))
 }
 
-/// Whether [`write`] can replace the file, as far as that can be known before: its folder takes new files, and it is no folder itself.
-/// Leaves nothing behind. The error has the path.
+/// Whether [`write`] can replace the file, as far as that can be known before: its folder takes new files, and it is no folder
+/// and no named pipe itself. Leaves nothing behind. The error has the path.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     let target = link_target(path);
     let is_folder = target.is_dir() || target.to_string_lossy().ends_with(std::path::is_separator);

@@ -13,7 +13,7 @@ pub fn placeholder(marks: Marks) -> Option<&'static str> {
     marks.contains(Marks::EPHEMERAL).then_some("(ephemeral value)")
 }
 
-/// The error of a function without what it quotes of secret arguments. `secrets`: these arguments, with the marks that they had.
+/// The error of a function without what it shows of secret arguments, in quotes or not. `secrets`: these arguments, with the marks that they had.
 pub fn without_secrets(error: FunctionError, secrets: &[(&Value, Marks)]) -> FunctionError {
     let mut message = String::with_capacity(error.message.len());
     let mut rest = error.message.as_str();

@@ -40,7 +40,7 @@ fn is_running_child(number: u32) -> bool {
     let (result, info) = unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        (libc::waitid(libc::P_PID, number, &raw mut info, flags), info)
+        (libc::waitid(libc::P_PID, number as libc::id_t, &raw mut info, flags), info)
     };
     // SAFETY: the field is there for this call, and zero where nothing has ended.
     result == 0 && unsafe { info.si_pid() } == 0

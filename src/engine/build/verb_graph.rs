@@ -34,6 +34,7 @@ pub struct Purpose<'a> {
     pub excludes: &'a [Target],
     /// Nothing but lists is done, and what they refer to.
     pub is_query: bool,
+    pub has_policies: bool,
 }
 
 /// A built graph, free of the builder's borrows.
@@ -74,7 +75,7 @@ impl VerbGraph {
                 apply_graph::OrderFacts { create_before_destroy: &create_before_destroy, dependencies: &dependencies };
             requests = requested(&mut builder, planned.invocations);
             let mut built = apply_graph::build(&mut builder, planned, state, blocks, extent);
-            actions::add_invocations(&mut built.graph, &builder, &requests);
+            actions::add_invocations(&mut built.graph, &builder, &requests, purpose.has_policies);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
             activate_needs_of_tasks(&built.graph, &mut active);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostic, Diagnostics, Severity};
 use base::name::PROGRAM;
-use model::addr::AbsResourceInstance;
+use model::addr::{AbsActionInstance, AbsResourceInstance, ModuleInstance};
 use model::config::policy_file::{Policy, PolicyLevel, PolicyOperation, SetFile};
 use model::plan::{Action, PolicyOutcome, PolicyReport, PolicyVerdict, ResourceChange, policy_id};
 use rustc_hash::FxHashSet;
@@ -23,6 +23,8 @@ use crate::ids::{ModuleId, ProviderId};
 use crate::run::Run;
 use crate::run::object::decode;
 use crate::run::policy_notes::PolicyNotes;
+
+const MODULE_DENIED: &str = "Module is denied";
 
 /// Evaluates the policies of a change that is about to be made. An error keeps it from being made.
 pub fn before_change(run: &Run, change: &ResourceChange, operation: PolicyOperation) -> Diagnostics {
@@ -92,13 +94,27 @@ pub fn before_configuring(run: &Run, id: ProviderId, config: &Value) -> Diagnost
 
 /// The error of an object in a module that a policy denies, or in a module that such a module calls: its change is not made.
 pub fn refused_with_module(run: &Run, addr: &AbsResourceInstance) -> Option<Diagnostic> {
-    if !is_active(run) || addr.mode() != ResourceMode::Managed {
+    if addr.mode() != ResourceMode::Managed {
         return None;
     }
-    let notes = run.results.policy_notes();
-    let module = notes.denied_modules.iter().find(|denied| addr.module.starts_with(denied))?;
+    let module = denied_module(run, &addr.module)?;
     let detail = format!("A policy denies {module}, so {PROGRAM} did not change {addr}.");
-    Some(Diagnostic::error("Module is denied", detail).about(addr.to_string()))
+    Some(Diagnostic::error(MODULE_DENIED, detail).about(addr.to_string()))
+}
+
+/// As [`refused_with_module`], for an action: it is not invoked.
+pub fn refused_invocation(run: &Run, addr: &AbsActionInstance) -> Option<Diagnostic> {
+    let module = denied_module(run, &addr.module)?;
+    let detail = format!("A policy denies {module}, so {PROGRAM} did not invoke {addr}.");
+    Some(Diagnostic::error(MODULE_DENIED, detail).about(addr.to_string()))
+}
+
+/// The module instance that a policy denies, if it is this one or calls it.
+fn denied_module(run: &Run, module: &ModuleInstance) -> Option<ModuleInstance> {
+    if !is_active(run) {
+        return None;
+    }
+    run.results.policy_notes().denied_modules.iter().find(|denied| module.starts_with(denied)).cloned()
 }
 
 /// Evaluates the policies of the instances of a module whose variables all have values in an apply. With an error, nothing more of the

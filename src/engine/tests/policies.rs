@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use base::diag::{Diagnostics, Kind};
 use base::source::SourceFile;
-use model::addr::Provider;
 use model::addr::parse::parse_abs_instance;
+use model::addr::{Provider, command_line};
 use model::config::Config;
 use model::config::policy_file::{GivenInputs, PolicySet};
 use model::plan::{Mode, Plan};
@@ -343,6 +343,24 @@ async fn a_denied_module_changes_no_more_objects() {
     }
 }
 
+/// Policies judge the module although the actions that are asked for need only some of its variables.
+#[tokio::test]
+async fn no_action_of_a_denied_module_is_invoked() {
+    let main = "module \"m\" {\n  source = \"./m\"\n  early  = \"e\"\n  late   = \"l\"\n}\n";
+    let module = "variable \"early\" {}\nvariable \"late\" {}\naction \"test_act\" \"x\" {\n  config {\n    text = var.early\n  }\n}\n";
+    let config = config(&[("main.tf", main), ("m/main.tf", module)]);
+    let world = World::new();
+    let invoke = [command_line::action("module.m.action.test_act.x").unwrap()];
+    let options = || Options { mode: Mode::RefreshOnly, invoke: invoke.to_vec(), ..Options::default() };
+    let text = "module_policy \"./m\" \"n\" {\n  enforce {\n    condition = attrs.late == \"x\"\n  }\n}\n";
+    let (_, found) = apply_late(&world, &config, &State::default(), options(), text).await;
+    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
+    assert!(!world.took().iter().any(|line| line.starts_with("act")));
+    let with_policies = Options { policies: policies(text), ..options() };
+    let (planned, _) = plan(&world, &config, &State::default(), with_policies).await;
+    assert_eq!(planned.unwrap().denied_by.len(), 1);
+}
+
 #[tokio::test]
 async fn late_policies_are_about_modules_without_variables() {
     let world = World::new();
@@ -383,7 +401,17 @@ async fn an_interrupt_ends_the_wait_for_a_data_source() {
 
 /// Applies a plan that was made without these policies.
 async fn apply_with_late(world: &Arc<World>, config: &Arc<Config>, state: &State, text: &str) -> (State, Diagnostics) {
-    let (planned, found) = plan(world, config, state, Options::default()).await;
+    apply_late(world, config, state, Options::default(), text).await
+}
+
+async fn apply_late(
+    world: &Arc<World>,
+    config: &Arc<Config>,
+    state: &State,
+    options: Options,
+    text: &str,
+) -> (State, Diagnostics) {
+    let (planned, found) = plan(world, config, state, options).await;
     assert!(!found.has_errors(), "{:?}", texts(&found));
     let mut planned = planned.unwrap();
     let mut set = PolicySet::default();

@@ -155,8 +155,9 @@ fn build(request: &mut RunRequest, facts: &Facts, schemas: &Schemas) -> (VerbGra
         }
         _ => Imports::default(),
     };
+    let has_policies = !request.inputs.scope.policies.is_empty();
     let requests = match request.verb {
-        Verb::Plan { .. } => actions::add_requests(&mut builder, &request.inputs.scope.requested_actions),
+        Verb::Plan { .. } => actions::add_requests(&mut builder, &request.inputs.scope.requested_actions, has_policies),
         _ => Vec::new(),
     };
     imports.requested = request.import.take();
@@ -168,6 +169,7 @@ fn build(request: &mut RunRequest, facts: &Facts, schemas: &Schemas) -> (VerbGra
         targets: &request.inputs.scope.targets,
         excludes: &request.inputs.scope.excludes,
         is_query: request.inputs.query.is_some(),
+        has_policies,
         imports: &imports,
     };
     (VerbGraph::of(builder, orphans, requests, &purpose), imports)

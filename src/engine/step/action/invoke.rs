@@ -9,6 +9,7 @@ use terrane_value::Value;
 use super::instance::{about_action, unknown_type};
 use crate::event::Event;
 use crate::graph::Invocation;
+use crate::policy;
 use crate::run::Run;
 
 /// Invokes an action with a configuration. Its messages name the caller.
@@ -17,6 +18,9 @@ pub async fn invoke(run: &Run, invocation: &Invocation, config: Value) -> Diagno
     let action = run.blocks.tree.action(invocation.block);
     if run.blocks.schemas.action(&action.provider, &action.addr.kind).is_none() {
         return unknown_type(action).into();
+    }
+    if let Some(refused) = policy::at_apply::refused_invocation(run, &planned.addr) {
+        return refused.at(action.range.clone()).into();
     }
     let Some(provider) = run.results.provider(invocation.provider) else {
         let detail = format!("The provider configuration {} is not available.", planned.provider);

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use base::diag::{Diagnostic, Diagnostics};
+use base::name::TERRANE;
 use base::source::Range;
 use lang::syntax::ast::{Attribute, Block, Expression};
 use lang::syntax::body::BodySchema;
 
 use super::INVALID_POLICY;
-use super::file::{add_locals, repeated};
+use super::file::add_locals;
 use crate::addr::pattern::is_like;
 use crate::config::blocks::labels;
 use crate::config::constants::constant;
@@ -134,7 +135,8 @@ static ENFORCE: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("condition").attribute("error_message").attribute("info_message"));
 
 fn schema() -> BodySchema {
-    BodySchema::new().attribute("enforcement_level").attribute("filter").block("locals", &[]).block("enforce", &[])
+    let schema = BodySchema::new().attribute("enforcement_level").attribute("filter");
+    schema.block("locals", &[]).block("enforce", &[]).block("connected", &["type"])
 }
 
 /// A block; what is wrong with it is reported.
@@ -159,19 +161,30 @@ pub(super) fn decode(block: &Block, kind: PolicyKind, diags: &mut Diagnostics) -
         range: block.header_range(),
         operations_range: None,
     };
-    for second in content.blocks_of("locals").skip(1) {
-        diags.push(repeated(second));
-    }
     for nested in &content.blocks {
         match nested.kind.as_str() {
             "locals" => add_locals(nested, &mut policy.locals, diags),
+            "connected" => diags.push(no_connected(nested)),
             _ => policy.enforces.extend(enforce(nested, diags)),
         }
+    }
+    // Without one, a policy would allow everything.
+    if !content.blocks.iter().any(|nested| ["enforce", "connected"].contains(&nested.kind.as_str())) {
+        let detail = "A policy must have at least one \"enforce\" block, with a condition that says what it allows.";
+        diags.push(Diagnostic::error(INVALID_POLICY, detail).at(policy.range.clone()));
     }
     if kind == PolicyKind::Resource {
         operations(&mut policy, content.attribute("operations"), diags);
     }
     policy
+}
+
+fn no_connected(block: &Block) -> Diagnostic {
+    let detail = format!(
+        "{TERRANE} does not evaluate \"connected\" blocks. Look the other objects up with core::getresources, and compare them in the \
+         conditions of \"enforce\" blocks."
+    );
+    Diagnostic::error("Connected policies are not supported", detail).at(block.header_range())
 }
 
 /// Reports a level that is known to be none. Others are known when the inputs are.

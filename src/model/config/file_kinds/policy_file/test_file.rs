@@ -182,8 +182,12 @@ impl PolicyTestFile {
             range: block.header_range(),
         };
         if let Some(first) = self.mocks.iter().find(|other| other.address() == mock.address()) {
-            let detail = format!("The file already has {}, at {}.", mock.address(), first.range);
-            diags.push(Diagnostic::error("Duplicate policy test", detail).at(mock.range.clone()));
+            let detail = format!(
+                "The file already has {}, at {}. Both are tested, and references mean the first one. Give each a name of its own.",
+                mock.address(),
+                first.range
+            );
+            diags.push(Diagnostic::warning("Duplicate policy test", detail).at(mock.range.clone()));
         }
         self.mocks.push(mock);
     }

@@ -77,6 +77,9 @@ resource_policy "aws_*" "tags" {
   enforce {
     condition = true
   }
+  locals {
+    d = local.c
+  }
 }
 
 provider_policy "*" "source" {
@@ -97,7 +100,7 @@ module_policy "./m" "version" {
     assert_eq!(addresses, ["resource_policy.aws_*.tags", "provider_policy.*.source", "module_policy../m.version"]);
     let first = &file.policies[0];
     assert_eq!(first.operations, [PolicyOperation::Update, PolicyOperation::Delete]);
-    assert_eq!((first.enforces.len(), first.locals.len(), file.locals.len(), file.inputs.len()), (2, 1, 2, 1));
+    assert_eq!((first.enforces.len(), first.locals.len(), file.locals.len(), file.inputs.len()), (2, 2, 2, 1));
     assert!(file.required_version.is_some() && file.level.is_some());
     assert_eq!(&*file.required_providers["aws"].source.kind, "aws");
     let matched = ["aws_instance", "aws_", "google_x", "aws"].map(|kind| first.matches(kind));
@@ -186,9 +189,10 @@ fn invalid_files_say_what_is_wrong() {
             &["The input \"a\" is already declared at p.policy.hcl:1,1-10."],
         ),
         ("locals {\n  a = 1\n}\nlocals {\n  a = 2\n}\n", &["The local value \"a\" is already defined"]),
-        (&policy("locals {\n}\nlocals {\n}"), &["Only one \"locals\" block is allowed here."]),
+        (&policy("locals {\n  a = 1\n}\nlocals {\n  a = 2\n}"), &["The local value \"a\" is already defined"]),
         (&policy("enforcement_level = \"hard\""), &["\"hard\" is not an enforcement level."]),
-        (&policy("connected \"x\" {\n}"), &["Blocks of type \"connected\" are not expected here."]),
+        (&policy("connected \"x\" {\n}"), &["Terrane does not evaluate \"connected\" blocks."]),
+        ("module_policy \"a\" \"b\" {\n}\n", &["A policy must have at least one \"enforce\" block"]),
         ("resource_policy \"a\" \"b\" {\n  enforce {\n  }\n}\n", &["The argument \"condition\" is required"]),
         (
             "provider_policy \"a\" \"b\" {\n  operations = []\n}\n",

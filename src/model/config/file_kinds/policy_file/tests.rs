@@ -212,6 +212,15 @@ fn invalid_files_say_what_is_wrong() {
 }
 
 #[test]
+fn two_objects_of_a_test_may_have_one_name() {
+    let text = "module \"a\" \"b\" {\n}\nmodule \"a\" \"b\" {\n}\n";
+    let (file, found) = PolicyTestFile::parse(SourceFile::new("p", text));
+    let details: Vec<&str> = found.iter().map(|found| &*found.detail).collect();
+    assert_eq!((found.has_errors(), file.mocks.len(), details.len()), (false, 2, 1));
+    assert!(details[0].starts_with("The file already has module.a.b, at p:1,1-15."), "{details:?}");
+}
+
+#[test]
 fn inputs_take_given_values() {
     let text = r#"
 input "size" {
@@ -324,7 +333,6 @@ fn invalid_test_files_say_what_is_wrong() {
         ("policytest {\n  targets = \"a\"\n}\n", "The targets of a test are a list of paths."),
         ("policytest {\n  plugins {\n  }\n}\n", "Terrane evaluates policies itself"),
         ("inputs {\n}\ninputs {\n}\n", "Only one \"inputs\" block is allowed here."),
-        ("module \"a\" \"b\" {\n}\nmodule \"a\" \"b\" {\n}\n", "The file already has module.a.b, at p:1,1-15."),
         ("provider \"a\" \"b\" {\n  skip = true\n}\n", "An argument named \"skip\" is not expected here."),
     ];
     for (text, expected) in cases {

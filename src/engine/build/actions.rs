@@ -6,10 +6,12 @@ use base::diag::Diagnostic;
 use model::addr::parse::parse_reference;
 use model::addr::{AbsActionInstance, AbsProviderConfig, Subject};
 use model::config::Action;
+use model::config::policy_file::PolicySet;
 use model::plan::ActionInvocation;
 use model::schema::decode::references_in_body;
 
 use super::builder::Builder;
+use super::judged;
 use crate::blocks::provider_configs::{keys, not_present, resolve};
 use crate::blocks::references::{Gatherer, Need, Needs};
 use crate::blocks::tree::Tree;
@@ -97,7 +99,7 @@ pub fn wait_for_destroy_actions(builder: &mut Builder<'_>, node: NodeId, block: 
 }
 
 /// Adds a node for each action that was asked for.
-pub fn add_requests(builder: &mut Builder<'_>, targets: &[AbsActionInstance], has_policies: bool) -> Vec<Request> {
+pub fn add_requests(builder: &mut Builder<'_>, targets: &[AbsActionInstance], policies: &PolicySet) -> Vec<Request> {
     let mut requests = Vec::new();
     for target in targets {
         let module = builder.tree.find(&target.module.module());
@@ -117,10 +119,8 @@ pub fn add_requests(builder: &mut Builder<'_>, targets: &[AbsActionInstance], ha
         for caller in &callers {
             builder.graph.connect(node, builder.resource(*caller));
         }
-        if has_policies {
-            for needed in judged_by(builder, block.module) {
-                builder.graph.connect(node, needed);
-            }
+        for needed in judged::before_action(builder, policies, block.module) {
+            builder.graph.connect(node, needed);
         }
         requests.push(Request::Plan(PlannedRequest { target: target.clone(), block, provider, callers }));
     }
@@ -150,26 +150,14 @@ pub fn invocation(builder: &mut Builder<'_>, planned: &Arc<ActionInvocation>) ->
 }
 
 /// Adds a node to the graph of an apply for each action that the plan says was asked for.
-pub fn add_invocations(graph: &mut Dag<Node>, builder: &Builder<'_>, requests: &[Request], has_policies: bool) {
+pub fn add_invocations(graph: &mut Dag<Node>, builder: &Builder<'_>, requests: &[Request], policies: &PolicySet) {
     for (index, request) in requests.iter().enumerate() {
         let node = graph.add(Node::Request(RequestId::new(index)));
         if let Request::Invoke(invocation) = request {
             graph.connect(node, builder.provider_nodes[invocation.provider.index()]);
-            if has_policies {
-                judged_by(builder, invocation.block.module).into_iter().for_each(|needed| graph.connect(node, needed));
+            for needed in judged::before_action(builder, policies, invocation.block.module) {
+                graph.connect(node, needed);
             }
         }
     }
-}
-
-/// By what policies judge the module of an action, and those that call it: the calls, and all variables.
-fn judged_by(builder: &Builder<'_>, mut module: ModuleId) -> Vec<NodeId> {
-    let mut nodes = Vec::new();
-    while let Some((parent, call)) = builder.tree.parent(module) {
-        nodes.push(builder.call(parent, call));
-        let variables = 0..builder.tree.module(module).variables.len() as u32;
-        nodes.extend(variables.map(|index| builder.variable(module, index)));
-        module = parent;
-    }
-    nodes
 }

@@ -13,6 +13,7 @@ pub mod destroy_order;
 pub mod imports;
 #[cfg(debug_assertions)]
 mod invariants;
+mod judged;
 pub mod late;
 pub mod orphans;
 pub mod target;

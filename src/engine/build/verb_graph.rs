@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::diag::Diagnostics;
 use model::addr::{AbsResourceInstance, Target};
+use model::config::policy_file::PolicySet;
 use model::plan::ActionInvocation;
 use model::state::State;
 use terrane_protocol::schema::ResourceMode;
@@ -12,7 +13,7 @@ use terrane_protocol::schema::ResourceMode;
 use super::builder::Builder;
 use super::destroy_order::Extent;
 use super::target::OrphanInstances;
-use super::{actions, apply as apply_graph, derive, late, target};
+use super::{actions, apply as apply_graph, derive, judged, late, target};
 use crate::blocks::imports::Imports;
 use crate::blocks::tree::Tree;
 use crate::blocks::{BlockOrder, ProviderUse};
@@ -34,7 +35,7 @@ pub struct Purpose<'a> {
     pub excludes: &'a [Target],
     /// Nothing but lists is done, and what they refer to.
     pub is_query: bool,
-    pub has_policies: bool,
+    pub policies: &'a PolicySet,
 }
 
 /// A built graph, free of the builder's borrows.
@@ -60,6 +61,10 @@ impl VerbGraph {
         let read_barriers = derive::read_barriers(&builder, &ancestors);
         let deferred_outputs = ancestors.deferred_outputs(&builder, purpose.deferred);
         let (mut active, filtered) = selected(&builder, &mut orphans, purpose);
+        let is_limited = !purpose.targets.is_empty() || !purpose.excludes.is_empty();
+        if is_limited && matches!(verb, Verb::Plan { .. } | Verb::Apply { .. }) {
+            judged::activate_values(&builder, purpose.policies, &order, &mut active);
+        }
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.
         if matches!(verb, Verb::Apply { .. }) {
@@ -75,7 +80,7 @@ impl VerbGraph {
                 apply_graph::OrderFacts { create_before_destroy: &create_before_destroy, dependencies: &dependencies };
             requests = requested(&mut builder, planned.invocations);
             let mut built = apply_graph::build(&mut builder, planned, state, blocks, extent);
-            actions::add_invocations(&mut built.graph, &builder, &requests, purpose.has_policies);
+            actions::add_invocations(&mut built.graph, &builder, &requests, purpose.policies);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
             activate_needs_of_tasks(&built.graph, &mut active);

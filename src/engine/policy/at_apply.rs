@@ -19,10 +19,11 @@ use super::target::PolicyTarget;
 use super::targets;
 use crate::engine_errors;
 use crate::event::Event;
-use crate::ids::{ModuleId, ProviderId};
-use crate::run::Run;
+use crate::ids::{ModuleId, ProviderId, ROOT};
 use crate::run::object::decode;
 use crate::run::policy_notes::PolicyNotes;
+use crate::run::results::ModuleSlots;
+use crate::run::{Run, Verb};
 
 const MODULE_DENIED: &str = "Module is denied";
 
@@ -102,6 +103,14 @@ pub fn refused_with_module(run: &Run, addr: &AbsResourceInstance) -> Option<Diag
     Some(Diagnostic::error(MODULE_DENIED, detail).about(addr.to_string()))
 }
 
+/// The error of an action that was asked for, in a module with a mandatory policy without a result: nothing that follows makes it known.
+pub fn refused_request(run: &Run, addr: &AbsActionInstance) -> Option<Diagnostic> {
+    let notes = run.results.policy_notes();
+    let module = notes.open_modules.iter().find(|open| addr.module.starts_with(open))?;
+    let detail = format!("A mandatory policy for {module} has no result, so {PROGRAM} did not invoke {addr}.");
+    Some(Diagnostic::error("Module is not decided on", detail).about(addr.to_string()))
+}
+
 /// As [`refused_with_module`], for an action: it is not invoked.
 pub fn refused_invocation(run: &Run, addr: &AbsActionInstance) -> Option<Diagnostic> {
     let module = denied_module(run, &addr.module)?;
@@ -121,22 +130,29 @@ fn denied_module(run: &Run, module: &ModuleInstance) -> Option<ModuleInstance> {
 /// instance is changed: what was evaluated last is not used, and each object that does not depend on it is refused.
 pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    if !is_active(run) {
+    if !is_active(run) || run.verb == Verb::ApplyDestroy {
         return diagnostics;
     }
     for instance in run.results.module_instances(module) {
-        if instance.variables.iter().all(|slot| slot.get().is_some()) {
-            let target = targets::of_module(run, module, instance);
-            if let Some(report) = report(run, &target) {
-                if denied(&report) {
-                    run.results.policy_notes().denied_modules.push(instance.addr.clone());
-                }
-                let undecided = (module, instance.clone());
-                diagnostics.extend(decide(run, report, |notes| notes.undecided_modules.push(undecided)));
-            }
+        let has_all = instance.variables.iter().all(|slot| slot.get().is_some());
+        // Two variables can be the last one at the same time.
+        if has_all && run.results.policy_notes().judged_modules.insert(instance.addr.clone()) {
+            diagnostics.extend(judge_module(run, module, instance));
         }
     }
     diagnostics
+}
+
+fn judge_module(run: &Run, module: ModuleId, instance: &Arc<ModuleSlots>) -> Diagnostics {
+    let Some(report) = report(run, &targets::of_module(run, module, instance)) else { return Diagnostics::new() };
+    let addr = instance.addr.clone();
+    if denied(&report) {
+        run.results.policy_notes().denied_modules.push(addr);
+    } else if report.outcomes.iter().any(is_open) {
+        run.results.policy_notes().open_modules.push(addr);
+    }
+    let undecided = (module, instance.clone());
+    decide(run, report, |notes| notes.undecided_modules.push(undecided))
 }
 
 /// Evaluates, with the objects as they are now, what depended on their changes. `failed`: not all changes were made.
@@ -145,7 +161,11 @@ pub fn at_end(run: &Run, failed: bool) -> Diagnostics {
     if !is_active(run) {
         return diagnostics;
     }
-    for target in left_targets(run) {
+    let mut targets = left_targets(run);
+    if !failed && !run.ports.stop.is_stopping() {
+        targets.extend(unjudged_modules(run));
+    }
+    for target in targets {
         if let Some(report) = report(run, &target) {
             diagnostics.extend(publish_last(run, report, failed));
         }
@@ -180,6 +200,22 @@ fn left_targets(run: &Run) -> Vec<PolicyTarget> {
     targets.extend(unchanged(run));
     targets.extend(configs.into_iter().map(|(id, config)| targets::of_provider(run, id, config)));
     targets.extend(modules.iter().map(|(id, instance)| targets::of_module(run, *id, instance)));
+    targets
+}
+
+/// The module instances of which a limited run evaluated only some variables.
+fn unjudged_modules(run: &Run) -> Vec<PolicyTarget> {
+    let mut targets = Vec::new();
+    if run.verb == Verb::ApplyDestroy || run.inputs.are_whole() {
+        return targets;
+    }
+    for id in run.blocks.tree.ids().filter(|id| *id != ROOT) {
+        for instance in run.results.module_instances(id) {
+            if !run.results.policy_notes().judged_modules.contains(&instance.addr) {
+                targets.push(targets::of_module(run, id, instance));
+            }
+        }
+    }
     targets
 }
 
@@ -224,6 +260,11 @@ fn is_active(run: &Run) -> bool {
     run.is_apply() && !run.inputs.scope.policies.is_empty()
 }
 
+/// Unknown, and not only advice.
+fn is_open(outcome: &PolicyOutcome) -> bool {
+    outcome.verdict == PolicyVerdict::Unknown && outcome.level != PolicyLevel::Advisory
+}
+
 fn is_unknown(report: &PolicyReport) -> bool {
     report.outcomes.iter().any(|outcome| outcome.verdict == PolicyVerdict::Unknown)
 }
@@ -254,11 +295,13 @@ fn decide(run: &Run, report: PolicyReport, note: impl FnOnce(&mut PolicyNotes)) 
 /// As [`publish`], with each mandatory policy that is unknown for good: an error, because no later plan asks about these changes; a
 /// warning, if a later plan is needed anyway.
 fn publish_last(run: &Run, report: PolicyReport, failed: bool) -> Diagnostics {
-    let is_partial = failed || !run.inputs.scope.is_whole() || !run.inputs.deferred.is_empty();
+    let is_partial = failed || !run.inputs.are_whole() || !run.inputs.deferred.is_empty();
     let severity = if is_partial { Severity::Warning } else { Severity::Error };
-    let is_open =
-        |outcome: &&PolicyOutcome| outcome.verdict == PolicyVerdict::Unknown && outcome.level != PolicyLevel::Advisory;
-    let left = report.outcomes.iter().filter(is_open).map(|outcome| left_undecided(outcome, &report.target, severity));
+    let left = report
+        .outcomes
+        .iter()
+        .filter(|outcome| is_open(outcome))
+        .map(|outcome| left_undecided(outcome, &report.target, severity));
     let mut diagnostics: Diagnostics = left.collect();
     diagnostics.extend(publish(run, report));
     diagnostics

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::Diagnostics;
+use model::addr::ModuleInstance;
 use model::config::policy_file::PolicyLevel;
 use model::plan::{Plan, PolicyFinding, PolicyReport, PolicyVerdict, UndecidedPolicy};
 
@@ -12,7 +13,7 @@ use super::targets;
 use crate::engine_errors;
 use crate::event::Event;
 use crate::ids::ROOT;
-use crate::run::Run;
+use crate::run::{Run, Verb};
 
 /// Evaluates the policies of a run for its providers, modules and changes, and reports the results. A denied plan is an errored one.
 pub fn evaluate(run: &Run, plan: &mut Plan) -> Diagnostics {
@@ -50,8 +51,8 @@ fn reports(run: &Run, plan: &Plan, judge: &Judge<'_>) -> Vec<PolicyReport> {
     for (id, config) in configs {
         reports.extend(judge.report(&targets::of_provider(run, id, config), |_, _| true));
     }
-    for id in run.blocks.tree.ids().filter(|id| *id != ROOT) {
-        for instance in run.results.module_instances(id) {
+    for id in run.blocks.tree.ids().filter(|id| *id != ROOT && run.verb != Verb::PlanDestroy) {
+        for instance in run.results.module_instances(id).iter().filter(|instance| has_work(run, &instance.addr)) {
             reports.extend(judge.report(&targets::of_module(run, id, instance), |_, _| true));
         }
     }
@@ -62,6 +63,12 @@ fn reports(run: &Run, plan: &Plan, judge: &Judge<'_>) -> Vec<PolicyReport> {
         }
     }
     reports
+}
+
+/// False for a module that the actions which were asked for are not in: it is evaluated only for values.
+fn has_work(run: &Run, module: &ModuleInstance) -> bool {
+    let requested = &run.inputs.scope.requested_actions;
+    requested.is_empty() || requested.iter().any(|action| action.module.starts_with(module))
 }
 
 /// The plan is shown and saved, but not to be applied.

@@ -30,8 +30,12 @@ pub struct PolicyNotes {
     pub undecided_deletions: Vec<ResourceChange>,
     /// In apply: module instances with policies whose results were unknown when their variables had values.
     pub undecided_modules: Vec<(ModuleId, Arc<ModuleSlots>)>,
+    /// In apply: module instances whose policies were evaluated.
+    pub judged_modules: FxHashSet<ModuleInstance>,
     /// In apply: module instances that policies deny.
     pub denied_modules: Vec<ModuleInstance>,
+    /// In apply: module instances with mandatory policies whose results are unknown.
+    pub open_modules: Vec<ModuleInstance>,
     /// Data sources that policies read, by their types and configurations.
     pub data: BTreeMap<(String, String), Result<Value, FunctionError>>,
     /// In apply: the objects of the types that policies looked up.

@@ -361,6 +361,74 @@ async fn no_action_of_a_denied_module_is_invoked() {
     assert_eq!(planned.unwrap().denied_by.len(), 1);
 }
 
+/// `m` with the variables `early` and `late`, and an object and an action that need only `early`.
+fn half_used_module(late: &str) -> Arc<Config> {
+    let main = format!(
+        "resource \"test_thing\" \"x\" {{\n  name = \"x\"\n}}\nmodule \"m\" {{\n  source = \"./m\"\n  early  = \"e\"\n  late   = {late}\n}}\n"
+    );
+    let module = "variable \"early\" {}\nvariable \"late\" {}\nresource \"test_thing\" \"a\" {\n  name = var.early\n}\n\
+                  action \"test_act\" \"x\" {\n  config {\n    text = var.early\n  }\n}\n";
+    config(&[("main.tf", &main), ("m/main.tf", module)])
+}
+
+const LATE_IS_X: &str = "module_policy \"./m\" \"n\" {\n  enforce {\n    condition = attrs.late == \"x\"\n  }\n}\n";
+
+#[tokio::test]
+async fn an_action_is_not_invoked_if_the_policy_of_its_module_stays_unknown() {
+    let config = half_used_module("test_thing.x.output");
+    let invoke = || Options {
+        mode: Mode::RefreshOnly,
+        invoke: vec![command_line::action("module.m.action.test_act.x").unwrap()],
+        ..Options::default()
+    };
+    let world = World::new();
+    let options = Options { policies: policies(LATE_IS_X), ..invoke() };
+    let (planned, found) = plan(&world, &config, &State::default(), options).await;
+    assert_eq!(said(&found), ["Policy result is unknown"], "{:?}", texts(&found));
+    let (_, found) = apply_plan(&world, &config, planned.unwrap()).await;
+    assert!(found.iter().any(|d| d.summary == "Module is not decided on"), "{:?}", texts(&found));
+    assert!(!world.took().iter().any(|line| line.starts_with("act")));
+    // A policy that is not about the module changes nothing.
+    let options = Options { policies: policies(&LATE_IS_X.replace("./m", "./n")), ..invoke() };
+    let (planned, found) = plan(&world, &config, &State::default(), options).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let (_, found) = apply_plan(&world, &config, planned.unwrap()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert!(world.took().iter().any(|line| line == "act e"));
+}
+
+#[tokio::test]
+async fn targets_leave_out_no_policy_of_a_module_that_values_decide() {
+    let targets =
+        || Options { targets: vec![command_line::target("module.m.test_thing.a").unwrap()], ..Options::default() };
+    let world = World::new();
+    let literal = half_used_module("\"l\"");
+    let options = Options { policies: policies(LATE_IS_X), ..targets() };
+    let (planned, _) = plan(&world, &literal, &State::default(), options).await;
+    assert_eq!(planned.unwrap().denied_by.len(), 1);
+    let (state, found) = apply_late(&world, &literal, &State::default(), targets(), LATE_IS_X).await;
+    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
+    assert!(addresses(&state).is_empty() || addresses(&state) == ["module.m.test_thing.a"]);
+    // Values of an object that is not a target stay unknown: the end of the apply says so.
+    let of_object = half_used_module("test_thing.x.output");
+    let (state, found) = apply_late(&world, &of_object, &State::default(), targets(), LATE_IS_X).await;
+    assert_eq!(said(&found), ["Policy result is unknown"], "{:?}", texts(&found));
+    assert_eq!(addresses(&state), ["module.m.test_thing.a"]);
+}
+
+#[tokio::test]
+async fn denied_modules_can_be_destroyed() {
+    let config = half_used_module("\"l\"");
+    let world = World::new();
+    let (planned, _) = plan(&world, &config, &State::default(), Options::default()).await;
+    let (state, found) = apply_plan(&world, &config, planned.unwrap()).await;
+    assert!(found.is_empty() && addresses(&state).len() == 2, "{:?}", texts(&found));
+    let (planned, found) = plan_with(&world, &config, &state, Mode::Destroy, LATE_IS_X).await;
+    assert!(said(&found).is_empty() && planned.denied_by.is_empty(), "{:?}", texts(&found));
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert!(said(&found).is_empty() && addresses(&state).is_empty(), "{:?}", texts(&found));
+}
+
 #[tokio::test]
 async fn late_policies_are_about_modules_without_variables() {
     let world = World::new();

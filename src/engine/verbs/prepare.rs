@@ -155,9 +155,9 @@ fn build(request: &mut RunRequest, facts: &Facts, schemas: &Schemas) -> (VerbGra
         }
         _ => Imports::default(),
     };
-    let has_policies = !request.inputs.scope.policies.is_empty();
+    let scope = &request.inputs.scope;
     let requests = match request.verb {
-        Verb::Plan { .. } => actions::add_requests(&mut builder, &request.inputs.scope.requested_actions, has_policies),
+        Verb::Plan { .. } => actions::add_requests(&mut builder, &scope.requested_actions, &scope.policies),
         _ => Vec::new(),
     };
     imports.requested = request.import.take();
@@ -166,10 +166,10 @@ fn build(request: &mut RunRequest, facts: &Facts, schemas: &Schemas) -> (VerbGra
         state: &request.state,
         planned: PlannedWork { changes: &request.changes, invocations: &request.invocations },
         deferred: &request.inputs.deferred,
-        targets: &request.inputs.scope.targets,
-        excludes: &request.inputs.scope.excludes,
+        targets: &scope.targets,
+        excludes: &scope.excludes,
         is_query: request.inputs.query.is_some(),
-        has_policies,
+        policies: &scope.policies,
         imports: &imports,
     };
     (VerbGraph::of(builder, orphans, requests, &purpose), imports)

@@ -19,6 +19,7 @@ use crate::engine_errors::{
 };
 use crate::graph::{Invocation, PlannedRequest, Request};
 use crate::ids::{RequestId, ResourceId};
+use crate::policy;
 use crate::run::Run;
 use crate::run::object::decode;
 use crate::run::results::ModuleSlots;
@@ -35,6 +36,9 @@ async fn apply(run: &Run, invocation: &Invocation) -> Diagnostics {
         let mut found = Diagnostics::from(halted());
         found.push(actions_not_invoked(&[invocation.planned.addr.to_string()]));
         return found;
+    }
+    if let Some(refused) = policy::at_apply::refused_request(run, &invocation.planned.addr) {
+        return refused.at(run.blocks.tree.action(invocation.block).range.clone()).into();
     }
     invoke(run, invocation, invocation.planned.config.clone()).await
 }

@@ -142,7 +142,9 @@ fn schema() -> BodySchema {
 /// A block; what is wrong with it is reported.
 pub(super) fn decode(block: &Block, kind: PolicyKind, diags: &mut Diagnostics) -> Policy {
     let schema = if kind == PolicyKind::Resource { &RESOURCE_POLICY } else { &POLICY };
-    let content = diags.take(block.body.content(schema));
+    let (content, found) = block.body.content(schema);
+    let is_readable = !found.has_errors();
+    diags.extend(found);
     labels::check_label(block, 1, "Invalid policy name", diags);
     let expression = |name: &str| content.attribute(name).map(|attribute| attribute.expr.clone());
     let level = expression("enforcement_level");
@@ -169,7 +171,7 @@ pub(super) fn decode(block: &Block, kind: PolicyKind, diags: &mut Diagnostics) -
         }
     }
     // Without one, a policy would allow everything.
-    if !content.blocks.iter().any(|nested| ["enforce", "connected"].contains(&nested.kind.as_str())) {
+    if is_readable && !content.blocks.iter().any(|nested| ["enforce", "connected"].contains(&nested.kind.as_str())) {
         let detail = "A policy must have at least one \"enforce\" block, with a condition that says what it allows.";
         diags.push(Diagnostic::error(INVALID_POLICY, detail).at(policy.range.clone()));
     }

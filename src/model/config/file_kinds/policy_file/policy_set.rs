@@ -7,7 +7,7 @@ use base::diag::{Diagnostic, Diagnostics};
 use base::source::SourceFile;
 use terrane_value::Value;
 
-use super::{PolicyFile, PolicyInput, UnfitValue};
+use super::{PolicyFile, PolicyInput, PolicyKind, UnfitValue};
 use crate::addr;
 use crate::deps::{Constraints, Version};
 
@@ -52,6 +52,12 @@ impl PolicySet {
 
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// True if a policy is about that type of resources, that provider, or modules of that source.
+    pub fn is_about(&self, kind: PolicyKind, target: &str) -> bool {
+        let mut policies = self.files.iter().flat_map(|file| &file.file.policies);
+        policies.any(|policy| policy.kind == kind && policy.matches(target))
     }
 
     /// Adds files that the set does not have, to be evaluated during an apply.

@@ -134,10 +134,10 @@ pub fn with_variables(run: &Run, module: ModuleId) -> Diagnostics {
         return diagnostics;
     }
     for instance in run.results.module_instances(module) {
-        let has_all = instance.variables.iter().all(|slot| slot.get().is_some());
-        // Two variables can be the last one at the same time.
-        if has_all && run.results.policy_notes().judged_modules.insert(instance.addr.clone()) {
-            diagnostics.extend(judge_module(run, module, instance));
+        if instance.variables.iter().all(|slot| slot.get().is_some()) {
+            // Two variables can be the last one at the same time: the other one waits, too.
+            let decided = run.results.policy_notes().judged_modules.entry(instance.addr.clone()).or_default().clone();
+            decided.get_or_init(|| diagnostics.extend(judge_module(run, module, instance)));
         }
     }
     diagnostics
@@ -211,7 +211,7 @@ fn unjudged_modules(run: &Run) -> Vec<PolicyTarget> {
     }
     for id in run.blocks.tree.ids().filter(|id| *id != ROOT) {
         for instance in run.results.module_instances(id) {
-            if !run.results.policy_notes().judged_modules.contains(&instance.addr) {
+            if !run.results.policy_notes().judged_modules.contains_key(&instance.addr) {
                 targets.push(targets::of_module(run, id, instance));
             }
         }

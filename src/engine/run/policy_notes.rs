@@ -1,12 +1,12 @@
 //! What a run keeps for its policies. Never knows a policy.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lang::functions::FunctionError;
 use model::addr::{AbsResourceInstance, ModuleInstance};
 use model::plan::{ListPolicies, ResourceChange};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use terrane_protocol::schema::ResourceMode;
 use terrane_value::Value;
 
@@ -30,8 +30,8 @@ pub struct PolicyNotes {
     pub undecided_deletions: Vec<ResourceChange>,
     /// In apply: module instances with policies whose results were unknown when their variables had values.
     pub undecided_modules: Vec<(ModuleId, Arc<ModuleSlots>)>,
-    /// In apply: module instances whose policies were evaluated.
-    pub judged_modules: FxHashSet<ModuleInstance>,
+    /// In apply: module instances whose policies are evaluated, set when they are decided on.
+    pub judged_modules: FxHashMap<ModuleInstance, Arc<OnceLock<()>>>,
     /// In apply: module instances that policies deny.
     pub denied_modules: Vec<ModuleInstance>,
     /// In apply: module instances with mandatory policies whose results are unknown.

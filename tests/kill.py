@@ -31,6 +31,8 @@ import zipfile
 import interrupt
 from interrupt import Wrong, check
 
+# An earlier state that is kept whole.
+SNAPSHOT = re.compile(r"(/\.terraform/history/default)/[\dT.-]+Z-\d+\.snapshot$")
 FILES = 12
 MARKED = 6
 CONFIGURATION = """
@@ -169,12 +171,12 @@ class Project(interrupt.Project):
         os.mkdir(self.environment["TMPDIR"])
 
     def names(self):
-        """All that is in the folder and among the temporary files."""
+        """All that is in the folder and among the temporary files. Earlier states have the time in their names, and there may be more."""
         found = set()
         for top in (self.work, self.environment["TMPDIR"]):
             for folder, folders, files in os.walk(top):
                 found.update(os.path.relpath(os.path.join(folder, name), self.folder) for name in folders + files)
-        return found
+        return {SNAPSHOT.sub(r"\1", name) for name in found}
 
     def ended_state(self):
         """What is the same after every run that came to its end."""
@@ -442,7 +444,8 @@ def check_rest(project):
     # A run that was cut short has written a state; the next one keeps it as the backup.
     more = names - project.tree - {"work/terraform.tfstate.backup"}
     check(not more, f"left behind: {sorted(more)}")
-    check(not project.tree - names - {"work/terraform.tfstate.backup"}, f"missing: {sorted(project.tree - names)}")
+    missing = project.tree - names - {"work/terraform.tfstate.backup"}
+    check(not missing, f"missing: {sorted(missing)}")
     if project.command == "apply":
         project.run(["plan", "-detailed-exitcode"])
 

@@ -183,7 +183,7 @@ variables! {
     ConEmuANSI;
     /// The version of the library of GNOME's terminals: since 7900, these show the progress of commands.
     VTE_VERSION;
-    /// Any value: no colours (https://no-color.org), above all that asks for them, and no status area.
+    /// Any value: no colours (<https://no-color.org>), above all that asks for them, and no status area.
     NO_COLOR;
     /// Any value but `0`: called as `terrane`, colours also where the output is no terminal. As `terraform` and `tofu` it has them anyway.
     FORCE_COLOR;

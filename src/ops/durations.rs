@@ -1,7 +1,7 @@
 //! How long operations on objects took, so that later runs can say how long they will take.
 //!
-//! A file among what the program has seen, [`FILE`], which only its owner may read: a line with the name and version of the format, then a
-//! line for each type and operation with the seconds of the last [`SAMPLES`] times, the newest last: `aws_instance create 31.2 28.9`. The
+//! A file among what the program has seen, `FILE`, which only its owner may read: a line with the name and version of the format, then a
+//! line for each type and operation with the seconds of the last `SAMPLES` times, the newest last: `aws_instance create 31.2 28.9`. The
 //! lines that were used last are at the end. It has no addresses and no values. A file of another version, a symbolic link and
 //! what else is no file are neither read nor replaced; a line that is damaged is left out. Two runs that end at the same time may lose
 //! what one of them has seen.

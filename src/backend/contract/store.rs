@@ -17,7 +17,7 @@ pub const DEFAULT_WORKSPACE: &str = "default";
 #[async_trait]
 pub trait Backend: Send + Sync {
     /// Every workspace, the default one first, the rest sorted; those of a provider as it lists them.
-    /// [`ErrorKind::WorkspacesUnsupported`] if this backend has only the default one.
+    /// `ErrorKind::WorkspacesUnsupported` if this backend has only the default one.
     async fn workspaces(&self) -> Result<Vec<String>, StoreError>;
 
     /// Removes a workspace with its state; never the default one. Whether the state may be lost is the caller's concern,

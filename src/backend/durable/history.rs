@@ -2,7 +2,7 @@
 //!
 //! Each command that writes a state keeps its last snapshot, and what it replaced if that is not kept yet. Keeping one is never a
 //! reason for a command to fail. An entry is a file: a line of JSON ([`SnapshotHeader`]) and the snapshot, compressed, and sealed where
-//! states are. Entries of other formats are ignored; count [`FORMAT`] up when it changes.
+//! states are. Entries of other formats are ignored; count `FORMAT` up when it changes.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -14,7 +14,7 @@ use crate::contract::{LockError, LockInfo, StateStore, StoreError};
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double within the store's range.
-/// `waiting` is called once if it takes longer than [`PATIENCE`], with the owner of the lock if it is known. Errors other than a busy lock are final.
+/// `waiting` is called once if it takes longer than `PATIENCE`, with the owner of the lock if it is known. Errors other than a busy lock are final.
 pub async fn acquire(
     store: &dyn StateStore,
     info: &LockInfo,

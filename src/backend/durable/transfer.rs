@@ -5,7 +5,7 @@
 //! state writes the snapshot that is not written yet. A file of the one that takes without its partner is nothing. The
 //! giving one's file goes last, so that its absence says either that nothing was decided or that all is done.
 //!
-//! A file is a line of JSON ([`MoveHeader`]) and the snapshot, sealed where states are.
+//! A file is a line of JSON (`MoveHeader`) and the snapshot, sealed where states are.
 
 use std::io;
 use std::path::{Path, PathBuf};

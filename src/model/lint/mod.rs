@@ -23,7 +23,7 @@ const CONFUSING: &str = "core:confusing";
 /// Rules about text that has a better alternative.
 const IMPROVEMENT: &str = "core:improvement";
 
-/// One rule. Its group is selected by its own name, by [`CORE`] and by [`ALL`].
+/// One rule. Its group is selected by its own name, by `CORE` and by `ALL`.
 pub struct Rule {
     pub id: &'static str,
     pub group: &'static str,

@@ -2,7 +2,7 @@
 //!
 //! A zip archive: `terrane-plan.json` (module `text`), the states before and after refresh as
 //! state files, the configuration's files as they were read, the dependency lock file, and schemas. Only the version that wrote
-//! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
+//! a plan may apply it, so the format may change freely: count `FORMAT` up whenever it does.
 
 mod addresses;
 mod error;

@@ -1,4 +1,4 @@
-//! For people who write providers with [`terrane_sdk`]: a new project, the pages of a registry, and releases.
+//! For people who write providers with `terrane_sdk`: a new project, the pages of a registry, and releases.
 //!
 //! Works on the project in the working directory and on programs that it builds. Never reads configurations or states.
 

@@ -1,9 +1,9 @@
 //! `test`: executes the runs of test files and judges their assertions.
 //!
-//! A suite has files, a file has runs. [`suite`] loads the files and executes them, side by side where [`isolation`] finds no reason
-//! against it; [`order`] decides which runs of a file wait for which, [`run`] executes one of them by the engine's verbs, with the
-//! values of [`variables`], the provider configurations of [`providers`] and the stand-ins of [`doubles`]; [`expect`] settles expected
-//! failures, [`teardown`] destroys what is left. Never evaluates, plans or applies by other means than the commands do, and never
+//! A suite has files, a file has runs. `suite` loads the files and executes them, side by side where `isolation` finds no reason
+//! against it; `order` decides which runs of a file wait for which, [`run`] executes one of them by the engine's verbs, with the
+//! values of `variables`, the provider configurations of `providers` and the stand-ins of `doubles`; `expect` settles expected
+//! failures, `teardown` destroys what is left. Never evaluates, plans or applies by other means than the commands do, and never
 //! touches the state of the project.
 
 mod cleanup;

@@ -1,7 +1,7 @@
 //! The standard style of configuration files: text to text.
 //!
-//! Two stages over the lossless tokens. [`rewrite`] drops what older versions of the language needed (`"${x}"`, quoted
-//! types, bare labels); [`layout`] then decides on the blanks between tokens and touches nothing else.
+//! Two stages over the lossless tokens. `rewrite` drops what older versions of the language needed (`"${x}"`, quoted
+//! types, bare labels); `layout` then decides on the blanks between tokens and touches nothing else.
 //! Owns the style, which is Terraform 1.11.4's. Never formats a file that does not parse, never reads or writes files.
 
 use std::borrow::Cow;

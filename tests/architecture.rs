@@ -16,6 +16,8 @@ mod language;
 mod name;
 pub mod pages;
 mod rules;
+#[cfg(unix)]
+mod scripts;
 mod secrets;
 mod skips;
 mod summaries;

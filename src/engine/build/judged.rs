@@ -1,4 +1,4 @@
-//! By what policies judge modules: variables, which a run with targets or requested actions may not need otherwise.
+//! The variables by which policies judge modules: a run with targets or requested actions may not need them otherwise.
 
 use model::config::policy_file::{PolicyKind, PolicySet};
 

@@ -107,7 +107,10 @@ pub fn refused_with_module(run: &Run, addr: &AbsResourceInstance) -> Option<Diag
 pub fn refused_request(run: &Run, addr: &AbsActionInstance) -> Option<Diagnostic> {
     let notes = run.results.policy_notes();
     let module = notes.open_modules.iter().find(|open| addr.module.starts_with(open))?;
-    let detail = format!("A mandatory policy for {module} has no result, so {PROGRAM} did not invoke {addr}.");
+    let detail = format!(
+        "A mandatory policy for {module} depends on values that are not known yet, so {PROGRAM} did not invoke {addr}. Apply the objects \
+         that the variables of the module refer to, then invoke the action again."
+    );
     Some(Diagnostic::error("Module is not decided on", detail).about(addr.to_string()))
 }
 

@@ -343,24 +343,6 @@ async fn a_denied_module_changes_no_more_objects() {
     }
 }
 
-/// Policies judge the module although the actions that are asked for need only some of its variables.
-#[tokio::test]
-async fn no_action_of_a_denied_module_is_invoked() {
-    let main = "module \"m\" {\n  source = \"./m\"\n  early  = \"e\"\n  late   = \"l\"\n}\n";
-    let module = "variable \"early\" {}\nvariable \"late\" {}\naction \"test_act\" \"x\" {\n  config {\n    text = var.early\n  }\n}\n";
-    let config = config(&[("main.tf", main), ("m/main.tf", module)]);
-    let world = World::new();
-    let invoke = [command_line::action("module.m.action.test_act.x").unwrap()];
-    let options = || Options { mode: Mode::RefreshOnly, invoke: invoke.to_vec(), ..Options::default() };
-    let text = "module_policy \"./m\" \"n\" {\n  enforce {\n    condition = attrs.late == \"x\"\n  }\n}\n";
-    let (_, found) = apply_late(&world, &config, &State::default(), options(), text).await;
-    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
-    assert!(!world.took().iter().any(|line| line.starts_with("act")));
-    let with_policies = Options { policies: policies(text), ..options() };
-    let (planned, _) = plan(&world, &config, &State::default(), with_policies).await;
-    assert_eq!(planned.unwrap().denied_by.len(), 1);
-}
-
 /// `m` with the variables `early` and `late`, and an object and an action that need only `early`.
 fn half_used_module(late: &str) -> Arc<Config> {
     let main = format!(
@@ -373,23 +355,37 @@ fn half_used_module(late: &str) -> Arc<Config> {
 
 const LATE_IS_X: &str = "module_policy \"./m\" \"n\" {\n  enforce {\n    condition = attrs.late == \"x\"\n  }\n}\n";
 
+/// A refresh-only run that invokes the action of [`half_used_module`].
+fn invoke_half_used() -> Options {
+    let invoke = vec![command_line::action("module.m.action.test_act.x").unwrap()];
+    Options { mode: Mode::RefreshOnly, invoke, ..Options::default() }
+}
+
+/// Policies judge the module although the actions that are asked for need only some of its variables.
+#[tokio::test]
+async fn no_action_of_a_denied_module_is_invoked() {
+    let config = half_used_module("\"l\"");
+    let world = World::new();
+    let (_, found) = apply_late(&world, &config, &State::default(), invoke_half_used(), LATE_IS_X).await;
+    assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
+    assert!(!world.took().iter().any(|line| line.starts_with("act")));
+    let with_policies = Options { policies: policies(LATE_IS_X), ..invoke_half_used() };
+    let (planned, _) = plan(&world, &config, &State::default(), with_policies).await;
+    assert_eq!(planned.unwrap().denied_by.len(), 1);
+}
+
 #[tokio::test]
 async fn an_action_is_not_invoked_if_the_policy_of_its_module_stays_unknown() {
     let config = half_used_module("test_thing.x.output");
-    let invoke = || Options {
-        mode: Mode::RefreshOnly,
-        invoke: vec![command_line::action("module.m.action.test_act.x").unwrap()],
-        ..Options::default()
-    };
     let world = World::new();
-    let options = Options { policies: policies(LATE_IS_X), ..invoke() };
+    let options = Options { policies: policies(LATE_IS_X), ..invoke_half_used() };
     let (planned, found) = plan(&world, &config, &State::default(), options).await;
     assert_eq!(said(&found), ["Policy result is unknown"], "{:?}", texts(&found));
     let (_, found) = apply_plan(&world, &config, planned.unwrap()).await;
     assert!(found.iter().any(|d| d.summary == "Module is not decided on"), "{:?}", texts(&found));
     assert!(!world.took().iter().any(|line| line.starts_with("act")));
     // A policy that is not about the module changes nothing.
-    let options = Options { policies: policies(&LATE_IS_X.replace("./m", "./n")), ..invoke() };
+    let options = Options { policies: policies(&LATE_IS_X.replace("./m", "./n")), ..invoke_half_used() };
     let (planned, found) = plan(&world, &config, &State::default(), options).await;
     assert!(found.is_empty(), "{:?}", texts(&found));
     let (_, found) = apply_plan(&world, &config, planned.unwrap()).await;
@@ -409,7 +405,7 @@ async fn targets_leave_out_no_policy_of_a_module_that_values_decide() {
     let (state, found) = apply_late(&world, &literal, &State::default(), targets(), LATE_IS_X).await;
     assert_eq!(said(&found), ["Policy violation"], "{:?}", texts(&found));
     assert!(addresses(&state).is_empty() || addresses(&state) == ["module.m.test_thing.a"]);
-    // Values of an object that is not a target stay unknown: the end of the apply says so.
+    // Values of an object that is not a target stay unknown, with a warning at the end of the apply.
     let of_object = half_used_module("test_thing.x.output");
     let (state, found) = apply_late(&world, &of_object, &State::default(), targets(), LATE_IS_X).await;
     assert_eq!(said(&found), ["Policy result is unknown"], "{:?}", texts(&found));

@@ -183,7 +183,7 @@ impl PolicyTestFile {
         };
         if let Some(first) = self.mocks.iter().find(|other| other.address() == mock.address()) {
             let detail = format!(
-                "The file already has {}, at {}. Give each a name of its own: references mean the first one, and results cannot be told apart.",
+                "The file already has {}, at {}. Use different names: references mean the first one, and results cannot be told apart.",
                 mock.address(),
                 first.range
             );

@@ -26,19 +26,19 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, DEFAULT_MODE, |file| file.write_all(content))
 }
 
-/// As `write`, for one of many files of the user's that are rewritten at once, such as by a formatter: nothing is
+/// As [`write()`], for one of many files of the user's that are rewritten at once, such as by a formatter: nothing is
 /// synced. A killed program leaves the old content or the new; after a power failure it is up to the file system.
 pub fn write_content(path: &Path, content: &[u8]) -> io::Result<()> {
     let replaced = renamed(&link_target(path), DEFAULT_MODE, false, |file| file.write_all(content));
     replaced.map_err(|e| named(e, "write", path))
 }
 
-/// As `write`, for content that only its owner may read when the file is new.
+/// As [`write()`], for content that only its owner may read when the file is new.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, 0o600, |file| file.write_all(content))
 }
 
-/// As `write`, for content that only its owner may read: a file with other permissions does not keep them, and a symbolic link is
+/// As [`write()`], for content that only its owner may read: a file with other permissions does not keep them, and a symbolic link is
 /// replaced, not followed.
 pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let attempt = || -> io::Result<()> {
@@ -57,13 +57,13 @@ pub fn write_private_content(path: &Path, content: &[u8]) -> io::Result<()> {
     replaced.map_err(|e| named(e, "write", path))
 }
 
-/// As `write`, with the content streamed by `fill` and the mode bits of a new file given.
+/// As [`write()`], with the content streamed by `fill` and the mode bits of a new file given.
 pub fn write_with(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let target = link_target(path);
     replace(&target, mode, fill).map_err(|e| named(e, "write", path))
 }
 
-/// Whether `write` can replace the file, as far as that can be known before: its folder takes new files, and it is no folder
+/// Whether [`write()`] can replace the file, as far as that can be known before: its folder takes new files, and it is no folder
 /// and no named pipe itself. Leaves nothing behind. The error has the path.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     let target = link_target(path);

@@ -52,7 +52,7 @@ pub fn config(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Option<Lo
     config_of(RootFiles::Configuration, root, setup, files)
 }
 
-/// As `config`, for whichever version it is written.
+/// As [`config()`], for whichever version it is written.
 pub fn any_config(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Option<LoadedConfig>, Diagnostics) {
     let loaded =
         config_with(RootFiles::Configuration, root, &setup.workdir, files, early_values::GivenValues::of(setup));
@@ -60,7 +60,7 @@ pub fn any_config(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Optio
     loaded
 }
 
-/// As `config`, with the query files of the root folder.
+/// As [`config()`], with the query files of the root folder.
 pub fn config_with_queries(root: &Path, setup: &Setup, files: &dyn ConfigFiles) -> (Option<LoadedConfig>, Diagnostics) {
     config_of(RootFiles::WithQueries, root, setup, files)
 }
@@ -85,7 +85,7 @@ fn note(setup: &Setup, (loaded, _): &(Option<LoadedConfig>, Diagnostics)) {
     }
 }
 
-/// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
+/// As [`config()`], with the values of a saved plan where the configuration needs some to be loaded.
 pub fn planned_config(
     setup: &Setup,
     files: &dyn ConfigFiles,

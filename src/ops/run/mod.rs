@@ -54,7 +54,7 @@ pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Liste
     }
 }
 
-/// As `plan`, for commands that need the plan itself: an error if operations of the workspace run on HCP Terraform.
+/// As [`plan()`], for commands that need the plan itself: an error if operations of the workspace run on HCP Terraform.
 pub async fn plan_here(
     setup: &Setup,
     request: &PlanRequest,

@@ -11,7 +11,7 @@ use super::format;
 /// Stand for the bytes 0x80 to 0xFF while a text is formatted: characters for private use, as wide as the byte is counted.
 const STAND_INS: u32 = 0x10_fe80;
 
-/// As `format`, for the content of a file of that name.
+/// As [`format()`], for the content of a file of that name.
 pub fn format_bytes(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagnostics> {
     match std::str::from_utf8(content) {
         Ok(text) => Ok(format(&SourceFile::new(name, text))?.map(String::into_bytes)),

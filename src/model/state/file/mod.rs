@@ -82,7 +82,7 @@ pub fn write(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
     Ok(Rendered::of(state)?.to_bytes(meta).to_vec())
 }
 
-/// As `write`, without blanks or line endings.
+/// As [`write()`], without blanks or line endings.
 pub fn write_compact(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
     let indented = write(meta, state)?;
     Ok(json_text::compact(&String::from_utf8_lossy(&indented)).into_bytes())
